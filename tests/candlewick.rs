@@ -110,6 +110,7 @@ impl Folder {
         }
         // Nobody's own cache is filled by tests.
         command.env("XDG_CACHE_HOME", self.dir.path().join(".cache"));
+        command.env("XDG_STATE_HOME", self.dir.path().join(".state"));
         command.envs(self.variables.iter().cloned());
         command
     }

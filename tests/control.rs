@@ -2,7 +2,9 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
+use crate::recording;
 use crate::serving::Served;
+use candlewick_journal::{JournalUrl, Reader};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +24,10 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
         let mut line = String::new();
         BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
         stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
-        serde_json::from_str(&line).unwrap()
+        let mut order: Value = serde_json::from_str(&line).unwrap();
+        // By it the order is known again when it comes another way.
+        assert_eq!(order.as_object_mut().unwrap().remove("token").unwrap().as_str().unwrap().len(), 32);
+        order
     })
 }
 
@@ -30,6 +35,7 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
 fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     let folder = Folder::new();
     let file = folder.path("candlewick.db.HALT");
+    recording::write(&folder.path("candlewick.db"), []);
     let halted = folder.run(&["halt", "--reason", "news at noon"]);
     assert_eq!(halted.code, 0, "{}", halted.stderr);
     assert!(halted.stdout.contains("No bot runs") && halted.stdout.contains("candlewick.db.HALT"));
@@ -37,33 +43,63 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     let again = folder.run(&["halt", "--json"]).json();
     assert_eq!(again, json!({"halted": true, "bot_runs": false, "halt_file": "candlewick.db.HALT"}));
     let resumed = folder.run(&["resume", "--json"]).json();
-    assert_eq!(resumed, json!({"bot_runs": false, "removed": "candlewick.db.HALT"}));
+    let expected = json!({"bot_runs": false, "removed": "candlewick.db.HALT", "orders_taken_back": 2});
+    assert_eq!(resumed, expected);
     assert!(!file.exists());
     let nothing = ["nothing to resume", "candlewick.db.sock", "candlewick.db.HALT", "--config"];
     folder.run(&["resume"]).fails(2, &nothing);
 }
 
+/// A bot listens at this socket and is found by this configuration.
+fn check_found(folder: &Folder, socket: &Path) {
+    let bot = bot(socket, format!("{{\"answer\":\"done\",\"state\":{STATE}}}"));
+    let halted = folder.run(&["halt", "--json", "--config", "bot.toml", "--reason", "news"]).json();
+    assert_eq!(bot.join().unwrap(), json!({"order": "halt", "reason": "news"}));
+    let state: Value = serde_json::from_str(STATE).unwrap();
+    assert_eq!(halted, json!({"halted": true, "bot_runs": true, "state": state}));
+}
+
 #[test]
 fn the_places_follow_the_journal_and_the_settings() {
-    for (config, socket, file) in [
-        ("[journal]\nurl = \"sqlite://demo.db\"\n", "demo.db.sock", "demo.db.HALT"),
-        ("[journal]\nurl = \"postgres://ann@db/trading\"\n", "trading.sock", "trading.HALT"),
-        ("[control]\nsocket = \"a.sock\"\nhalt_file = \"STOP\"\n", "a.sock", "STOP"),
+    for (config, journal, socket, file) in [
+        ("[journal]\nurl = \"sqlite://demo.db\"\n", "demo.db", "demo.db.sock", "demo.db.HALT"),
+        ("[control]\nsocket = \"a.sock\"\nhalt_file = \"STOP\"\n", "candlewick.db", "a.sock", "STOP"),
     ] {
         let folder = Folder::new().with("bot.toml", config);
+        recording::write(&folder.path(journal), []);
         assert_eq!(folder.run(&["halt", "--config", "bot.toml"]).code, 0);
         assert!(folder.path(file).exists(), "{file}");
-        let bot = bot(&folder.path(socket), format!("{{\"answer\":\"done\",\"state\":{STATE}}}"));
-        let halted = folder.run(&["halt", "--json", "--config", "bot.toml", "--reason", "news"]).json();
-        assert_eq!(bot.join().unwrap(), json!({"order": "halt", "reason": "news"}));
-        let state: Value = serde_json::from_str(STATE).unwrap();
-        assert_eq!(halted, json!({"halted": true, "bot_runs": true, "state": state}));
+        check_found(&folder, &folder.path(socket));
     }
+}
+
+/// A database that does not answer, and the places of its bot do not depend on the folder where a command is given.
+#[test]
+fn a_journal_that_does_not_say_whether_a_bot_runs_is_no_journal_without_a_bot() {
+    let server = "[journal]\nurl = \"postgres://ann@127.0.0.1:1/trading\"\n";
+    let folder = Folder::new().with("bot.toml", server);
+    let parts = ["does not say whether a bot runs", "trading-", ".HALT is there now"];
+    folder.run(&["halt", "--config", "bot.toml"]).fails(1, &parts);
+    let made: Vec<_> = std::fs::read_dir(folder.path(".state/candlewick")).unwrap().collect();
+    let [Ok(made)] = &made[..] else { panic!("{made:?}") };
+    check_found(&folder, &made.path().with_extension("sock"));
+}
+
+#[test]
+fn where_there_is_no_journal_nothing_is_said_to_be_halted() {
+    let folder = Folder::new();
+    let halted = folder.run(&["halt"]);
+    let place = folder.path("candlewick.db").canonicalize().unwrap_or(folder.path("candlewick.db"));
+    let place = format!("no journal at {}", place.display());
+    halted.fails(2, &["nothing was halted", &place, "--journal"]);
+    assert!(!folder.path("candlewick.db.HALT").exists(), "no file is left where no bot looks");
+    folder.run(&["resume"]).fails(2, &["nothing to resume"]);
 }
 
 #[test]
 fn a_bot_that_was_given_a_journal_is_found_by_it() {
     let folder = Folder::new();
+    recording::write(&folder.path("run.db"), []);
     let halted = folder.run(&["halt", "--journal", "run.db"]);
     assert!(folder.path("run.db.HALT").exists() && !folder.path("candlewick.db.HALT").exists());
     assert!(
@@ -151,8 +187,8 @@ impl Drop for Live {
     }
 }
 
-#[test]
-fn a_running_bot_is_halted_and_resumed_by_order_and_leaves_no_socket() {
+/// A venue, and a folder from which `bot.toml` finds it.
+fn venue_and_folder() -> (Served, Folder) {
     let served = Served::start(&[]);
     let folder = Folder::new()
         .with("bot.toml", BOT)
@@ -160,6 +196,35 @@ fn a_running_bot_is_halted_and_resumed_by_order_and_leaves_no_socket() {
         .with_variable("CANDLEWICK_BROKER__PRICE_URL", served.text("base_url"))
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
         .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    (served, folder)
+}
+
+#[test]
+fn a_second_start_robs_nobody_however_long_the_first_was_silent() {
+    let (_served, folder) = venue_and_folder();
+    let bot = Live::start(&folder);
+    // As after a leap of the clock.
+    recording::edit(&folder.path("candlewick.db"), "UPDATE lease SET heartbeat = heartbeat - 86400000");
+    let second = folder.run(&["live", "--config", "bot.toml"]);
+    second.fails(7, &["is held by candlewick live (process ", "its last sign of life is 86"]);
+    let holder = folder.run(&["status", "--config", "bot.toml", "--json"]).json()["holder"].clone();
+    assert_eq!((&holder["pid"], &holder["alive"]), (&json!(bot.0.id()), &json!(true)), "{holder}");
+    assert_eq!(bot.end(), Some(130));
+}
+
+#[test]
+fn a_start_that_cannot_listen_gives_the_journal_back() {
+    let (_served, folder) = venue_and_folder();
+    let _other = UnixListener::bind(folder.path("candlewick.db.sock")).unwrap();
+    folder.run(&["live", "--config", "bot.toml"]).fails(7, &["another bot listens", "control.socket"]);
+    let url = JournalUrl::from_path(&folder.path("candlewick.db"));
+    let holder = recording::block_on(async { Reader::open(&url).await.unwrap().holder().await.unwrap() });
+    assert_eq!(holder, None);
+}
+
+#[test]
+fn a_running_bot_is_halted_and_resumed_by_order_and_leaves_no_socket() {
+    let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let socket = folder.path("candlewick.db.sock");
     assert_eq!(std::fs::symlink_metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
@@ -172,4 +237,62 @@ fn a_running_bot_is_halted_and_resumed_by_order_and_leaves_no_socket() {
     assert_eq!(order(&["resume"])["phase"], "trading");
     assert_eq!(bot.end(), Some(130));
     assert!(!socket.exists());
+}
+
+/// Whoever listens in its place answers nothing: the order goes through the journal, once.
+#[test]
+fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_from_anywhere() {
+    let (_served, folder) = venue_and_folder();
+    let bot = Live::start(&folder);
+    let socket = folder.path("candlewick.db.sock");
+    std::fs::rename(&socket, folder.path("away.sock")).unwrap();
+    let _silent = UnixListener::bind(&socket).unwrap();
+    let elsewhere = Folder::new();
+    let journal = folder.path("candlewick.db").to_string_lossy().into_owned();
+    let order = |arguments: &[&str]| {
+        elsewhere.run(&[arguments, &["--json", "--journal", &journal]].concat()).json()["state"].clone()
+    };
+    let halted = order(&["halt", "--reason", "news"]);
+    assert_eq!((&halted["phase"], &halted["reason"]), (&json!("halted"), &json!("news")));
+    assert_eq!(order(&["resume"])["phase"], "trading");
+    let ordered = |what: &str| {
+        let lines = recording::lines(&folder.path("candlewick.db"));
+        lines.iter().filter(|stored| stored.line.body.contains(what)).count()
+    };
+    assert_eq!((ordered("\"control\":\"halt\""), ordered("\"control\":\"resume\"")), (1, 1));
+    assert_eq!(bot.end(), Some(130));
+}
+
+/// What a bot says of itself once it is halted.
+fn halted_state(folder: &Folder) -> Value {
+    let mut states = (0..200).map(|_| {
+        let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
+        // Before its first entries are durable there is nothing to read.
+        if status.code == 0 { status.json()["bot"].clone() } else { Value::Null }
+    });
+    states.find(|bot| bot["phase"] == "halted").expect("the bot halts")
+}
+
+#[test]
+fn an_order_that_was_left_in_the_journal_halts_the_next_bot_on_it() {
+    let (_served, folder) = venue_and_folder();
+    recording::write(&folder.path("candlewick.db"), []);
+    assert_eq!(folder.run(&["halt", "--config", "bot.toml", "--reason", "news"]).code, 0);
+    // As where the bot looks for the file in another folder.
+    std::fs::remove_file(folder.path("candlewick.db.HALT")).unwrap();
+    let bot = Live::start(&folder);
+    assert_eq!(halted_state(&folder)["reason"], "news");
+    assert_eq!(folder.run(&["resume", "--config", "bot.toml", "--json"]).json()["state"]["phase"], "trading");
+    assert_eq!(bot.end(), Some(130));
+}
+
+#[test]
+fn a_pipe_in_the_place_of_the_halt_file_halts_and_is_not_waited_for() {
+    let (_served, folder) = venue_and_folder();
+    let pipe = folder.path("candlewick.db.HALT");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let bot = Live::start(&folder);
+    let state = halted_state(&folder);
+    assert!(state["reason"].as_str().unwrap().contains("no plain file"), "{state}");
+    assert_eq!(bot.end(), Some(130));
 }

@@ -224,7 +224,7 @@ fn keep_journal(folder: &Folder, end: &End) {
         let url = JournalUrl::from_path(&folder.path("candlewick.db"));
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
         let now = Millis::new(i64::try_from(now).unwrap());
-        let mut store = Store::open(&url, &Holder::of_this_process("some bot"), now).await.unwrap();
+        let mut store = Store::open(&url, &Holder::of_this_process("some bot")).await.unwrap();
         for number in 0..3 {
             let body = format!("{{\"note\":\"entry {number}\"}}");
             store.record(Line { run: 1, kind: LineKind::Note, intent: None, at: now, received: now, body });

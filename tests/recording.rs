@@ -112,7 +112,7 @@ pub(crate) fn lines_at(url: &JournalUrl) -> Vec<StoredLine> {
 pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
     block_on(async {
         let holder = Holder::of_this_process("test");
-        let mut store = Store::open(&JournalUrl::from_path(path), &holder, Millis::ZERO).await.unwrap();
+        let mut store = Store::open(&JournalUrl::from_path(path), &holder).await.unwrap();
         for line in lines {
             let is_seal = line.body.starts_with("{\"exchanges\":");
             let body = if is_seal { "{}".to_owned() } else { line.body };

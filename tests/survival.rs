@@ -79,7 +79,7 @@ const SMALL_STAKES: &str = "[sandbox]\nmax_amount = 5\n";
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
 /// All that a run of the built-in strategies writes: none of them asks for prices, so none is written.
-const POINTS: [Point; 31] = [
+const POINTS: [Point; 32] = [
     // First, as it takes longest.
     Point {
         faults: "none",
@@ -116,6 +116,7 @@ const POINTS: [Point; 31] = [
     Point { span: "6s", ..point("control-suspend", 1) },
     Point { span: "6s", ..point("release", 1) },
     Point { meanwhile: Meanwhile::Resume, ..point("control-resume", 1) },
+    Point { meanwhile: Meanwhile::Resume, ..point("answer", 1) },
     Point { settings: SMALL_STAKES, ..point("rejected", 1) },
     Point { past: Past::HaltFile, meanwhile: Meanwhile::LoseWay, ..point("not_sent", 1) },
 ];

@@ -3,7 +3,6 @@
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use crate::error::AppError;
-use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, StrangeTrade, VerdictLine, table, utc};
@@ -127,9 +126,14 @@ impl Status {
 
     /// Whether trades are opened: as the bot answers, else as the journal ends.
     pub fn opens(&self) -> &'static str {
+        let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
             (Some(Phase::Halted), _) | (None, true) => "halted, until somebody resumes",
+            (Some(Phase::Suspended), _) => "suspended, until the journal can be written",
             (Some(Phase::Stopping), _) => "none any more: the bot is stopping",
+            (None, false) if has_silent_bot => {
+                "not known: a process holds the journal, and does not answer here"
+            }
             (Some(Phase::Trading), _) | (None, false) => "allowed",
         }
     }
@@ -164,7 +168,7 @@ impl Status {
 /// The state of the bot that runs, if one answers.
 async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let paths = control_paths(loaded)?;
-    Ok(match send_order(&paths.socket, &ControlOrder::Status).await {
+    Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Some(state),
         Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
             tracing::warn!("the bot does not answer with its status: {problem}");
@@ -185,7 +189,7 @@ fn verdicts_of(session: &Session) -> Vec<VerdictLine> {
 impl HolderLine {
     fn of(lease: Lease) -> Self {
         let judge = Holder::of_this_process("candlewick");
-        let alive = !LeaseTerms::default().is_over(&lease, &judge, SystemClock::new().now());
+        let alive = !LeaseTerms::default().is_over(&lease, &judge);
         let Lease { holder, since, heartbeat, .. } = lease;
         Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat }
     }

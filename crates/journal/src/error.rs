@@ -90,17 +90,28 @@ pub enum JournalError {
         /// The newest schema that this program knows.
         known: i64,
     },
+    /// It was last written by an older program, which takes no orders from it: give them where the bot runs.
+    #[error("{url} was last written by an older program, which takes no orders from it")]
+    OlderSchema {
+        /// Where the journal lies.
+        url: String,
+    },
     /// Another process holds it, and one account is traded by one process: stop the other, or name another journal.
-    #[error("{url} is held by {who}; its last sign of life is {heartbeat_age} ms old")]
+    #[error(
+        "{url} is held by {who} for {} s now; its last sign of life is {} s old",
+        held_for.get() / 1_000, silence.get() / 1_000
+    )]
     HeldBy {
         /// Where the journal lies.
         url: String,
         /// Program, process and host.
         who: String,
-        /// Since when, in real time.
+        /// Since when, by the database's clock.
         since: Millis,
+        /// How long that is.
+        held_for: Millis,
         /// How old its last heartbeat is.
-        heartbeat_age: Millis,
+        silence: Millis,
     },
     /// Another process has taken the journal over: stop at once, nothing more is written.
     #[error("{url} has been taken over by {who}: this process writes nothing more")]
@@ -152,6 +163,7 @@ impl JournalError {
             | Self::InvalidUrl { .. }
             | Self::NotAJournal { .. }
             | Self::NewerSchema { .. }
+            | Self::OlderSchema { .. }
             | Self::HeldBy { .. }
             | Self::LostLease { .. }
             | Self::BrokenChain { .. }

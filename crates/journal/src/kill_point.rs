@@ -52,24 +52,25 @@ pub(crate) enum What<'a> {
     Beat,
     /// The lease is given back.
     Release,
-    /// Lines and exchanges.
-    Entries(&'a [Pending], &'a [LoggedExchange]),
+    /// Lines, exchanges, and so many answers to orders.
+    Entries(&'a [Pending], &'a [LoggedExchange], usize),
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
 impl What<'_> {
     /// Each name once, in order.
     fn names(&self) -> Vec<String> {
-        let (lines, exchanges) = match self {
+        let (lines, exchanges, answers) = match self {
             Self::Lease => return vec!["lease".to_owned()],
             Self::Beat => return vec!["beat".to_owned()],
             Self::Release => return vec!["release".to_owned()],
-            Self::Entries(lines, exchanges) => (lines, exchanges),
+            Self::Entries(lines, exchanges, answers) => (lines, exchanges, *answers),
         };
         // A seal is a part of its exchanges.
         let own = lines.iter().filter(|pending| !is_seal(&pending.line.body));
         let mut names: Vec<String> = own.map(name_of).collect();
         names.extend((!exchanges.is_empty()).then(|| "exchange".to_owned()));
+        names.extend((answers > 0).then(|| "answer".to_owned()));
         names.sort_unstable();
         names.dedup();
         names

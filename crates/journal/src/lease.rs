@@ -3,11 +3,17 @@
 use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_FILE;
 use crate::database::fault::from_sqlx;
+use crate::database::lock::FileLock;
+use crate::database::schema::{ORDERS_SINCE, SCHEMA};
 use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms};
 use candlewick_sdk::Millis;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 use std::sync::LazyLock;
+
+/// What the clock of a database says, in ms: on a server it is one for all hosts.
+const SERVER_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /// The secret of one opening of a journal, so that a holder is known from a later one of the same process.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,25 +28,41 @@ impl Token {
     }
 }
 
+/// Who claims a lease, how, and what shows that nobody else has it.
+pub(crate) struct Claim<'a> {
+    pub(crate) holder: &'a Holder,
+    pub(crate) terms: &'a LeaseTerms,
+    pub(crate) lock: Option<&'a FileLock>,
+}
+
+impl Claim<'_> {
+    /// Whether the lease may be taken. Whoever had the lock of a file has ended, also where its process cannot be seen
+    /// from here.
+    fn is_over(&self, lease: &Lease) -> bool {
+        let is_unlocked = self.lock.is_some_and(FileLock::is_sure) && !lease.holder.is_near(self.holder);
+        is_unlocked || self.terms.is_over(lease, self.holder)
+    }
+}
+
 /// Takes the lease, or says who holds it. Others that open are kept out by the caller's transaction; the holder, who
 /// may write at this very moment, by the conditions of the update.
 pub(crate) async fn take(
     any: &mut AnyConnection,
     url: &JournalUrl,
-    holder: &Holder,
-    terms: &LeaseTerms,
-    now: Millis,
+    claim: &Claim<'_>,
 ) -> Result<Token, JournalError> {
-    let (before, lease) = read(any, url).await?;
+    let (before, lease) = read(any, url, SCHEMA).await?;
     if let Some(lease) = &lease
-        && !terms.is_over(lease, holder, now)
+        && !claim.is_over(lease)
     {
-        return Err(held_by(url, lease, now));
+        return Err(held_by(url, lease));
     }
+    let Claim { holder, terms, .. } = claim;
+    let now = now(any, url).await?;
     let token = Token::random(url)?;
     let taken = sqlx::query(
         "UPDATE lease SET token = $1, program = $2, pid = $3, host = $4, machine = $5, since = $6, \
-         heartbeat = $6, duration = $7 WHERE id = 1 AND token = $8 AND heartbeat = $9",
+         heartbeat = $6, duration = $7, started = $8 WHERE id = 1 AND token = $9 AND heartbeat = $10",
     )
     .bind(&token.0)
     .bind(&holder.program)
@@ -49,6 +71,7 @@ pub(crate) async fn take(
     .bind(&holder.machine)
     .bind(now.get())
     .bind(terms.duration.get())
+    .bind(holder.started.unwrap_or_default().cast_signed())
     .bind(&before.0)
     .bind(lease.map_or(Millis::ZERO, |lease| lease.heartbeat).get())
     .execute(&mut *any)
@@ -58,8 +81,8 @@ pub(crate) async fn take(
         return Ok(token);
     }
     // It lived after all.
-    match read(any, url).await? {
-        (_, Some(lease)) => Err(held_by(url, &lease, now)),
+    match read(any, url, SCHEMA).await? {
+        (_, Some(lease)) => Err(held_by(url, &lease)),
         (_, None) => {
             Err(JournalError::Unavailable { url: url.to_string(), source: "the lease moved".into() })
         }
@@ -133,8 +156,8 @@ pub(crate) async fn renew(
     any: &mut AnyConnection,
     url: &JournalUrl,
     token: &Token,
-    now: Millis,
 ) -> Result<(), JournalError> {
+    let now = now(any, url).await?;
     let renewed = sqlx::query("UPDATE lease SET heartbeat = $1 WHERE token = $2")
         .bind(now.get())
         .bind(&token.0)
@@ -160,15 +183,27 @@ pub(crate) async fn clear(any: &mut AnyConnection, url: &JournalUrl) -> Result<(
     cleared.map(drop).map_err(|error| from_sqlx(error, url))
 }
 
-/// Who holds the journal.
+/// What the database's clock says.
+pub(crate) async fn now(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis, JournalError> {
+    let text = if url.file().is_some() { FILE_TIME } else { SERVER_TIME };
+    let now = sqlx::query_scalar(text).fetch_one(any).await.map_err(|error| from_sqlx(error, url))?;
+    Ok(Millis::new(now))
+}
+
+/// Who holds the journal, which has this schema.
 pub(crate) async fn read(
     any: &mut AnyConnection,
     url: &JournalUrl,
+    schema: i64,
 ) -> Result<(Token, Option<Lease>), JournalError> {
-    let text =
-        "SELECT token, program, pid, host, machine, since, heartbeat, duration FROM lease WHERE id = 1";
-    let row = sqlx::query(text).fetch_optional(any).await.map_err(|error| from_sqlx(error, url))?;
-    let lease = row.as_ref().and_then(|row| lease_from(row).ok());
+    let text = if schema < ORDERS_SINCE {
+        "SELECT token, program, pid, host, machine, since, heartbeat, duration FROM lease WHERE id = 1"
+    } else {
+        "SELECT token, program, pid, host, machine, since, heartbeat, duration, started FROM lease WHERE id = 1"
+    };
+    let row = sqlx::query(text).fetch_optional(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+    let now = now(any, url).await?;
+    let lease = row.as_ref().and_then(|row| lease_from(row, now).ok());
     let (token, lease) = lease.ok_or_else(|| unreadable(url))?;
     let is_held = !token.0.is_empty();
     Ok((token, is_held.then_some(lease)))
@@ -181,18 +216,21 @@ pub(crate) async fn read_head(any: &mut AnyConnection, url: &JournalUrl) -> Resu
     row.as_ref().and_then(head_from).ok_or_else(|| unreadable(url))
 }
 
-fn lease_from(row: &AnyRow) -> Result<(Token, Lease), sqlx::Error> {
+fn lease_from(row: &AnyRow, now: Millis) -> Result<(Token, Lease), sqlx::Error> {
     let pid: i64 = row.try_get("pid")?;
+    let started = row.try_get("started").map_or(0, i64::cast_unsigned);
     let holder = Holder {
         program: row.try_get("program")?,
         // A number that no process can have belongs to no process.
         pid: u32::try_from(pid).unwrap_or(u32::MAX),
+        started: (started > 0).then_some(started),
         host: row.try_get("host")?,
         machine: row.try_get("machine")?,
     };
     let time = |column: &str| row.try_get(column).map(Millis::new);
-    let lease =
-        Lease { holder, since: time("since")?, heartbeat: time("heartbeat")?, duration: time("duration")? };
+    let heartbeat = time("heartbeat")?;
+    let silence = now - heartbeat;
+    let lease = Lease { holder, since: time("since")?, heartbeat, silence, duration: time("duration")? };
     Ok((Token(row.try_get("token")?), lease))
 }
 
@@ -202,17 +240,18 @@ fn head_from(row: &AnyRow) -> Option<Head> {
     Some(Head { seq: u64::try_from(seq).ok()?, hash: ChainHash::from_hex(&hash)? })
 }
 
-fn held_by(url: &JournalUrl, lease: &Lease, now: Millis) -> JournalError {
+pub(crate) fn held_by(url: &JournalUrl, lease: &Lease) -> JournalError {
     JournalError::HeldBy {
         url: url.to_string(),
         who: lease.holder.to_string(),
         since: lease.since,
-        heartbeat_age: now - lease.heartbeat,
+        held_for: lease.heartbeat + lease.silence - lease.since,
+        silence: lease.silence,
     }
 }
 
 async fn lost(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
-    match read(any, url).await {
+    match read(any, url, SCHEMA).await {
         Ok((_, lease)) => {
             let who = lease.map_or("nobody any more".to_owned(), |lease| lease.holder.to_string());
             JournalError::LostLease { url: url.to_string(), who }

@@ -21,8 +21,10 @@ mod lease;
 mod line;
 mod new_file;
 mod null_journal;
+mod orders;
 mod point;
 mod private_file;
+mod process;
 mod reader;
 mod run_journal;
 mod seal;
@@ -39,6 +41,7 @@ pub use file::FileJournal;
 pub use holder::{Holder, Lease, LeaseTerms};
 pub use line::{Line, LineKind};
 pub use null_journal::NullJournal;
+pub use orders::{OrderToken, StoredOrder, close_orders, give_order};
 pub use reader::{Reader, Verified};
 pub use run_journal::RunJournal;
 pub use store::{MAX_PENDING, Store};
@@ -74,6 +77,11 @@ pub trait Journal: Recorder + Send {
     /// Keeps a request and its answer beside the entries, where the journal has room for that.
     fn record_exchange(&mut self, exchange: LoggedExchange) {
         let _ = exchange;
+    }
+
+    /// Keeps the answer to an order that lies in the journal's database, with the entries that were taken before it.
+    fn answer_order(&mut self, order: OrderToken, answer: String) {
+        let _ = (order, answer);
     }
 
     /// Keeps what is neither an event nor an action: an alarm, a finding.

@@ -3,11 +3,11 @@
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
 use crate::database::fault::from_sqlx;
-use crate::database::schema::{self, Found};
+use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_of, restore};
 use crate::line::{Line, LineKind};
 use crate::seal::{Seals, Unsound};
-use crate::{JournalError, JournalUrl, Lease, LoggedExchange, Walk, lease};
+use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -155,7 +155,36 @@ impl Reader {
     /// When the database does not answer.
     pub async fn holder(&mut self) -> Result<Option<Lease>, JournalError> {
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, async { Ok(lease::read(self.connection.any(), &url).await?.1) }).await
+        within(ANSWER_DEADLINE, &url, async {
+            Ok(lease::read(self.connection.any(), &url, self.schema).await?.1)
+        })
+        .await
+    }
+
+    /// Lets go of the database now: a file's log of changes goes into the file when the last who has it open lets go.
+    pub async fn close(self) {
+        self.connection.close().await;
+    }
+
+    /// The orders that wait to be carried out, oldest first; none in a journal that was last written before there were any.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn pending_orders(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
+        if self.schema < ORDERS_SINCE {
+            return Ok(Vec::new());
+        }
+        let url = self.connection.url().clone();
+        within(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
+    }
+
+    /// What came of an order; none while it waits.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>, JournalError> {
+        let url = self.connection.url().clone();
+        within(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
     }
 
     /// Computes the chain again, from the first line to the last that the lease remembers, and holds each raw exchange

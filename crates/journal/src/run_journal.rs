@@ -1,38 +1,40 @@
 //! A run's journal in a store: entries become lines, and the lease is renewed as time passes.
 
-use crate::{Journal, JournalError, Line, LineKind, LoggedExchange, Store};
+use crate::{Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, Store};
 use async_trait::async_trait;
 use candlewick_engine::{Action, Entry, Event, EventKind, IntentId, Recorder};
 use candlewick_sdk::Millis;
 use std::io;
+use std::time::Duration;
 
 /// How often the lease is renewed, in real time: several times within its duration.
-const BEAT: Millis = Millis::from_seconds(5);
+const BEAT: Duration = Duration::from_secs(5);
 
 /// The journal of one run in a store.
 pub struct RunJournal {
     /// None once it is closed.
     store: Option<Store>,
     run: u64,
-    /// Real time, for the lease.
-    real_time: Box<dyn Fn() -> Millis + Send + Sync>,
-    last_beat: Millis,
+    /// Time that never leaps and passes while the machine sleeps, for the lease.
+    elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
+    last_beat: Duration,
     /// When the last event was a fact, and when it arrived: actions follow from it.
     moment: (Millis, Millis),
 }
 
 impl RunJournal {
-    /// The journal of run number `run`, which begins at venue time `now`. `real_time` is the time for the lease. What the
-    /// store held before has been verified.
+    /// The journal of run number `run`, which begins at venue time `now`. `elapsed` is the time since some moment, by a clock
+    /// that never leaps and runs on while the machine sleeps.
+    /// What the store held before has been verified.
     pub fn new(
         mut store: Store,
         run: u64,
         now: Millis,
-        real_time: impl Fn() -> Millis + Send + Sync + 'static,
+        elapsed: impl Fn() -> Duration + Send + Sync + 'static,
     ) -> Self {
-        let last_beat = real_time();
+        let last_beat = elapsed();
         store.keep_point(last_beat);
-        Self { store: Some(store), run, real_time: Box::new(real_time), last_beat, moment: (now, now) }
+        Self { store: Some(store), run, elapsed: Box::new(elapsed), last_beat, moment: (now, now) }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
@@ -73,9 +75,10 @@ impl Journal for RunJournal {
         if store.pending() > 0 {
             store.commit().await?;
         }
-        let now = (self.real_time)();
-        if now - self.last_beat >= BEAT {
-            store.heartbeat(now).await?;
+        let now = (self.elapsed)();
+        if now.saturating_sub(self.last_beat) >= BEAT {
+            store.heartbeat().await?;
+            store.renew_point(now);
             self.last_beat = now;
         }
         Ok(())
@@ -96,6 +99,12 @@ impl Journal for RunJournal {
     fn record_exchange(&mut self, exchange: LoggedExchange) {
         if let Some(store) = &mut self.store {
             store.record_exchange(exchange);
+        }
+    }
+
+    fn answer_order(&mut self, order: OrderToken, answer: String) {
+        if let Some(store) = &mut self.store {
+            store.answer_order(order, answer);
         }
     }
 

@@ -5,22 +5,29 @@ use crate::chain::{Head, Pending};
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
+use crate::database::lock::FileLock;
 use crate::database::schema::{self, Found};
 use crate::difference::Bases;
 use crate::exchange::{LoggedExchange, without_nul};
 use crate::kill_point::{KillPoints, What};
-use crate::lease::{self, Start, Token};
+use crate::lease::{self, Claim, Start, Token};
 use crate::seal::seal;
-use crate::{Holder, JournalError, LeaseTerms, Line, LineKind, append, point};
+use crate::{Holder, JournalError, LeaseTerms, Line, LineKind, OrderToken, append, orders, point};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How many lines and exchanges may wait for a commit. The driver commits long before; when the database is gone it takes
 /// no more events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
 /// How often the last verified line is kept meanwhile, in real time.
-const POINT_PAUSE: Millis = Millis::MINUTE;
+const POINT_PAUSE: Duration = Duration::from_mins(1);
+
+/// How often a lock is tried whose holder the lease does not name (yet, or any more), and the pause between.
+const LOCK_ATTEMPTS: u32 = 40;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// A journal that this process alone may write, while it holds the lease.
 ///
@@ -47,18 +54,21 @@ pub struct Store {
     /// Run and moments of the last line that was recorded.
     moment: Option<(u64, Millis, Millis)>,
     /// When the last verified line was kept, once the lines before ours are verified.
-    point_kept: Option<Millis>,
+    point_kept: Option<Duration>,
+    /// What came of people's orders.
+    answers: BTreeMap<OrderToken, String>,
     kill_points: KillPoints,
+    /// Let go of with this value, however it ends.
+    _lock: Option<FileLock>,
 }
 
 impl Store {
     /// Opens a journal for writing on the usual terms: makes it when there is none, migrates it, takes the lease.
-    /// `now` is real time.
     ///
     /// # Errors
     /// [`JournalError::HeldBy`] when another living process holds it, and what else may be wrong with it.
-    pub async fn open(url: &JournalUrl, holder: &Holder, now: Millis) -> Result<Self, JournalError> {
-        Self::open_on_terms(url, holder, &LeaseTerms::default(), now).await
+    pub async fn open(url: &JournalUrl, holder: &Holder) -> Result<Self, JournalError> {
+        Self::open_on_terms(url, holder, &LeaseTerms::default()).await
     }
 
     /// The same on terms of one's own.
@@ -69,22 +79,17 @@ impl Store {
         url: &JournalUrl,
         holder: &Holder,
         terms: &LeaseTerms,
-        now: Millis,
     ) -> Result<Self, JournalError> {
-        within(OPEN_DEADLINE, url, Self::begin(url, holder, terms, now)).await
+        within(OPEN_DEADLINE, url, Self::begin(url, holder, terms)).await
     }
 
-    async fn begin(
-        url: &JournalUrl,
-        holder: &Holder,
-        terms: &LeaseTerms,
-        now: Millis,
-    ) -> Result<Self, JournalError> {
+    async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self, JournalError> {
         let mut kill_points = KillPoints::from_environment();
         let mut connection = Connection::open(url, Purpose::Begin).await?;
         // A look first: nothing that is not a journal is changed, not even its mode.
         schema::inspect(&mut connection).await?;
         connection.make_durable().await?;
+        let lock = take_lock(&mut connection, &Claim { holder, terms, lock: None }).await?;
         let is_server = connection.is_server();
         kill_points.before(&What::Lease);
         let mut transaction = connection.begin().await?;
@@ -96,7 +101,7 @@ impl Store {
         }
         let found = schema::inspect_on(any, is_server, url).await?;
         schema::migrate(any, url).await?;
-        let token = lease::take(any, url, holder, terms, now).await?;
+        let token = lease::take(any, url, &Claim { holder, terms, lock: lock.as_ref() }).await?;
         let head = checked_head(any, url).await?;
         let exchanges_written = append::last_exchange(any, url).await?;
         if found == Found::Nothing {
@@ -121,7 +126,9 @@ impl Store {
             bases: Bases::default(),
             moment: None,
             point_kept: None,
+            answers: BTreeMap::new(),
             kill_points,
+            _lock: lock,
         })
     }
 
@@ -138,16 +145,28 @@ impl Store {
         self.exchanges.push(exchange.bounded());
     }
 
-    /// From now on the last line is kept beside the journal as verified, `now` and again as time passes. To be called once
+    /// From now on the last line is kept beside the journal as verified, now (in time since some moment) and again as time passes. To be called once
     /// all lines before this process's own are verified.
-    pub fn keep_point(&mut self, now: Millis) {
+    pub fn keep_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.point_kept = Some(now);
     }
 
-    /// How many lines and exchanges wait for a commit.
+    /// Keeps it again, once enough time has passed.
+    pub(crate) fn renew_point(&mut self, now: Duration) {
+        if self.point_kept.is_some_and(|kept| now.saturating_sub(kept) >= POINT_PAUSE) {
+            self.keep_point(now);
+        }
+    }
+
+    /// Takes the answer to an order that lies in the database; durable with the lines that were recorded before it.
+    pub fn answer_order(&mut self, order: OrderToken, answer: String) {
+        self.answers.insert(order, without_nul(answer));
+    }
+
+    /// How many lines, exchanges and answers wait for a commit.
     pub fn pending(&self) -> usize {
-        self.lines.len() + self.exchanges.len()
+        self.lines.len() + self.exchanges.len() + self.answers.len()
     }
 
     /// Whether [`MAX_PENDING`] lines and exchanges wait: nothing more may be recorded before a commit succeeds.
@@ -173,21 +192,18 @@ impl Store {
         within(ANSWER_DEADLINE, &url, self.write()).await
     }
 
-    /// Shows that this process lives. `now` is real time; to be called several times within the lease's duration.
+    /// Shows that this process lives; to be called several times within the lease's duration.
     ///
     /// # Errors
     /// [`JournalError::LostLease`] when another process has taken the journal over.
-    pub async fn heartbeat(&mut self, now: Millis) -> Result<(), JournalError> {
+    pub async fn heartbeat(&mut self) -> Result<(), JournalError> {
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
             self.kill_points.before(&What::Beat);
-            lease::renew(connection.any(), &self.url, &self.token, now).await?;
+            lease::renew(connection.any(), &self.url, &self.token).await?;
             self.kill_points.after();
             self.connection = Some(connection);
-            if self.point_kept.is_some_and(|kept| now - kept >= POINT_PAUSE) {
-                self.keep_point(now);
-            }
             Ok(())
         })
         .await
@@ -234,12 +250,13 @@ impl Store {
         }
         self.seal_exchanges();
         let any = connection.any();
-        self.kill_points.before(&What::Entries(&self.lines, &self.exchanges));
+        self.kill_points.before(&What::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
         // Forgotten unless all of this is written: a difference needs what it differs from.
         let mut bases = std::mem::take(&mut self.bases);
         append::exchanges(any, &self.url, (self.exchanges_written, &mut bases), &self.exchanges).await?;
+        orders::answer(any, &self.url, &self.answers).await?;
         let then = if is_file && !self.lines.is_empty() { Then::Commit } else { Then::More };
         append::lines(any, &self.url, &self.lines, then).await?;
         if then == Then::More {
@@ -252,6 +269,7 @@ impl Store {
         self.exchanges.clear();
         self.sealed = 0;
         self.bases = bases;
+        self.answers.clear();
         self.is_certain = true;
         self.connection = Some(connection);
         Ok(())
@@ -305,6 +323,30 @@ impl Store {
     }
 }
 
+/// Takes the lock of a journal in a file. Whoever has it holds the lease, or is about to take or to give it back.
+async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>, JournalError> {
+    let url = connection.url().clone();
+    let Some(path) = url.file() else { return Ok(None) };
+    let mut holder = None;
+    for _ in 0..LOCK_ATTEMPTS {
+        if let Some(lock) = FileLock::try_take(path)? {
+            return Ok(Some(lock));
+        }
+        if let Found::Schema(schema) = schema::inspect(connection).await? {
+            holder = lease::read(connection.any(), &url, schema).await?.1;
+        }
+        if holder.as_ref().is_some_and(|lease| !claim.terms.is_over(lease, claim.holder)) {
+            break;
+        }
+        tokio::time::sleep(LOCK_PAUSE).await;
+    }
+    let unnamed = || {
+        let source = "another process has its lock and is not in the lease".into();
+        JournalError::Unavailable { url: url.to_string(), source }
+    };
+    Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease)))
+}
+
 /// The last line, where the lease and the entries agree on it.
 async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
     let remembered = lease::read_head(any, url).await?;
@@ -323,13 +365,14 @@ async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head,
 mod tests {
     use super::*;
     use crate::{LineKind, Reader};
+    use candlewick_sdk::Millis;
 
     /// The limit on pages stands for the disk's: SQLite answers both alike. A new connection knows no limit.
     #[tokio::test]
     async fn a_full_disk_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
-        let mut store = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+        let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
         let (at, received) = (Millis::ZERO, Millis::ZERO);
         let line =
             Line { run: 1, kind: LineKind::Note, intent: None, at, received, body: "x".repeat(100_000) };
@@ -353,7 +396,7 @@ mod tests {
     async fn every_connection_syncs_every_commit() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
-        let mut store = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+        let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
         for _ in 0..2 {
             let mut connection = store.take_connection().await.unwrap();
             let query = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
@@ -366,7 +409,7 @@ mod tests {
         fn is_send<T: Send>(_: &T) {}
         fn check(store: &mut Store) {
             is_send(&store.commit());
-            is_send(&store.heartbeat(Millis::ZERO));
+            is_send(&store.heartbeat());
         }
         let _ = check;
     }

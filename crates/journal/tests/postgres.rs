@@ -9,7 +9,6 @@
 mod suite;
 
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
-use candlewick_sdk::Millis;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use suite::fixture::{Fixture, line, run_on};
@@ -89,7 +88,7 @@ async fn a_user_who_may_only_read_is_told_and_reads() {
     url.set_username(&role).unwrap();
     url.set_password(Some("hunter2")).unwrap();
     let url: JournalUrl = url.as_str().parse().unwrap();
-    let error = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.map(drop);
+    let error = Store::open(&url, &Holder::of_this_process("test")).await.map(drop);
     assert!(matches!(error, Err(JournalError::PermissionDenied { .. })), "{error:?}");
     let mut reader = Reader::open(&url).await.unwrap();
     assert_eq!(reader.verify().await.unwrap().entries, 1);
@@ -117,7 +116,7 @@ async fn passwords_are_never_told() {
         (change(|url| url.set_query(Some("password=hunter2&sslmode=what"))), false),
     ] {
         let url: JournalUrl = url.as_str().parse().unwrap();
-        let error = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.map(drop);
+        let error = Store::open(&url, &Holder::of_this_process("test")).await.map(drop);
         let error = error.unwrap_err();
         assert_eq!(error.is_temporary(), is_temporary, "{error:?}");
         let mut shown = format!("{url} {url:?} {error} {error:?}");

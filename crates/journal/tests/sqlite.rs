@@ -11,7 +11,8 @@ use std::future::{Ready, ready};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use suite::fixture::{Fixture, exchange, line, record_all};
+use std::time::Duration;
+use suite::fixture::{Fixture, exchange, holder, line, record_all, terms};
 
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
@@ -71,9 +72,7 @@ async fn what_is_no_database_is_refused_and_not_touched() {
     std::fs::write(&path, &letter).unwrap();
     let url = JournalUrl::from_path(&path);
     let holder = Holder::of_this_process("test");
-    for error in
-        [Store::open(&url, &holder, Millis::ZERO).await.map(drop), Reader::open(&url).await.map(drop)]
-    {
+    for error in [Store::open(&url, &holder).await.map(drop), Reader::open(&url).await.map(drop)] {
         assert!(matches!(error, Err(JournalError::NotAJournal { .. })), "{error:?}");
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), letter);
@@ -84,7 +83,7 @@ async fn places_that_cannot_be_written_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let holder = Holder::of_this_process("test");
     for path in [folder.path().join("missing/journal.db"), folder.path().to_owned(), "/".into()] {
-        let error = Store::open(&JournalUrl::from_path(&path), &holder, Millis::ZERO).await.map(drop);
+        let error = Store::open(&JournalUrl::from_path(&path), &holder).await.map(drop);
         assert!(matches!(error, Err(JournalError::NotWritable { .. })), "{error:?}");
     }
 }
@@ -157,7 +156,7 @@ async fn a_path_may_be_relative_and_hold_any_sign() {
     for name in ["per%20cent.db", "a#b?c.db", "ü:.db"] {
         let path = folder.join("..").join(folder.file_name().unwrap()).join(name);
         let url = JournalUrl::from_path(&path);
-        let store = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+        let store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
         store.close().await.unwrap();
         assert!(folder.join(name).exists(), "{name}");
         drop(Reader::open(&url).await.unwrap());
@@ -227,7 +226,7 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
     assert_eq!(reader.holder().await.unwrap(), None);
     assert_eq!(reader.lines(1, 9).await.unwrap(), fixture.reader().await.lines(1, 4).await.unwrap());
     assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "a")]);
-    let mut second = Store::open(&copied, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+    let mut second = Store::open(&copied, &Holder::of_this_process("test")).await.unwrap();
     second.record(line("5"));
     second.close().await.unwrap();
     assert_eq!(Reader::open(&copied).await.unwrap().verify().await.unwrap().entries, 5);
@@ -272,7 +271,7 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     let point = PathBuf::from(format!("{}.verified", file.display()));
     let write = async |bodies: &[&str]| {
         let mut store = fixture.open().await.unwrap();
-        store.keep_point(Millis::ZERO);
+        store.keep_point(Duration::ZERO);
         record_all(&mut store, bodies);
         store.close().await.unwrap();
     };
@@ -307,4 +306,24 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     std::fs::write(&file, kept).unwrap();
     std::fs::write(&point, &remembered).unwrap();
     assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 4);
+}
+
+/// On one host the system itself says who has a file: neither a silence of a day nor a machine that cannot be told from here
+/// says otherwise, and no time has to pass when the holder has ended.
+#[tokio::test]
+async fn who_has_the_lock_has_the_journal() {
+    let fixture = sqlite().await;
+    let open = async |program: &str, machine: &str| {
+        let holder = Holder { machine: machine.into(), ..holder(program, 1) };
+        Store::open_on_terms(&fixture.url, &holder, &terms()).await
+    };
+    let first = open("first", "this").await.unwrap();
+    fixture.age_lease(Millis::DAY).await;
+    let second = open("second", "that").await.map(drop);
+    assert!(matches!(second, Err(JournalError::HeldBy { .. })), "{second:?}");
+    drop(first);
+    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
+    assert_eq!(lease.holder.program, "first", "it ended without giving it back");
+    fixture.run("UPDATE lease SET heartbeat = heartbeat + 86400000").await;
+    drop(open("second", "that").await.unwrap());
 }

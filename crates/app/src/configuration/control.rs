@@ -6,11 +6,13 @@ use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlPaths, HaltFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fs::DirBuilder;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The `[control]` section. What is left out lies beside the journal: `candlewick.db.sock` and
-/// `candlewick.db.HALT` for `sqlite://candlewick.db`; for a database on a server, `NAME.sock` and `NAME.HALT` in the
-/// working directory.
+/// `candlewick.db.HALT` for `sqlite://candlewick.db`; for a database on a server, `NAME-HASH.sock` and `NAME-HASH.HALT` in
+/// `candlewick` in `$XDG_STATE_HOME` or in `~/.local/state`, wherever commands are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ControlSettings {
@@ -41,13 +43,35 @@ pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths, AppError> {
     })
 }
 
-/// The journal's file, or the name of its database.
+/// The journal's file, or a name for its database in a folder of this user's that does not depend on where a command is given.
 fn anchor_of(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
-        PathBuf::from(shown.rsplit('/').next().unwrap_or_default())
+        let name = shown.rsplit('/').next().unwrap_or_default();
+        let hash = blake3::hash(shown.as_bytes()).to_hex();
+        state_folder().unwrap_or_default().join(format!("{name}-{}", &hash[..8]))
     };
     url.file().map_or_else(database, Path::to_owned)
+}
+
+/// Where this user's programs keep what outlives them.
+fn state_folder() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let usual = || variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
+    usual().filter(|folder| folder.is_absolute()).map(|folder| folder.join("candlewick"))
+}
+
+/// Makes the folder of this user's state if the path lies there; others are made by people.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn make_folder_of(path: &Path) -> io::Result<()> {
+    let Some(folder) = state_folder().filter(|folder| path.parent() == Some(folder)) else { return Ok(()) };
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 #[cfg(test)]
@@ -55,13 +79,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_taken_beside_the_journal() {
+    fn orders_are_taken_beside_the_journal_or_in_a_place_of_the_users() {
         for (url, anchor) in [
             ("sqlite://candlewick.db", "candlewick.db"),
             ("sqlite:///var/lib/bot/demo.db", "/var/lib/bot/demo.db"),
-            ("postgres://ann:secret@db:5433/trading?sslmode=require", "trading"),
         ] {
             assert_eq!(anchor_of(&url.parse().unwrap()), Path::new(anchor), "{url}");
         }
+        let of = |url: &str| anchor_of(&url.parse().unwrap());
+        let server = of("postgres://ann:secret@db:5433/trading?sslmode=require");
+        assert_eq!(server, of("postgres://ann:other@db:5433/trading"), "without the password");
+        assert_ne!(server, of("postgres://ann@db2:5433/trading"), "of two servers");
+        assert!(
+            server.is_absolute() && server.to_string_lossy().contains("candlewick/trading-"),
+            "{server:?}"
+        );
     }
 }

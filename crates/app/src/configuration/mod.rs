@@ -16,7 +16,7 @@ mod variants;
 
 pub(crate) use bot_section::{asset_type_of_bot, asset_types};
 pub use control::ControlSettings;
-pub use control::{control_paths, journal_url};
+pub use control::{control_paths, journal_url, make_folder_of};
 pub use data::DataSettings;
 use key::KeyPath;
 pub use layer::Flag;

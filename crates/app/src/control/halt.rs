@@ -1,8 +1,13 @@
-//! No more opens, and opens again: by order where a bot runs, by the HALT file where none does.
+//! No more opens, and opens again: by order where a bot runs; where none does, by the HALT file and by an order that the next
+//! one finds in the journal.
 
-use super::done;
+use super::reach::{Reached, leave, reach};
+use crate::configuration::make_folder_of;
 use crate::error::AppError;
-use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Removed, RunState, send_order};
+use candlewick_journal::{JournalError, JournalUrl, close_orders};
+use candlewick_runtime::control::{
+    ControlAnswer, ControlError, ControlOrder, ControlPaths, Removed, RunState,
+};
 use std::path::PathBuf;
 
 /// What halting a bot came to.
@@ -10,7 +15,7 @@ use std::path::PathBuf;
 pub enum Halted {
     /// The bot halted, and is now in this state.
     ByOrder(RunState),
-    /// No bot runs: this file halts one that starts.
+    /// No bot runs: this file, and an order in the journal, halt one that starts.
     ByFile(PathBuf),
     /// The order was not confirmed: this file is there now, and a bot that looks for it halts within a second.
     Unconfirmed {
@@ -31,64 +36,93 @@ pub enum Resumed {
         /// The HALT file that was removed before, if there was one.
         removed: Option<PathBuf>,
     },
-    /// No bot runs: the HALT file is removed.
-    FileRemoved(PathBuf),
-    /// No bot runs, and there is no HALT file.
+    /// No bot runs: what would have halted the next one is taken back.
+    TakenBack {
+        /// The HALT file, if there was one.
+        removed: Option<PathBuf>,
+        /// How many orders waited in the journal.
+        orders: u64,
+    },
+    /// No bot runs, and nothing would halt the next one.
     NothingToResume,
 }
 
-/// Halts the bot of these paths.
+/// Halts the bot of these paths and this journal.
 ///
 /// # Errors
-/// A reason that is too long, or a HALT file that cannot be made.
-pub async fn halt(paths: &ControlPaths, reason: &str) -> Result<Halted, AppError> {
+/// A reason that is too long, no such journal, or a HALT file that cannot be made.
+pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted, AppError> {
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
-    let error = match send_order(&paths.socket, &order).await {
-        Ok(answer) => match done(answer) {
-            Ok(state) => return Ok(Halted::ByOrder(state)),
-            Err(error) => error,
-        },
-        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => {
+    match reach(paths, url, &order).await {
+        Ok(Reached::Bot(state)) => Ok(Halted::ByOrder(state)),
+        Ok(Reached::Nobody) => {
             raise(paths, reason)?;
-            return Ok(Halted::ByFile(file));
+            // The file is found only where the bot looks for it, the journal wherever it starts.
+            match leave(url, &order).await {
+                Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. })) => Ok(Halted::ByFile(file)),
+                Err(error) => Err(error),
+            }
         }
+        Ok(Reached::NoJournal) => Err(no_journal(paths, url)),
         // Nothing was sent, and nothing else is wrong.
-        Err(error @ ControlError::ReasonTooLong { .. }) => return Err(error.into()),
-        Err(error) => error.into(),
-    };
-    // The bot was not seen to halt by order: it may yet see the file.
-    raise(paths, reason)?;
-    Ok(Halted::Unconfirmed { error, file })
+        Err(error @ AppError::Control(ControlError::ReasonTooLong { .. })) => Err(error),
+        // The bot was not seen to halt by order: it may yet see the file.
+        Err(error) => match raise(paths, reason) {
+            Ok(()) => Ok(Halted::Unconfirmed { error, file }),
+            Err(_) => Err(error),
+        },
+    }
 }
 
 fn raise(paths: &ControlPaths, reason: &str) -> Result<(), AppError> {
-    let path = paths.halt_file.path().display();
-    let raised = paths.halt_file.raise(reason);
-    raised.map_err(|error| AppError::system(format!("the file {path} cannot be made"), error))?;
-    Ok(())
+    let path = paths.halt_file.path();
+    let raised = make_folder_of(path).and_then(|()| paths.halt_file.raise(reason));
+    let problem = || format!("the file {} cannot be made", path.display());
+    raised.map(drop).map_err(|error| AppError::system(problem(), error))
 }
 
-/// Removes the HALT file, and orders the bot of these paths to open trades again.
+/// Nobody was halted, and no file is left where no bot would look.
+fn no_journal(paths: &ControlPaths, url: &JournalUrl) -> AppError {
+    let place = url.file().and_then(|file| std::path::absolute(file).ok());
+    let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
+    let socket = paths.socket.display();
+    AppError::invalid(format!("nothing was halted: there is no journal at {place}, and no bot listens at {socket}"))
+        .help(
+            "name the bot's journal with --journal, or run this where the bot was started; the file with .HALT after the \
+             journal's name halts a bot all the same",
+        )
+}
+
+/// Removes the HALT file, and orders the bot of these paths and this journal to open trades again.
 ///
 /// # Errors
 /// A HALT file that cannot be removed, or an order that is not confirmed.
-pub async fn resume(paths: &ControlPaths) -> Result<Resumed, AppError> {
+pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, AppError> {
     let path = paths.halt_file.path();
     // First: while the file is there, a bot refuses the order.
     let removed = paths.halt_file.remove().map_err(|error| {
         let problem = format!("the file {} cannot be removed, so the bot stays halted", path.display());
         AppError::system(problem, error)
     })?;
-    match (send_order(&paths.socket, &ControlOrder::Resume).await, removed) {
-        (Ok(answer), _) => {
-            let removed = (removed == Removed::Now).then(|| path.to_owned());
-            Ok(Resumed::ByOrder { state: done(answer)?, removed })
-        }
-        (Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere), Removed::Now) => {
-            Ok(Resumed::FileRemoved(path.to_owned()))
-        }
-        (Err(ControlError::NoBotListens { .. }), Removed::Before) => Ok(Resumed::NothingToResume),
-        (Err(error), _) => Err(error.into()),
+    let removed = (removed == Removed::Now).then(|| path.to_owned());
+    let orders = match reach(paths, url, &ControlOrder::Resume).await? {
+        Reached::Bot(state) => return Ok(Resumed::ByOrder { state, removed }),
+        Reached::Nobody => take_back(url).await?,
+        Reached::NoJournal => 0,
+    };
+    if removed.is_none() && orders == 0 {
+        return Ok(Resumed::NothingToResume);
+    }
+    Ok(Resumed::TakenBack { removed, orders })
+}
+
+/// Orders that wait for the next bot are not carried out any more.
+async fn take_back(url: &JournalUrl) -> Result<u64, AppError> {
+    let answer = ControlAnswer::Refused { problem: "it was taken back before a bot ran".to_owned() };
+    match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
+        Ok(closed) => Ok(closed),
+        Err(JournalError::OlderSchema { .. }) => Ok(0),
+        Err(error) => Err(error.into()),
     }
 }

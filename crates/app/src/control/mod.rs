@@ -1,6 +1,7 @@
 //! Orders to a running bot: halt, resume, resolve; where none runs, the file or the journal that the next one reads.
 
 mod halt;
+mod reach;
 mod resolve;
 
 pub use halt::{Halted, Resumed, halt, resume};
@@ -29,6 +30,7 @@ pub fn describe(state: &RunState) -> String {
     let mut text = match state.phase {
         Phase::Trading => "The bot opens trades",
         Phase::Halted => "The bot is halted",
+        Phase::Suspended => "The bot's opens are suspended",
         Phase::Stopping => "The bot is stopping",
     }
     .to_owned();
@@ -68,5 +70,11 @@ mod tests {
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };
         assert_eq!(describe(&state), "The bot opens trades; 2 trades open, 0 in flight.");
+        let reason = Some("the disk is full".to_owned());
+        let state = RunState { phase: Phase::Suspended, reason, open: 0, ..state };
+        assert_eq!(
+            describe(&state),
+            "The bot's opens are suspended (the disk is full); 0 trades open, 0 in flight."
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! A person ends a doubt: by order where a bot runs, in the journal where none does.
 
-use super::done;
+use super::reach::{Reached, reach};
 use crate::configuration::{Loaded, control_paths};
 use crate::error::AppError;
 use crate::live::connect_remote;
@@ -9,7 +9,7 @@ use candlewick_broker::{Account, OpenOrder, TradeReport};
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, JournalContents, TradingMode, state_of};
-use candlewick_runtime::control::{ControlError, ControlOrder, Resolution, RunState, send_order};
+use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{latest_close, verify_adoption};
 use candlewick_sdk::Millis;
 use serde_json::json;
@@ -41,13 +41,12 @@ pub enum Resolved {
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
-    match send_order(&control_paths(loaded)?.socket, &order).await {
-        Ok(answer) => Ok(Resolved::ByBot(done(answer)?)),
-        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => {
+    match reach(&control_paths(loaded)?, url, &order).await? {
+        Reached::Bot(state) => Ok(Resolved::ByBot(state)),
+        Reached::Nobody | Reached::NoJournal => {
             write(loaded, url, decision).await?;
             Ok(Resolved::InJournal)
         }
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -56,7 +55,7 @@ async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result
     // Looked at first: what does not exist is not made.
     let mut reader = Reader::open(url).await?;
     let wall = SystemClock::new();
-    let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve"), wall.now()).await?;
+    let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve")).await?;
     let judged = lines_of(decision, &mut reader, loaded, &wall).await;
     let written = judged.map(|lines| lines.into_iter().for_each(|line| store.record(line)));
     // The lease is given back whatever was found.

@@ -18,7 +18,7 @@ pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
 
 async fn ask(paths: &ControlPaths) -> Finding {
     let socket = paths.socket.display();
-    match send_order(&paths.socket, &ControlOrder::Status).await {
+    match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Check::Control.ok(describe(&state)),
         Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
             Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "look at what it does")

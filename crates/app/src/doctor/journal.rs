@@ -54,6 +54,7 @@ pub(super) fn remedy(error: &JournalError) -> &'static str {
         }
         JournalError::DiskFull { .. } => "make room on the disk",
         JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
+        JournalError::OlderSchema { .. } => "let a bot of this program write it",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
         JournalError::JournalExists { .. }
         | JournalError::OnServer { .. }

@@ -28,7 +28,6 @@ pub use price_api::alternatives;
 pub use venue::{Api, remedy};
 
 use crate::configuration::{Loaded, journal_url};
-use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::Registry;
 use clock_skew::ClockSamples;
 use std::path::PathBuf;
@@ -69,7 +68,7 @@ async fn examine_machine(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     if let Ok(url) = journal_url(loaded) {
         report(disk::check(&url).await);
         report(journal::check(&url).await);
-        report(lease::check(&url, SystemClock::new().now()).await);
+        report(lease::check(&url).await);
     }
     control::check(loaded, report).await;
     data::check(loaded, report).await;

@@ -1,17 +1,17 @@
 //! Where a run keeps its journal, what it finds there, and how people give it orders meanwhile.
 
-use crate::configuration::{Loaded, Problems, control_paths, journal_url};
+use crate::configuration::{Loaded, Problems, control_paths, journal_url, make_folder_of};
 use crate::error::AppError;
 use crate::journal::exposure;
 use candlewick_api::{Exchange, HttpObserver};
-use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_broker::clock::AwakeClock;
 use candlewick_engine::Session;
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
 };
 use candlewick_records::TradingMode;
 use candlewick_runtime::Past;
-use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer};
+use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
@@ -36,7 +36,6 @@ pub struct HeldJournal {
     url: JournalUrl,
     store: Store,
     reader: Reader,
-    wall: SystemClock,
 }
 
 impl JournalSession {
@@ -46,14 +45,37 @@ impl JournalSession {
     /// Another process holds it, or it cannot be used.
     pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
         let url = journal_url(loaded).map_err(Problems::from)?;
-        let wall = SystemClock::new();
         let holder = Holder::of_this_process("candlewick live");
-        let store = Store::open(&url, &holder, wall.now()).await?;
+        let store = Store::open(&url, &holder).await?;
         let reader = Reader::open(&url).await?;
         if let Some((problem, remedy)) = exposure(&url) {
             tracing::warn!("{problem}: {remedy}");
         }
-        Ok(Self::Store(Box::new(HeldJournal { url, store, reader, wall })))
+        Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
+    }
+
+    /// Takes hold of the configured journal, and lets people give orders to whoever holds it.
+    ///
+    /// # Errors
+    /// As [`JournalSession::open`]; or nobody can give orders: then the journal is free again.
+    pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel), AppError> {
+        let journal = Self::open(loaded).await?;
+        match ControlChannel::open(loaded).await {
+            Ok(control) => Ok((journal, control)),
+            Err(error) => {
+                journal.give_back().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Lets others have the journal at once, for a run that does not begin.
+    pub async fn give_back(self) {
+        if let Self::Store(held) = self
+            && let Err(error) = held.store.close().await
+        {
+            tracing::debug!(%error, "the journal could not be given back");
+        }
     }
 
     /// The balance with which its first run began.
@@ -107,9 +129,10 @@ impl JournalSession {
         match self {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
-                let HeldJournal { store, mut reader, wall, .. } = *held;
+                let HeldJournal { store, mut reader, .. } = *held;
                 let past = Past::recall(&mut reader, session).await?;
-                let journal = RunJournal::new(store, past.runs + 1, now, move || wall.now());
+                let clock = AwakeClock::start();
+                let journal = RunJournal::new(store, past.runs + 1, now, move || clock.elapsed());
                 Ok((Box::new(journal), past))
             }
         }
@@ -149,12 +172,14 @@ impl ControlChannel {
         Self { orders: mpsc::channel(1).1, _closed: closed.drop_guard() }
     }
 
-    /// Through the socket and the file beside the configured journal.
+    /// Through the socket and the file of the configured journal, and through its database.
     ///
     /// # Errors
     /// The socket cannot be made.
     pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
         let paths: ControlPaths = control_paths(loaded)?;
+        let problem = || format!("the folder of {} cannot be made", paths.socket.display());
+        make_folder_of(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
         let closed = CancellationToken::new();
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);
         let server = ControlServer::bind(&paths).await?;
@@ -164,8 +189,14 @@ impl ControlChannel {
             // Known before the first candle is; the watch would say so a little later. Nobody waits for the answer.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
             let (answer, _) = oneshot::channel();
-            drop(sender.try_send(ControlRequest { order, answer }));
+            drop(sender.try_send(ControlRequest { order, token: None, answer }));
         }
+        let url = journal_url(loaded).map_err(Problems::from)?;
+        let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
+        // The same of orders that were left while no bot ran.
+        in_journal.look(&sender).await;
+        let (taken, stop) = (sender.clone(), closed.clone());
+        tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
         let (file, stop) = (paths.halt_file, closed.clone());
         tokio::spawn(async move { file.watch(sender, stop.cancelled_owned()).await });
         Ok(Self { orders, _closed: closed.drop_guard() })

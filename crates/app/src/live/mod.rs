@@ -112,11 +112,21 @@ pub async fn run(
         token,
         until,
     } = connection;
-    journal.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
-    let balance = journal.first_balance().await?.unwrap_or(account.balance);
+    let found = async {
+        journal.check_kind(trading).await?;
+        let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
+        let balance = journal.first_balance().await?.unwrap_or(account.balance);
+        Ok((account, balance))
+    };
+    let (account, balance) = match found.await {
+        Ok(found) => found,
+        Err(error) => {
+            journal.give_back().await;
+            return Err(error);
+        }
+    };
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     for notice in check_ladders(&settings)? {
         tracing::warn!("{}", notice.text);

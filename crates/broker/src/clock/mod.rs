@@ -4,10 +4,12 @@
 //! one [`VirtualClock`], which stands still while anybody holds it ([`Hold`]). That is what makes a simulated
 //! session exact: a request takes no venue time, however long it takes in the real world.
 
+mod awake;
 mod stopwatch;
 mod system;
 mod virtual_clock;
 
+pub use awake::AwakeClock;
 pub use stopwatch::Stopwatch;
 pub use system::SystemClock;
 pub use virtual_clock::{Speed, VirtualClock};

@@ -13,8 +13,9 @@ use serde_json::json;
 #[derive(Debug, Args)]
 #[command(
     after_help = "What is open cannot be cut short: it is tracked to its end. The bot is found by its journal: that \
-                        of the configuration, or --journal as the bot was given it.\nWhere no bot runs, a file is made that halts one that starts; `touch \
-                        candlewick.db.HALT` does the same by hand.\n\n\
+                        of the configuration, or --journal as the bot was given it. The order goes through its socket and through the journal's \
+                        database; a process that holds the journal and does not acknowledge it is an error.\nWhere no bot runs, an order in the journal \
+                        and a file halt one that starts; `touch candlewick.db.HALT` does the same by hand.\n\n\
                         Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db"
 )]
 pub(crate) struct HaltArguments {
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<En
     let (paths, journal) = found
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
         .map_err(|failure| failure.help(BY_HAND))?;
-    match block_on(halt(&paths, &arguments.reason))? {
+    match block_on(halt(&paths, &journal, &arguments.reason))? {
         Halted::ByOrder(state) if context.global.json => {
             print_json(&json!({ "halted": true, "bot_runs": true, "state": state }))?;
         }
@@ -42,14 +43,16 @@ pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<En
             print_json(&json!({ "halted": true, "bot_runs": false, "halt_file": file }))?;
         }
         Halted::ByFile(file) => print(&format!(
-            "No bot runs on {journal}. The file {} is there now: a bot that starts on it opens no trade until `candlewick \
-             resume`. A bot with another journal is not halted: name it with --journal or --config.",
+            "No bot runs on {journal}. The file {} is there now, and an order in the journal: a bot that starts on it opens no \
+             trade until `candlewick resume`. A bot with another journal is not halted: name it with --journal or --config.",
             file.display()
         ))?,
         Halted::Unconfirmed { error, file } => {
             let file = file.display();
-            let help =
-                format!("the file {file} is there now, and a bot that looks for it halts within a second");
+            let rest = error.help_text().map_or(String::new(), |help| format!("{help}; "));
+            let help = format!(
+                "{rest}the file {file} is there now, and a bot that looks for it halts within a second"
+            );
             return Err(Failure::from(error).help(help));
         }
     }

@@ -114,14 +114,17 @@ async fn run_bots(
                 ending = interrupt.wait() => return Ok(ControlFlow::Break(ending)),
             }
         }
-        let (journal, control) = (JournalSession::open(loaded).await?, ControlChannel::open(loaded).await?);
+        let (journal, control) = JournalSession::open_with_control(loaded).await?;
         let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
         return run_until_stopped(run).await.map(ControlFlow::Continue);
     }
     let (journal, control) = if arguments.journal.is_some() {
-        let mut journal = JournalSession::open(loaded).await?;
-        journal.check_fresh().await?;
-        (journal, ControlChannel::open(loaded).await?)
+        let (mut journal, control) = JournalSession::open_with_control(loaded).await?;
+        if let Err(error) = journal.check_fresh().await {
+            journal.give_back().await;
+            return Err(error.into());
+        }
+        (journal, control)
     } else {
         (JournalSession::None, ControlChannel::closed())
     };

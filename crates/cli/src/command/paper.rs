@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use candlewick_app::live::{ControlChannel, JournalSession, Outcome, connect_paper};
+use candlewick_app::live::{JournalSession, Outcome, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -66,12 +66,13 @@ async fn run_bots(
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
     let connection = connect_paper(loaded)?;
+    let (journal, control) = JournalSession::open_with_control(loaded).await?;
     run_until_stopped(ReadyRun {
         loaded,
         bots,
         connection,
-        journal: JournalSession::open(loaded).await?,
-        control: ControlChannel::open(loaded).await?,
+        journal,
+        control,
         screen,
         log: context.log,
         interrupt,

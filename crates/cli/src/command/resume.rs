@@ -22,9 +22,9 @@ pub(crate) struct ResumeArguments {
 }
 
 pub(super) fn run(arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, _) = arguments.journal.load(context)?;
+    let (loaded, journal) = arguments.journal.load(context)?;
     let paths = control_paths(&loaded)?;
-    match block_on(resume(&paths))? {
+    match block_on(resume(&paths, &journal))? {
         Resumed::ByOrder { state, removed } if context.global.json => {
             print_json(&json!({ "bot_runs": true, "removed": removed, "state": state }))?;
         }
@@ -34,14 +34,18 @@ pub(super) fn run(arguments: &ResumeArguments, context: &Context<'_>) -> Result<
             }
             print(&describe(&state))?;
         }
-        Resumed::FileRemoved(file) if context.global.json => {
-            print_json(&json!({ "bot_runs": false, "removed": file }))?;
+        Resumed::TakenBack { removed, orders } if context.global.json => {
+            print_json(&json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }))?;
         }
-        Resumed::FileRemoved(file) => print(&format!(
-            "The file {} is removed. No bot runs here; one that was halted while it ran is still halted when it \
-             starts again, until it is resumed then.",
-            file.display()
-        ))?,
+        Resumed::TakenBack { removed, .. } => {
+            if let Some(file) = removed {
+                print(&format!("The file {} is removed.", file.display()))?;
+            }
+            print(
+                "No bot runs here, and no order waits for one any more. One that was halted while it ran is still halted \
+                 when it starts again, until it is resumed then.",
+            )?;
+        }
         Resumed::NothingToResume => {
             let (socket, file) = (paths.socket.display(), paths.halt_file.path().display());
             let problem =

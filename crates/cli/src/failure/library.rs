@@ -192,6 +192,7 @@ const fn of_journal(error: &JournalError) -> FailureKind {
         | JournalError::NotWritable { .. }
         | JournalError::PermissionDenied { .. }
         | JournalError::NotAJournal { .. }
+        | JournalError::OlderSchema { .. }
         | JournalError::NewerSchema { .. } => FailureKind::Configuration,
         JournalError::BrokenChain { .. } => FailureKind::Check,
         JournalError::Damaged { .. } => FailureKind::Data,

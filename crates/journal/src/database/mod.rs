@@ -2,6 +2,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod fault;
+pub(crate) mod lock;
 pub(crate) mod schema;
 mod url;
 

@@ -8,15 +8,19 @@ use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 /// The schema that this program writes.
-pub(crate) const SCHEMA: i64 = 2;
+pub(crate) const SCHEMA: i64 = 3;
+
+/// The schema that brought people's orders, and when a holder's process began.
+pub(crate) const ORDERS_SINCE: i64 = 3;
 
 /// Where the driver keeps which migrations were applied.
 const TABLE: &str = "_sqlx_migrations";
 
 /// The migrations, in their order; what stands here once is never changed.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),
     (2, "wires", include_str!("../../migrations/2_wires.sql")),
+    (3, "orders", include_str!("../../migrations/3_orders.sql")),
 ];
 
 /// What was found where a journal is wanted.

@@ -40,8 +40,23 @@ impl Fixture {
         number
     }
 
+    /// The holder's last sign of life becomes so much older.
+    pub(crate) async fn age_lease(&self, by: Millis) {
+        self.run(&format!("UPDATE lease SET heartbeat = heartbeat - {0}, since = since - {0}", by.get()))
+            .await;
+    }
+
+    /// A holder elsewhere is silent for longer than its time, and the lock that a file has for it is lost, as on a file
+    /// system that keeps none.
+    pub(crate) async fn lose_sight_of_holder(&self) {
+        self.age_lease(Millis::from_seconds(31)).await;
+        if let Some(file) = self.url.file() {
+            std::fs::remove_file(format!("{}.lock", file.display())).unwrap();
+        }
+    }
+
     pub(crate) async fn open(&self) -> Result<Store, JournalError> {
-        Store::open(&self.url, &holder("first", 1), Millis::ZERO).await
+        Store::open(&self.url, &holder("first", 1)).await
     }
 
     pub(crate) async fn reader(&self) -> Reader {
@@ -80,12 +95,17 @@ pub(crate) const FIRST_DEAD: u32 = 100;
 
 /// A holder on the machine of the tests.
 pub(crate) fn holder(program: &str, pid: u32) -> Holder {
-    Holder { program: program.into(), pid, host: "here".into(), machine: "this".into() }
+    Holder { program: program.into(), pid, started: None, host: "here".into(), machine: "this".into() }
+}
+
+/// A holder on another machine.
+pub(crate) fn holder_elsewhere(program: &str) -> Holder {
+    Holder { host: "there".into(), machine: "that".into(), ..holder(program, 1) }
 }
 
 /// Thirty seconds; processes from [`FIRST_DEAD`] on are dead.
 pub(crate) fn terms() -> LeaseTerms {
-    LeaseTerms { duration: Millis::from_seconds(30), is_alive: |pid| pid < FIRST_DEAD }
+    LeaseTerms { duration: Millis::from_seconds(30), is_alive: |holder| holder.pid < FIRST_DEAD }
 }
 
 pub(crate) fn line(body: &str) -> Line {

@@ -1,18 +1,19 @@
-//! One process holds a journal; only the dead and the silent are followed, and who was followed writes nothing.
+//! One process holds a journal; only the dead, and the silent elsewhere, are followed, and who was followed writes nothing.
 
-use super::fixture::{FIRST_DEAD, Fixture, holder, line, terms};
-use candlewick_journal::{JournalError, Store};
+use super::fixture::{FIRST_DEAD, Fixture, holder, holder_elsewhere, line, terms};
+use candlewick_journal::{Holder, JournalError, Store};
 use candlewick_sdk::Millis;
 
-/// Later than every lease of these tests.
-pub(crate) const LONG_AFTER: Millis = Millis::from_seconds(31);
+async fn open_as(fixture: &Fixture, holder: &Holder) -> Result<Store, JournalError> {
+    Store::open_on_terms(&fixture.url, holder, &terms()).await
+}
 
-async fn open(fixture: &Fixture, program: &str, pid: u32, now: Millis) -> Result<Store, JournalError> {
-    Store::open_on_terms(&fixture.url, &holder(program, pid), &terms(), now).await
+async fn open(fixture: &Fixture, program: &str, pid: u32) -> Result<Store, JournalError> {
+    open_as(fixture, &holder(program, pid)).await
 }
 
 async fn assert_lost(store: &mut Store, to: &str) {
-    for error in [store.commit().await.unwrap_err(), store.heartbeat(LONG_AFTER).await.unwrap_err()] {
+    for error in [store.commit().await.unwrap_err(), store.heartbeat().await.unwrap_err()] {
         assert!(!error.is_temporary());
         let JournalError::LostLease { who, .. } = error else { panic!("{error:?}") };
         assert_eq!(who, format!("{to} (process 2 on here)"));
@@ -20,18 +21,21 @@ async fn assert_lost(store: &mut Store, to: &str) {
 }
 
 pub(crate) async fn a_second_holder_is_refused_and_told_who(fixture: &Fixture) {
-    let mut first = open(fixture, "first", 1, Millis::new(5_000)).await.unwrap();
-    first.heartbeat(Millis::new(6_000)).await.unwrap();
-    match open(fixture, "second", 2, Millis::new(7_500)).await.map(drop).unwrap_err() {
-        JournalError::HeldBy { who, since, heartbeat_age, url } => {
+    let mut first = open(fixture, "first", 1).await.unwrap();
+    first.heartbeat().await.unwrap();
+    fixture.age_lease(Millis::new(5_000)).await;
+    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
+    assert_eq!(lease.holder, holder("first", 1));
+    match open(fixture, "second", 2).await.map(drop).unwrap_err() {
+        JournalError::HeldBy { who, since, held_for, silence, url } => {
             assert_eq!(who, "first (process 1 on here)");
-            assert_eq!((since, heartbeat_age), (Millis::new(5_000), Millis::new(1_500)));
+            assert_eq!(since, lease.since);
+            let bounds = Millis::new(5_000)..Millis::MINUTE;
+            assert!(bounds.contains(&silence) && silence <= held_for, "{silence} {held_for}");
             assert_eq!(url, fixture.url.to_string());
         }
         other => panic!("{other:?}"),
     }
-    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
-    assert_eq!((lease.holder, lease.heartbeat), (holder("first", 1), Millis::new(6_000)));
     first.record(line("1"));
     first.commit().await.unwrap();
 }
@@ -40,8 +44,7 @@ pub(crate) async fn of_many_that_open_at_once_one_succeeds(fixture: &Fixture) {
     let openings: Vec<_> = (1..=8)
         .map(|pid| {
             let url = fixture.url.clone();
-            let opening =
-                async move { Store::open_on_terms(&url, &holder("many", pid), &terms(), Millis::ZERO).await };
+            let opening = async move { Store::open_on_terms(&url, &holder("many", pid), &terms()).await };
             tokio::spawn(opening)
         })
         .collect();
@@ -61,47 +64,56 @@ pub(crate) async fn of_many_that_open_at_once_one_succeeds(fixture: &Fixture) {
 }
 
 pub(crate) async fn a_closed_journal_is_free(fixture: &Fixture) {
-    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    let mut first = open(fixture, "first", 1).await.unwrap();
     first.record(line("1"));
     first.close().await.unwrap();
     assert_eq!(fixture.reader().await.holder().await.unwrap(), None);
-    let second = open(fixture, "second", 2, Millis::ZERO).await.unwrap();
+    let second = open(fixture, "second", 2).await.unwrap();
     assert_eq!(second.head().seq, 1, "what was buffered is committed by closing");
 }
 
-pub(crate) async fn a_silent_holder_is_followed_after_its_time(fixture: &Fixture) {
-    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
-    let early = open(fixture, "second", 2, Millis::new(30_000)).await.map(drop);
-    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
-    let second = open(fixture, "second", 2, Millis::new(30_001)).await.unwrap();
+/// However long it slept, and however far the clock leapt.
+pub(crate) async fn a_living_holder_here_is_never_robbed(fixture: &Fixture) {
+    let mut first = open(fixture, "first", 1).await.unwrap();
+    fixture.age_lease(Millis::DAY).await;
+    let second = open(fixture, "second", 2).await.map(drop);
+    assert!(matches!(second, Err(JournalError::HeldBy { .. })), "{second:?}");
     first.record(line("1"));
-    assert_lost(&mut first, "second").await;
-    drop(second);
+    first.commit().await.unwrap();
+    first.heartbeat().await.unwrap();
+    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
+    assert!(lease.silence < Millis::MINUTE, "{lease:?}");
 }
 
 pub(crate) async fn a_dead_holder_is_followed_at_once(fixture: &Fixture) {
-    let mut dead = open(fixture, "dead", FIRST_DEAD, Millis::ZERO).await.unwrap();
+    let mut dead = open(fixture, "dead", FIRST_DEAD).await.unwrap();
     dead.record(line("1"));
     dead.commit().await.unwrap();
     drop(dead);
-    let second = open(fixture, "second", 2, Millis::new(1)).await.unwrap();
+    let second = open(fixture, "second", 2).await.unwrap();
     assert_eq!(second.head().seq, 1);
 }
 
-pub(crate) async fn heartbeats_keep_the_lease(fixture: &Fixture) {
-    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
-    for second in [20, 40, 60] {
-        first.heartbeat(Millis::from_seconds(second)).await.unwrap();
-        let other = open(fixture, "second", 2, Millis::from_seconds(second + 29)).await.map(drop);
-        assert!(matches!(other, Err(JournalError::HeldBy { .. })), "{other:?}");
-    }
+pub(crate) async fn a_holder_that_nobody_can_see_any_more_is_followed(fixture: &Fixture) {
+    let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
+    fixture.age_lease(Millis::from_seconds(29)).await;
+    let early = open(fixture, "second", 2).await.map(drop);
+    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    // A sign of life, and it begins anew.
+    first.heartbeat().await.unwrap();
+    fixture.age_lease(Millis::from_seconds(29)).await;
+    let early = open(fixture, "second", 2).await.map(drop);
+    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    fixture.lose_sight_of_holder().await;
+    open(fixture, "second", 2).await.unwrap();
 }
 
 pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
-    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
     first.record(line("1"));
     first.commit().await.unwrap();
-    let mut second = open(fixture, "second", 2, LONG_AFTER).await.unwrap();
+    fixture.lose_sight_of_holder().await;
+    let mut second = open(fixture, "second", 2).await.unwrap();
     first.record(line("stray"));
     first.record_exchange(super::fixture::exchange(1, "stray"));
     for _ in 0..3 {
@@ -115,13 +127,13 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     assert!(matches!(first.close().await, Err(JournalError::LostLease { .. })));
     assert_eq!(fixture.bodies().await, ["1", "2"]);
     assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), []);
-    second.heartbeat(LONG_AFTER).await.unwrap();
+    second.heartbeat().await.unwrap();
 }
 
 /// The first writes as fast as it can while the second takes over: what the first knows to be durable is there, before
 /// anything of the second, and nothing else is.
 pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture) {
-    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
     let (begun, mut has_begun) = tokio::sync::mpsc::channel(1);
     let writing = tokio::spawn(async move {
         let mut expected = Vec::new();
@@ -139,7 +151,8 @@ pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture)
         }
     });
     has_begun.recv().await.unwrap();
-    let mut second = open(fixture, "second", 2, LONG_AFTER).await.unwrap();
+    fixture.lose_sight_of_holder().await;
+    let mut second = open(fixture, "second", 2).await.unwrap();
     for body in ["second 0", "second 1"] {
         second.record(line(body));
         second.commit().await.unwrap();

@@ -3,6 +3,7 @@
 pub(crate) mod chain;
 pub(crate) mod fixture;
 pub(crate) mod lease;
+pub(crate) mod orders;
 pub(crate) mod processes;
 pub(crate) mod reading;
 pub(crate) mod refusing;
@@ -34,11 +35,14 @@ macro_rules! test_claims {
             lease::a_second_holder_is_refused_and_told_who,
             lease::of_many_that_open_at_once_one_succeeds,
             lease::a_closed_journal_is_free,
-            lease::a_silent_holder_is_followed_after_its_time,
+            lease::a_living_holder_here_is_never_robbed,
             lease::a_dead_holder_is_followed_at_once,
-            lease::heartbeats_keep_the_lease,
+            lease::a_holder_that_nobody_can_see_any_more_is_followed,
             lease::who_lost_the_lease_writes_nothing,
             lease::a_takeover_amid_commits_leaves_one_writer,
+            orders::an_order_waits_until_its_answer_is_durable,
+            orders::an_order_outlives_whoever_did_not_answer_it,
+            orders::orders_need_a_journal_that_takes_them,
             reading::a_reader_follows_a_writer,
             reading::lines_are_found_by_intent_and_by_time,
             refusing::an_old_journal_is_migrated,

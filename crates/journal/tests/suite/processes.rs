@@ -2,7 +2,6 @@
 
 use super::fixture::{Fixture, line};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
-use candlewick_sdk::Millis;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
@@ -43,7 +42,7 @@ pub(crate) fn play_child() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let holder = Holder::of_this_process("child");
-        let opened = match Store::open(&url, &holder, Millis::ZERO).await {
+        let opened = match Store::open(&url, &holder).await {
             Ok(mut store) => {
                 store.record(line("child"));
                 store.commit().await.unwrap();
@@ -73,7 +72,7 @@ pub(crate) async fn another_process_holds_until_it_is_killed(fixture: &Fixture) 
     let mut child = start(fixture);
     assert_eq!(outcome(&mut child), "held");
     let us = Holder::of_this_process("parent");
-    match Store::open(&fixture.url, &us, Millis::ZERO).await.map(drop) {
+    match Store::open(&fixture.url, &us).await.map(drop) {
         Err(JournalError::HeldBy { who, .. }) => {
             assert_eq!(who, format!("child (process {} on {})", child.id(), us.host));
         }
@@ -81,7 +80,7 @@ pub(crate) async fn another_process_holds_until_it_is_killed(fixture: &Fixture) 
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let mut store = Store::open(&fixture.url, &us, Millis::ZERO).await.unwrap();
+    let mut store = Store::open(&fixture.url, &us).await.unwrap();
     store.record(line("parent"));
     store.commit().await.unwrap();
     assert_eq!(fixture.bodies().await, ["child", "parent"]);

@@ -1,9 +1,7 @@
 //! A commit that failed, or whose outcome nobody knows, is repeated: each line is written once.
 
 use super::fixture::{Cut, FIRST_DEAD, Fixture, cut, exchange, holder, line, listing, steps_of, terms};
-use super::lease::LONG_AFTER;
 use candlewick_journal::{JournalError, Reader, Store};
-use candlewick_sdk::Millis;
 
 /// More questions than a call asks.
 const MAX_QUESTIONS: u32 = 400;
@@ -71,8 +69,8 @@ pub(crate) async fn a_heartbeat_between_leaves_an_unknown_commit_unknown(fixture
         expected.push(polls.to_string());
         store.record(line(&polls.to_string()));
         let done = cut(store.commit(), Cut::Answered(polls)).await;
-        cut(store.heartbeat(Millis::new(1)), Cut::Answered(polls % 5)).await;
-        store.heartbeat(Millis::new(2)).await.unwrap();
+        cut(store.heartbeat(), Cut::Answered(polls % 5)).await;
+        store.heartbeat().await.unwrap();
         store.commit().await.unwrap();
         if done.is_some() {
             break;
@@ -83,7 +81,7 @@ pub(crate) async fn a_heartbeat_between_leaves_an_unknown_commit_unknown(fixture
 
 pub(crate) async fn an_opening_cut_anywhere_leaves_a_journal_or_nothing(fixture: &Fixture) {
     let (holder, terms) = (holder("cut", FIRST_DEAD), terms());
-    let open = || Store::open_on_terms(&fixture.url, &holder, &terms, LONG_AFTER);
+    let open = || Store::open_on_terms(&fixture.url, &holder, &terms);
     // Connecting takes hundreds of steps where a password is hashed; it changes nothing, so the last steps count.
     let steps = steps_of(Reader::open(&fixture.url)).await;
     for polls in steps.saturating_sub(20).max(1).. {

@@ -98,10 +98,9 @@ fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpBroker {
 
 async fn open_journal(file: &Path, now: Millis) -> Box<dyn Journal> {
     let (url, holder) = (JournalUrl::from_path(file), Holder::of_this_process("bench"));
-    let store = Store::open(&url, &holder, now).await.unwrap();
-    let real_time = Instant::now();
-    let beat = move || Millis::new(real_time.elapsed().as_millis() as i64);
-    Box::new(RunJournal::new(store, 1, now, beat))
+    let store = Store::open(&url, &holder).await.unwrap();
+    let began = Instant::now();
+    Box::new(RunJournal::new(store, 1, now, move || began.elapsed()))
 }
 
 impl Opens {

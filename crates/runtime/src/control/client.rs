@@ -1,7 +1,9 @@
 //! Gives an order to a run, from another process.
 
-use super::line::{MAX_BYTES, NoLine, PATIENCE, read_line, write_line};
+use super::line::{NoLine, PATIENCE, read_line, write_line};
+use super::order::MarkedOrder;
 use super::{ControlAnswer, ControlError, ControlOrder};
+use candlewick_journal::OrderToken;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -11,20 +13,23 @@ use tokio::net::UnixStream;
 /// How long the run may take to answer: longer than its own deadline for the answer.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 
-/// Gives an order to the run that listens at `path`, and waits for its answer.
+/// Gives an order to the run that listens at `path`, and waits for its answer. One that is given another way as well bears
+/// the same mark.
 ///
 /// # Errors
 /// [`ControlError::NoBotListens`] when nobody listens; other variants when the order could not be given, or when its
 /// answer did not come.
-pub async fn send_order(path: &Path, order: &ControlOrder) -> Result<ControlAnswer, ControlError> {
-    let bytes = serde_json::to_vec(order).map_or(usize::MAX, |message| message.len());
-    if bytes > MAX_BYTES {
-        return Err(ControlError::ReasonTooLong { bytes, most: MAX_BYTES });
-    }
+pub async fn send_order(
+    path: &Path,
+    order: &ControlOrder,
+    token: Option<&OrderToken>,
+) -> Result<ControlAnswer, ControlError> {
+    order.check_length()?;
     let unanswered = |problem: String| ControlError::NoAnswer { path: path.to_owned(), problem };
     let stream = connect(path).await?;
     let (reader, mut writer) = stream.into_split();
-    write_line(&mut writer, order).await.map_err(|error| unanswered(error.to_string()))?;
+    let message = MarkedOrder { order: order.clone(), token: token.cloned() };
+    write_line(&mut writer, &message).await.map_err(|error| unanswered(error.to_string()))?;
     let line = match read_line(&mut BufReader::new(reader), ANSWER_PATIENCE).await {
         Ok(line) => line,
         Err(NoLine::End) => return Err(unanswered("it ended".to_owned())),
@@ -57,6 +62,7 @@ async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::order::MAX_BYTES;
     use super::*;
     use tokio::io::AsyncWriteExt;
     use tokio::net::UnixListener;
@@ -65,10 +71,10 @@ mod tests {
     async fn nobody_listens_where_there_is_no_socket_or_a_dead_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.db.sock");
-        let missing = send_order(&path, &ControlOrder::Status).await;
+        let missing = send_order(&path, &ControlOrder::Status, None).await;
         assert!(matches!(missing, Err(ControlError::NoBotListens { .. })), "{missing:?}");
         drop(UnixListener::bind(&path).unwrap());
-        let dead = send_order(&path, &ControlOrder::Status).await;
+        let dead = send_order(&path, &ControlOrder::Status, None).await;
         assert!(matches!(dead, Err(ControlError::NoBotListens { .. })), "{dead:?}");
     }
 
@@ -82,7 +88,7 @@ mod tests {
             read_line(&mut BufReader::new(reader), PATIENCE).await.unwrap();
             writer.write_all(answer).await.unwrap();
         };
-        let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status));
+        let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status, None));
         let is_unclear =
             matches!(&answer, Err(ControlError::NoAnswer { problem, .. }) if problem.contains(part));
         assert!(is_unclear, "{answer:?}");

@@ -53,7 +53,7 @@ impl HaltFile {
     /// Makes it, with the reason inside, durably.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When it cannot be written, or something else than a plain file is in its place.
     pub fn raise(&self, reason: &str) -> io::Result<Raised> {
         match OpenOptions::new().write(true).create_new(true).open(&self.0) {
             Ok(mut file) => {
@@ -61,7 +61,12 @@ impl HaltFile {
                 file.sync_all()?;
                 Ok(Raised::Now)
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Raised::Before),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_plain() => {
+                Ok(Raised::Before)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(io::Error::other("what is there is no plain file: remove it"))
+            }
             Err(error) => Err(error),
         }
     }
@@ -78,14 +83,32 @@ impl HaltFile {
         }
     }
 
-    /// Why it is there: that it is, and its first line.
+    /// Why it is there: that it is, and its first line. What is no plain file halts as well, and is never read: a pipe would be
+    /// waited for, and a link leads elsewhere.
     pub fn reason(&self) -> String {
+        let there = format!("the file {} is there", self.0.display());
+        if !self.is_plain() {
+            return format!("{there}, and is no plain file: it is not read");
+        }
         let mut text = Vec::new();
-        let read = File::open(&self.0).and_then(|file| file.take(REASON_BYTES).read_to_end(&mut text));
+        let read = open_plain(&self.0).and_then(|file| file.take(REASON_BYTES).read_to_end(&mut text));
         let text = String::from_utf8_lossy(&text);
         let line = text.lines().next().map(str::trim).unwrap_or_default();
-        let there = format!("the file {} is there", self.0.display());
         if read.is_err() || line.is_empty() { there } else { format!("{there}: {line}") }
+    }
+
+    fn is_plain(&self) -> bool {
+        fs::symlink_metadata(&self.0).is_ok_and(|found| found.file_type().is_file())
+    }
+
+    /// Why an order is refused while the file is there: it would not be believed, and the file halts again.
+    pub(super) fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
+        let is_refused = *order == ControlOrder::Resume && self.is_there();
+        is_refused.then(|| {
+            let path = self.0.display();
+            let problem = format!("the file {path} is there: remove it first; `candlewick resume` does both");
+            ControlAnswer::Refused { problem }
+        })
     }
 
     /// Orders a halt whenever the file appears, at once when it is there already, until `stop`. An order that is
@@ -108,13 +131,26 @@ impl HaltFile {
                 Some(reason) => {
                     let answer = tokio::select! {
                         () = &mut stop => return,
-                        answer = ControlOrder::Halt { reason }.deliver(&orders) => answer,
+                        answer = ControlOrder::Halt { reason }.deliver(None, &orders) => answer,
                     };
                     matches!(answer, ControlAnswer::Done { .. })
                 }
             };
         }
     }
+}
+
+/// Opens a file that was a plain one, and waits for nobody should it have become something else.
+#[cfg(unix)]
+fn open_plain(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_plain(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 fn is_absence(error: &io::Error) -> bool {
@@ -160,12 +196,34 @@ mod tests {
         assert!(missing.raise("news").is_err());
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_or_a_link_halts_and_is_neither_read_nor_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HaltFile::new(folder.path().join("HALT"));
+        let secret = folder.path().join("secret");
+        fs::write(&secret, "the words of another file").unwrap();
+        for target in [secret, folder.path().join("nothing")] {
+            std::os::unix::fs::symlink(&target, file.path()).unwrap();
+            assert!(file.is_there() && file.reason().ends_with("it is not read"), "{}", file.reason());
+            assert!(file.raise("news").unwrap_err().to_string().contains("no plain file"));
+            assert_eq!(file.remove().unwrap(), Removed::Now);
+        }
+        // A pipe that nobody writes to: to open it would wait for ever.
+        let status = std::process::Command::new("mkfifo").arg(file.path()).status().unwrap();
+        assert!(status.success());
+        assert!(file.is_there() && file.reason().ends_with("it is not read"));
+        assert!(open_plain(file.path()).is_ok(), "opening waits for nobody");
+        assert!(file.raise("news").is_err());
+        assert_eq!(file.remove().unwrap(), Removed::Now);
+    }
+
     #[test]
     fn an_empty_file_or_a_folder_halts_as_well() {
         let folder = tempfile::tempdir().unwrap();
         let file = HaltFile::new(folder.path().join("HALT"));
         fs::create_dir(file.path()).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("is there"));
+        assert!(file.is_there() && file.reason().ends_with("it is not read"));
         fs::remove_dir(file.path()).unwrap();
         fs::write(file.path(), "").unwrap();
         assert!(file.is_there() && file.reason().ends_with("is there"));
@@ -190,7 +248,7 @@ mod tests {
         drop(orders.recv().await.unwrap());
         for reason in ["first", "second"] {
             let in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
-            let ControlRequest { order, answer } = in_time.expect("an appearance orders a halt").unwrap();
+            let ControlRequest { order, answer, .. } = in_time.expect("an appearance orders a halt").unwrap();
             answer.send(halted()).unwrap();
             assert!(
                 matches!(&order, ControlOrder::Halt { reason: given } if given.ends_with(reason)),

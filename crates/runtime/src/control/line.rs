@@ -1,12 +1,11 @@
 //! One message: a line of bounded length, read and written within a deadline.
 
+use super::order::MAX_BYTES;
 use serde::Serialize;
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// The longest message, without its line end.
-pub(super) const MAX_BYTES: usize = 4_096;
 /// How long a message may take to come or to go.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 

@@ -1,12 +1,15 @@
 //! Orders from outside to a run: halt, resume, status, and the end of a doubt.
 //!
-//! A person speaks to a running bot in two ways, both beside its journal ([`ControlPaths`]):
+//! A person speaks to a running bot in three ways, by the places of its journal ([`ControlPaths`]):
 //!
 //! - through a **socket** that only its owner can open. A message is one line of JSON, its answer another
 //!   ([`ControlOrder`], [`ControlAnswer`]): `{"order":"halt","reason":"..."}`, `{"order":"resume"}`,
 //!   `{"order":"status"}`, `{"order":"resolve","intent":7,"resolution":{"adopt":"01J..."},"reason":"..."}` (or
 //!   `"resolution":"not_opened"`);
-//! - through a **file**, `HALT`, for when the socket is out of reach. Its appearance halts. Its removal resumes
+//! - through the **journal's database** ([`JournalOrders`]), from wherever that is reached. The answer is durable together
+//!   with what the order brought about. An order that comes both ways bears one mark (`"token":"..."`) and is carried out
+//!   once;
+//! - through a **file**, `HALT`, for when both are out of reach. Its appearance halts. Its removal resumes
 //!   nothing: that takes an order, and while the file is there, the order to resume is refused.
 //!
 //! Orders reach the run as [`ControlRequest`]s through a bounded channel; nothing is decided here. Every
@@ -14,6 +17,7 @@
 
 // What is said, and where.
 mod halt_file;
+mod journal_orders;
 mod order;
 mod paths;
 // Who says it to whom.
@@ -34,6 +38,7 @@ mod error;
 pub use client::send_order;
 pub use error::ControlError;
 pub use halt_file::{HaltFile, Raised, Removed};
+pub use journal_orders::JournalOrders;
 pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, RunState};
 pub use paths::ControlPaths;
 #[cfg(unix)]

@@ -1,14 +1,18 @@
 //! What is ordered, and what is answered.
 
+use super::ControlError;
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_engine::{IntentId, VenueId};
+use candlewick_journal::OrderToken;
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
+/// The longest order, as a line of JSON without its end.
+pub(super) const MAX_BYTES: usize = 4_096;
 /// How long the run may take to answer an order.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -36,6 +40,15 @@ pub enum ControlOrder {
         #[serde(default)]
         reason: String,
     },
+}
+
+/// An order as it is sent: with the mark by which it is carried out once, if it may come another way as well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MarkedOrder {
+    #[serde(flatten)]
+    pub(super) order: ControlOrder,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) token: Option<OrderToken>,
 }
 
 /// What a person found out about an intent in doubt.
@@ -74,7 +87,7 @@ pub enum ControlAnswer {
 pub struct RunState {
     /// What it does with signals.
     pub phase: Phase,
-    /// Why it is halted or stopping.
+    /// Why it is halted, suspended or stopping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Opens whose answers are awaited.
@@ -105,8 +118,10 @@ pub struct RunState {
 pub enum Phase {
     /// They become trades, as far as risk approves.
     Trading,
-    /// They are refused until somebody resumes.
+    /// They are refused until somebody resumes: a person or a rule halted them.
     Halted,
+    /// They are refused until the journal can be written again.
+    Suspended,
     /// They are refused, and the run ends once what is open has settled.
     Stopping,
 }
@@ -116,15 +131,34 @@ pub enum Phase {
 pub struct ControlRequest {
     /// What is ordered.
     pub order: ControlOrder,
+    /// By which mark it is known when it comes another way as well.
+    pub token: Option<OrderToken>,
     /// Where the answer goes. Whoever asked may have gone: a failed send is no error.
     pub answer: oneshot::Sender<ControlAnswer>,
 }
 
 impl ControlOrder {
+    /// Whether it is short enough to be taken.
+    ///
+    /// # Errors
+    /// [`ControlError::ReasonTooLong`] when it is not.
+    pub fn check_length(&self) -> Result<(), ControlError> {
+        // Room for the mark.
+        let bytes = serde_json::to_vec(self).map_or(usize::MAX, |message| message.len().saturating_add(64));
+        if bytes > MAX_BYTES {
+            return Err(ControlError::ReasonTooLong { bytes, most: MAX_BYTES });
+        }
+        Ok(())
+    }
+
     /// Hands the order to the run and waits for its answer, within a deadline.
-    pub(super) async fn deliver(self, orders: &mpsc::Sender<ControlRequest>) -> ControlAnswer {
+    pub(super) async fn deliver(
+        self,
+        token: Option<OrderToken>,
+        orders: &mpsc::Sender<ControlRequest>,
+    ) -> ControlAnswer {
         let (answer, answered) = oneshot::channel();
-        let request = ControlRequest { order: self, answer };
+        let request = ControlRequest { order: self, token, answer };
         let delivered = async {
             orders.send(request).await.ok()?;
             answered.await.ok()
@@ -219,12 +253,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_order_that_the_run_does_not_answer_is_neither_done_nor_refused() {
         let (orders, mut taken) = mpsc::channel(1);
-        let silent = ControlOrder::Status.deliver(&orders).await;
+        let silent = ControlOrder::Status.deliver(None, &orders).await;
         assert!(is_unanswered(&silent, "within 10 s"), "{silent:?}");
         let request = taken.recv().await.unwrap();
         assert!(request.answer.is_closed());
         drop(taken);
-        let ended = ControlOrder::Status.deliver(&orders).await;
+        let ended = ControlOrder::Status.deliver(None, &orders).await;
         assert!(is_unanswered(&ended, "has ended"), "{ended:?}");
     }
 }

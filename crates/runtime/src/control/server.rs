@@ -1,8 +1,9 @@
 //! Listens for orders, and hands them to the run.
 
-use super::line::{MAX_BYTES, NoLine, PATIENCE, read_line, write_line};
+use super::line::{NoLine, PATIENCE, read_line, write_line};
+use super::order::{MAX_BYTES, MarkedOrder};
 use super::socket_file::SocketFile;
-use super::{ControlAnswer, ControlError, ControlOrder, ControlPaths, ControlRequest, HaltFile};
+use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
 use std::time::Duration;
 use tokio::io::BufReader;
 use tokio::net::{UnixListener, UnixStream};
@@ -80,15 +81,14 @@ async fn converse(stream: UnixStream, orders: mpsc::Sender<ControlRequest>, halt
 }
 
 async fn obey(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
-    let order: ControlOrder = match serde_json::from_slice(line) {
+    let MarkedOrder { order, token } = match serde_json::from_slice(line) {
         Ok(order) => order,
         Err(error) => return refuse(format!("this is no order: {error}")),
     };
-    if order == ControlOrder::Resume && halt_file.is_there() {
-        let path = halt_file.path().display();
-        return refuse(format!("the file {path} is there: remove it first; `candlewick resume` does both"));
+    match halt_file.refusal_of(&order) {
+        Some(refusal) => refusal,
+        None => order.deliver(token, orders).await,
     }
-    order.deliver(orders).await
 }
 
 const fn refuse(problem: String) -> ControlAnswer {
@@ -97,7 +97,7 @@ const fn refuse(problem: String) -> ControlAnswer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Phase, RunState, send_order};
+    use super::super::{ControlOrder, Phase, RunState, send_order};
     use super::*;
     use candlewick_sdk::Millis;
     use std::path::Path;
@@ -144,7 +144,7 @@ mod tests {
             }));
             let taken_orders = tokio::spawn(async move {
                 let mut taken_orders = Vec::new();
-                while let Some(ControlRequest { order, answer }) = orders.recv().await {
+                while let Some(ControlRequest { order, answer, .. }) = orders.recv().await {
                     taken_orders.push(order);
                     let _ = answer.send(state(taken_orders.len()));
                 }
@@ -182,7 +182,7 @@ mod tests {
         let answers: Vec<ControlAnswer> =
             answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(answers, [state(1), state(2)]);
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume).await.unwrap(), state(3));
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume, None).await.unwrap(), state(3));
         let halt = ControlOrder::Halt { reason: "news".to_owned() };
         assert_eq!(stage.end().await, [ControlOrder::Status, halt, ControlOrder::Resume]);
     }
@@ -210,9 +210,10 @@ mod tests {
         let length = stream.read(&mut answer).await.unwrap();
         let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
         assert!(answer.contains("refused") && answer.contains("at most 4096 bytes"), "{answer}");
-        let refused = send_order(stage.socket(), &ControlOrder::Halt { reason: "x".repeat(MAX_BYTES) }).await;
+        let refused =
+            send_order(stage.socket(), &ControlOrder::Halt { reason: "x".repeat(MAX_BYTES) }, None).await;
         assert!(matches!(refused, Err(ControlError::ReasonTooLong { .. })), "{refused:?}");
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Status).await.unwrap(), state(1));
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Status, None).await.unwrap(), state(1));
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }
 
@@ -221,7 +222,10 @@ mod tests {
         let stage = Stage::set().await;
         let _silent = UnixStream::connect(stage.socket()).await.unwrap();
         let (status, resume) = (ControlOrder::Status, ControlOrder::Resume);
-        let both = tokio::join!(send_order(stage.socket(), &status), send_order(stage.socket(), &resume));
+        let both = tokio::join!(
+            send_order(stage.socket(), &status, None),
+            send_order(stage.socket(), &resume, None)
+        );
         let mut answers = [both.0.unwrap(), both.1.unwrap()];
         answers.sort_by_key(|answer| *answer == state(2));
         assert_eq!(answers, [state(1), state(2)]);
@@ -236,7 +240,7 @@ mod tests {
             silent.push(UnixStream::connect(stage.socket()).await.unwrap());
         }
         let before = tokio::time::Instant::now();
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Status).await.unwrap(), state(1));
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Status, None).await.unwrap(), state(1));
         assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
@@ -248,13 +252,13 @@ mod tests {
     async fn a_resume_is_refused_while_the_halt_file_is_there() {
         let stage = Stage::set().await;
         stage.paths.halt_file.raise("news").unwrap();
-        let refused = send_order(stage.socket(), &ControlOrder::Resume).await.unwrap();
+        let refused = send_order(stage.socket(), &ControlOrder::Resume, None).await.unwrap();
         assert!(
             matches!(&refused, ControlAnswer::Refused { problem } if problem.contains("run.db.HALT")),
             "{refused:?}"
         );
         stage.paths.halt_file.remove().unwrap();
-        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume).await.unwrap(), state(1));
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume, None).await.unwrap(), state(1));
         assert_eq!(stage.end().await, [ControlOrder::Resume]);
     }
 

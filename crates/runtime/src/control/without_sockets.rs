@@ -1,6 +1,7 @@
 //! Where the system has no sockets in the file system: nobody listens, and says so.
 
 use super::{ControlAnswer, ControlError, ControlOrder, ControlPaths, ControlRequest};
+use candlewick_journal::OrderToken;
 use std::path::Path;
 use tokio::sync::mpsc;
 
@@ -29,6 +30,10 @@ impl ControlServer {
 ///
 /// # Errors
 /// Always [`ControlError::NoSocketsHere`].
-pub async fn send_order(_path: &Path, _order: &ControlOrder) -> Result<ControlAnswer, ControlError> {
+pub async fn send_order(
+    _path: &Path,
+    _order: &ControlOrder,
+    _token: Option<&OrderToken>,
+) -> Result<ControlAnswer, ControlError> {
     Err(ControlError::NoSocketsHere)
 }

@@ -38,8 +38,8 @@ pub(crate) struct JournalState {
     pending: usize,
     departed: usize,
     is_away: bool,
-    /// Whether opens are suspended because the journal cannot be written.
-    is_suspended: bool,
+    /// Why opens are suspended, if they are: the journal cannot be written.
+    suspended: Option<String>,
     /// Whether it has refused an entry: it has a hole, and nothing can be promised any more.
     is_corrupted: bool,
 }
@@ -62,7 +62,7 @@ impl JournalState {
             pending: 0,
             departed: 0,
             is_away: false,
-            is_suspended: false,
+            suspended: None,
             is_corrupted: false,
         }
     }
@@ -114,8 +114,9 @@ impl JournalState {
         self.is_away
     }
 
-    pub(crate) const fn is_suspended(&self) -> bool {
-        self.is_suspended
+    /// Why opens are suspended, if they are.
+    pub(crate) fn suspended(&self) -> Option<&String> {
+        self.suspended.as_ref()
     }
 
     /// Whether nothing may happen before the journal answers.
@@ -123,8 +124,9 @@ impl JournalState {
         self.is_away && self.waiting == Waiting::StandsStill
     }
 
-    pub(crate) fn is_suspended_anew(&mut self) -> bool {
-        !std::mem::replace(&mut self.is_suspended, true)
+    /// Opens are suspended; says whether they were not before.
+    pub(crate) fn suspend(&mut self, error: &JournalError) -> bool {
+        self.suspended.replace(format!("the journal cannot be written: {error}")).is_none()
     }
 
     /// The journal has a hole from here on.
@@ -150,7 +152,7 @@ impl JournalState {
             Waiting::GoesOn => self.pending > 0,
         };
         // A journal that fails is tried again at its own pace, not with every event.
-        let is_asked = !self.is_suspended && is_worthwhile;
+        let is_asked = self.suspended.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
         }
@@ -172,7 +174,7 @@ impl JournalState {
             Ok(()) => {
                 self.pending -= departed;
                 let opens = self.outbox.drain(..std::mem::take(&mut self.leaving)).collect();
-                let was_suspended = std::mem::replace(&mut self.is_suspended, false);
+                let was_suspended = self.suspended.take().is_some();
                 Released::Durable { opens, was_suspended }
             }
         }

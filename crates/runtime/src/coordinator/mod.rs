@@ -368,7 +368,7 @@ impl Coordinator {
     /// is of no use the run ends.
     fn suspend(&mut self, error: JournalError, step: &mut Step<'_>) {
         let unsent = self.session.journal.take_waiting();
-        if self.session.journal.is_suspended_anew() {
+        if self.session.journal.suspend(&error) {
             self.control(Control::Suspend, step);
             step.warn(format!("the journal cannot be written, nothing is opened until it can: {error}"));
         }

@@ -4,6 +4,7 @@ use super::Coordinator;
 use super::command::{Ask, Command, Step};
 use super::doubts::PersonsVerdict;
 use super::input::{OrderId, RequestId};
+use super::journal_state::Urgency;
 use crate::adoption::check_adoption;
 use crate::control::{ControlAnswer, ControlOrder, Phase, Resolution, RunState};
 use candlewick_broker::{BrokerError, TradeReport};
@@ -31,8 +32,8 @@ impl Coordinator {
             ControlOrder::Halt { reason } => {
                 if self.session.halted().is_none() {
                     self.control(Control::Halt, step);
-                    self.session.alarm(format!("halted: {reason}"), step);
                 }
+                self.session.alarm(format!("halted: {reason}"), step);
                 self.session.set_halted(Some(reason));
                 self.done(step)
             }
@@ -56,7 +57,13 @@ impl Coordinator {
                 self.end_doubt(intent, &PersonsVerdict::NotOpened, &reason, step)
             }
         };
+        self.answer(id, answer, step);
+    }
+
+    /// Answers an order. One that came through the journal is answered there, and whoever gave it waits until that is durable.
+    fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
+        self.save(Urgency::Now, step);
     }
 
     /// Whether the venue has the trade that a person names, and what it is.
@@ -83,7 +90,7 @@ impl Coordinator {
                 ControlAnswer::Refused { problem: format!("{error}{cause}; nothing has changed") }
             }
         };
-        step.commands.push(Command::AnswerOrder(id, answer));
+        self.answer(id, answer, step);
     }
 
     fn end_doubt(
@@ -106,23 +113,22 @@ impl Coordinator {
     }
 
     fn done(&self, step: &Step<'_>) -> ControlAnswer {
+        let suspended = self.session.journal.suspended();
+        let token_refused =
+            self.token_refused.as_ref().map(|text| format!("the venue does not accept the token: {text}"));
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
-        } else if self.session.halted().is_some()
-            || self.session.journal.is_suspended()
-            || self.token_refused.is_some()
-        {
+        } else if self.session.halted().is_some() || token_refused.is_some() {
             Phase::Halted
+        } else if suspended.is_some() {
+            Phase::Suspended
         } else {
             Phase::Trading
         };
         ControlAnswer::Done {
             state: RunState {
                 phase,
-                reason: self.session.halted().cloned().or_else(|| {
-                    let text = self.token_refused.as_ref()?;
-                    Some(format!("the venue does not accept the token: {text}"))
-                }),
+                reason: self.session.halted().cloned().or(token_refused).or(suspended.cloned()),
                 in_flight: self.session.in_state(IntentState::InFlight).count(),
                 in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
                 open: self.session.in_state(IntentState::Open).count(),

@@ -32,7 +32,7 @@ impl Coordinator {
                 self.session.alarm(text, step);
             }
             None if self.token_refused.take().is_some() => {
-                if !self.ending.is_stopping() && !self.session.journal.is_suspended() {
+                if !self.ending.is_stopping() && self.session.journal.suspended().is_none() {
                     self.control(Control::Continue, step);
                 }
                 step.warn("the venue accepts the token again");

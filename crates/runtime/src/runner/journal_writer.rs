@@ -3,7 +3,7 @@
 
 use crate::coordinator::JournalEntry;
 use candlewick_engine::Entry;
-use candlewick_journal::{Journal, JournalError, LoggedExchange, MAX_PENDING};
+use candlewick_journal::{Journal, JournalError, LoggedExchange, MAX_PENDING, OrderToken};
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
@@ -31,6 +31,15 @@ enum Place {
 enum Waiting {
     Entry(JournalEntry),
     Exchange(LoggedExchange),
+    Answer(OrderToken, String),
+}
+
+/// What a journal says when it is asked whether it is still ours.
+pub(crate) enum Confirmed {
+    /// It was here.
+    Here(Result<(), JournalError>),
+    /// It was on its way to the disk, and came back.
+    Returned(Returned),
 }
 
 /// What a journal came back with.
@@ -72,6 +81,30 @@ impl JournalWriter {
         }
     }
 
+    /// Takes the answer to an order; where too much waits it is left out, and the order comes again.
+    pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
+        match &mut self.place {
+            Place::Here(journal) => journal.answer_order(order, answer),
+            Place::Away(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
+            Place::Away(_) | Place::Moving => self.waiting.push(Waiting::Answer(order, answer)),
+        }
+    }
+
+    /// Asks the journal itself whether it is ours, and waits for that: what was on its way before does not say.
+    pub(crate) async fn confirm(&mut self) -> Confirmed {
+        let is_away = matches!(self.place, Place::Away(_));
+        let earlier = if is_away { Some(self.returned().await) } else { None };
+        self.make_durable();
+        let Returned { durable, taken } = self.returned().await;
+        match earlier {
+            None => Confirmed::Here(durable),
+            Some(earlier) => Confirmed::Returned(Returned {
+                durable: earlier.durable.and(durable),
+                taken: earlier.taken.and(taken),
+            }),
+        }
+    }
+
     /// Begins to make durable what the journal has taken. One that is away already is left alone.
     pub(crate) fn make_durable(&mut self) {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
@@ -90,6 +123,7 @@ impl JournalWriter {
             match waiting {
                 Waiting::Entry(entry) => taken = taken.and(self.record(entry)),
                 Waiting::Exchange(exchange) => self.record_exchange(exchange),
+                Waiting::Answer(order, answer) => self.answer_order(order, answer),
             }
         }
         Returned { durable, taken }

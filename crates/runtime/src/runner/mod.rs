@@ -5,32 +5,34 @@
 
 mod feeds;
 mod journal_writer;
+mod next;
+mod order_tracker;
 mod requests;
+mod sleep_watch;
 
 pub(crate) use requests::within_deadline;
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
-use crate::coordinator::{
-    Answer, Command, Coordinator, CoordinatorParts, Finished, Input, OrderId, RunResult,
-};
+use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
 use crate::notice::Watcher;
 use crate::past::Past;
 use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
-use candlewick_journal::{Journal, LoggedExchange};
+use candlewick_journal::{Journal, LoggedExchange, OrderToken};
 use candlewick_sdk::Millis;
 use feeds::Feeds;
-use journal_writer::{JournalWriter, Returned};
+use journal_writer::{Confirmed, JournalWriter, Returned};
+use next::{Next, ordered, renewal_due, rest, told_to_stop};
+use order_tracker::{Arrival, OrderTracker};
 use requests::{Came, Ports, Requests};
-use std::collections::{HashMap, VecDeque};
-use std::future::poll_fn;
+use sleep_watch::SleepWatch;
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, Interval};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// How often a quiet run makes its journal durable, in real time, so that its lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(5);
@@ -51,8 +53,8 @@ pub struct Runner {
     known_refusal: Option<String>,
     watchers: Vec<Watcher>,
     /// Where the answers to orders go.
-    orders: HashMap<OrderId, oneshot::Sender<ControlAnswer>>,
-    order_count: u64,
+    orders: OrderTracker,
+    sleep: SleepWatch,
     commands: Vec<Command>,
     wake_at: Millis,
     result: Option<RunResult>,
@@ -123,8 +125,8 @@ impl Runner {
             token: parts.token,
             known_refusal: None,
             watchers: parts.watchers,
-            orders: HashMap::new(),
-            order_count: 0,
+            orders: OrderTracker::default(),
+            sleep: SleepWatch::start(),
             commands: Vec::with_capacity(64),
             wake_at: Millis::MAX,
             result: None,
@@ -157,36 +159,71 @@ impl Runner {
                 Hold::none()
             };
             let wake_at = self.wake_at;
-            tokio::select! {
+            let next = tokio::select! {
                 biased;
-                Some(came) = self.requests.next() => {
-                    self.feed_answer(came).await;
-                    self.feed_ready().await;
-                }
+                Some(came) = self.requests.next() => Next::Answer(Box::new(came)),
                 Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
                     hold = held;
-                    self.feed(Input::Stop(why)).await;
+                    Next::Stop(why)
                 }
                 Some((order, held)) = ordered(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
                     hold = held;
-                    self.feed_order(order).await;
+                    Next::Order(order)
                 }
                 (symbol, next) = self.feeds.next() => {
                     // Taken before that of the price is given back, so that no time passes between them.
                     hold = clock.hold();
-                    let input = next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick));
-                    self.feed(input).await;
+                    Next::Input(next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick)))
                 }
                 held = renewal_due(&mut renewal, clock.as_ref()) => {
                     hold = held;
-                    self.feed(Input::RenewJournal).await;
+                    Next::Input(Input::RenewJournal)
                 }
-                returned = self.journal.returned() => {
+                returned = self.journal.returned() => Next::Journal(returned),
+                woken = rest(clock.as_ref(), wake_at, spent) => {
+                    hold = woken;
+                    Next::Input(Input::Time)
+                }
+            };
+            let next = if self.sleep.has_slept() { self.confirm_lease(next).await } else { next };
+            if self.result.is_some() {
+                continue;
+            }
+            match next {
+                Next::Answer(came) => {
+                    self.feed_answer(*came).await;
+                    self.feed_ready().await;
+                }
+                Next::Stop(why) => self.feed(Input::Stop(why)).await,
+                Next::Order(order) => self.feed_order(order).await,
+                Next::Journal(returned) => {
                     self.feed_returned(returned).await;
                     // Counted from here: a journal that did not answer is left in peace for as long.
                     renewal.reset();
                 }
-                woken = rest(clock.as_ref(), wake_at, spent) => hold = woken,
+                Next::Input(input) => self.feed(input).await,
+            }
+        }
+    }
+
+    /// This process did not run for a while: another may hold the journal by now. Nothing is asked or sent before the journal
+    /// has said; where it cannot say, nothing is opened until it can.
+    async fn confirm_lease(&mut self, next: Next) -> Next {
+        tracing::debug!("this process stood still: does it hold its journal yet?");
+        let confirmed = self.journal.confirm().await;
+        match (next, confirmed) {
+            // What it answered before is not true any more.
+            (Next::Journal(Returned { durable, taken }), Confirmed::Here(confirmed)) => {
+                Next::Journal(Returned { durable: durable.and(confirmed), taken })
+            }
+            (next, Confirmed::Here(Ok(()))) => next,
+            (next, Confirmed::Here(Err(error))) => {
+                self.feed(Input::Durable(Err(error))).await;
+                next
+            }
+            (next, Confirmed::Returned(returned)) => {
+                self.feed_returned(returned).await;
+                next
             }
         }
     }
@@ -221,15 +258,26 @@ impl Runner {
     }
 
     async fn feed_order(&mut self, request: ControlRequest) {
-        if request.order == ControlOrder::Resume {
-            // A person says that it is in order; the venue's next answer shows whether it is.
-            self.token.accept();
-            self.feed_token().await;
+        match self.orders.take(request) {
+            Arrival::New(id, order) => {
+                if order == ControlOrder::Resume {
+                    // A person says that it is in order; the venue's next answer shows whether it is.
+                    self.token.accept();
+                    self.feed_token().await;
+                }
+                self.feed(Input::Order(id, order)).await;
+            }
+            Arrival::UnderWay => {}
+            Arrival::Answered(token, answer) => self.keep_answer(token, &answer),
         }
-        self.order_count += 1;
-        let id = OrderId(self.order_count);
-        self.orders.insert(id, request.answer);
-        self.feed(Input::Order(id, request.order)).await;
+    }
+
+    /// An order that lies in the journal's database is answered there.
+    fn keep_answer(&mut self, token: OrderToken, answer: &ControlAnswer) {
+        match serde_json::to_string(answer) {
+            Ok(text) => self.journal.answer_order(token, text),
+            Err(error) => tracing::warn!(%error, "an answer is no text"),
+        }
     }
 
     async fn feed_returned(&mut self, returned: Returned) {
@@ -292,9 +340,8 @@ impl Runner {
             }
             Command::Notify(notice) => self.notify(&notice),
             Command::AnswerOrder(id, answer) => {
-                if let Some(asked) = self.orders.remove(&id) {
-                    // Whoever asked may have gone.
-                    drop(asked.send(answer));
+                if let Some(token) = self.orders.answer(id, &answer) {
+                    self.keep_answer(token, &answer);
                 }
             }
             Command::CatchUpClock => inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
@@ -325,38 +372,5 @@ impl Runner {
         }
         let dropped_notices = self.watchers.iter().map(Watcher::dropped).sum();
         result.map(|finished| Finished { dropped_notices, ..finished })
-    }
-}
-
-/// The next order of a person, with the clock held from its arrival on.
-async fn ordered(
-    orders: &mut mpsc::Receiver<ControlRequest>,
-    clock: &dyn Clock,
-) -> Option<(ControlRequest, Hold)> {
-    let request = orders.recv().await?;
-    Some((request, clock.hold()))
-}
-
-/// The next order to stop, with the clock held from its arrival on.
-async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
-    let why = stop.recv().await?;
-    Some((why, clock.hold()))
-}
-
-/// The next moment to renew the journal, with the clock held from then on.
-async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
-    renewal.tick().await;
-    clock.hold()
-}
-
-/// Sleeps, and lets go of the clock only once it knows until when: it could jump past that moment otherwise, to
-/// one that somebody else waits for.
-async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
-    let mut sleep = clock.sleep_until(wake);
-    let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
-    drop(spent);
-    match first {
-        Poll::Ready(held) => held,
-        Poll::Pending => sleep.await,
     }
 }

@@ -1,0 +1,160 @@
+//! An order finds its way to a running bot: through the socket and through the journal's database, whichever is quicker.
+//! It is never said that no bot runs while a process lives that holds the journal.
+
+use super::done;
+use crate::error::{AppError, ErrorKind};
+use candlewick_journal::{
+    Holder, JournalError, JournalUrl, Lease, LeaseTerms, OrderToken, Reader, StoredOrder, give_order,
+};
+use candlewick_records::utc;
+use candlewick_runtime::control::{
+    ControlAnswer, ControlError, ControlOrder, ControlPaths, RunState, send_order,
+};
+use std::error::Error;
+use std::pin::pin;
+use std::time::Duration;
+
+/// How long a bot may take to acknowledge an order in its journal: it looks every second, and its journal may be slow.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How often its answer is looked for.
+const PACE: Duration = Duration::from_millis(200);
+
+/// Where an order ended.
+pub(super) enum Reached {
+    /// A bot carried it out, and is now in this state.
+    Bot(RunState),
+    /// No bot runs on this journal, which exists.
+    Nobody,
+    /// No bot listens, and there is no such journal.
+    NoJournal,
+}
+
+/// Brings an order to the bot that holds the journal.
+///
+/// # Errors
+/// A bot refused it; or a process that lives holds the journal and did not acknowledge it; or nobody can see whether one
+/// does.
+pub(super) async fn reach(
+    paths: &ControlPaths,
+    url: &JournalUrl,
+    order: &ControlOrder,
+) -> Result<Reached, AppError> {
+    order.check_length()?;
+    let token = OrderToken::random()?;
+    let alone = match living_holder(url).await {
+        Ok(Some(lease)) => return by_both_ways(paths, url, order, (&token, &lease)).await.map(Reached::Bot),
+        Ok(None) => Ok(Reached::Nobody),
+        Err(JournalError::NotFound { .. }) => Ok(Reached::NoJournal),
+        Err(error) => {
+            let problem = "the journal does not say whether a bot runs";
+            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).because(error))
+        }
+    };
+    match send_order(&paths.socket, order, Some(&token)).await {
+        Ok(answer) => Ok(Reached::Bot(done(answer)?)),
+        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => alone,
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Puts an order to halt into a journal that nobody holds: the next bot on it begins halted, wherever it starts.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<(), AppError> {
+    Ok(give_order(url, &stored(order, &OrderToken::random()?)).await?)
+}
+
+/// Who holds the journal, if its process lives.
+async fn living_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
+    let lease = Reader::open(url).await?.holder().await?;
+    let us = Holder::of_this_process("candlewick");
+    Ok(lease.filter(|lease| !LeaseTerms::default().is_over(lease, &us)))
+}
+
+fn stored(order: &ControlOrder, token: &OrderToken) -> StoredOrder {
+    let giver = Holder::of_this_process("candlewick").to_string();
+    StoredOrder { token: token.clone(), giver, body: serde_json::json!(order).to_string() }
+}
+
+async fn by_both_ways(
+    paths: &ControlPaths,
+    url: &JournalUrl,
+    order: &ControlOrder,
+    (token, lease): (&OrderToken, &Lease),
+) -> Result<RunState, AppError> {
+    let entered = give_order(url, &stored(order, token)).await;
+    let through_journal = async {
+        match &entered {
+            Ok(()) => answer_in_journal(url, token).await,
+            Err(error) => Err(with_causes(error)),
+        }
+    };
+    let through_socket = async {
+        match send_order(&paths.socket, order, Some(token)).await {
+            Ok(ControlAnswer::Unanswered { problem }) => Err(problem),
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(with_causes(&error)),
+        }
+    };
+    match first_answer(through_socket, through_journal).await {
+        Ok(answer) => done(answer),
+        Err(problems) => {
+            let Lease { holder, since, .. } = lease;
+            let problem = format!(
+                "{holder} holds {url} since {} and did not acknowledge the order: {}",
+                utc(*since),
+                problems.join("; ")
+            );
+            let next = if entered.is_ok() {
+                "the order stays in the journal, and is carried out as soon as that process looks there"
+            } else {
+                "the order is not in the journal: give it as the user who runs the bot"
+            };
+            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).help(next))
+        }
+    }
+}
+
+/// The answer of whichever way is quicker; what is wrong with both when there is none.
+async fn first_answer(
+    one: impl Future<Output = Result<ControlAnswer, String>>,
+    other: impl Future<Output = Result<ControlAnswer, String>>,
+) -> Result<ControlAnswer, [String; 2]> {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    let (first, second) = tokio::select! {
+        first = &mut one => match first {
+            Ok(answer) => return Ok(answer),
+            Err(problem) => (problem, other.await),
+        },
+        first = &mut other => match first {
+            Ok(answer) => return Ok(answer),
+            Err(problem) => (problem, one.await),
+        },
+    };
+    second.map_err(|second| [first, second])
+}
+
+/// What the bot answers in its journal, when that is durable.
+async fn answer_in_journal(url: &JournalUrl, token: &OrderToken) -> Result<ControlAnswer, String> {
+    let look = async {
+        let mut reader = Reader::open(url).await?;
+        loop {
+            if let Some(answer) = reader.answer_to(token).await? {
+                return Ok::<_, JournalError>(answer);
+            }
+            tokio::time::sleep(PACE).await;
+        }
+    };
+    match tokio::time::timeout(PATIENCE, look).await {
+        Ok(Ok(text)) => {
+            serde_json::from_str(&text).map_err(|error| format!("its answer cannot be read: {error}"))
+        }
+        Ok(Err(error)) => Err(with_causes(&error)),
+        Err(_) => Err(format!("nothing came through the journal within {} s", PATIENCE.as_secs())),
+    }
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error} ({cause})"))
+}

@@ -1,0 +1,62 @@
+//! How long a process was not running: the system sleeps, or somebody stopped it.
+
+use std::time::Duration;
+#[cfg(not(target_os = "linux"))]
+use std::time::{Instant, SystemTime};
+
+/// Measures time that passes also while the machine sleeps or the process is stopped, and that no setting of the wall clock
+/// makes shorter. For leases and watchdogs; never the venue's time.
+#[derive(Clone, Copy, Debug)]
+pub struct AwakeClock {
+    #[cfg(target_os = "linux")]
+    began: Duration,
+    #[cfg(not(target_os = "linux"))]
+    began: (Instant, SystemTime),
+}
+
+#[cfg(target_os = "linux")]
+fn since_boot() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+impl AwakeClock {
+    /// Starts now.
+    #[cfg(target_os = "linux")]
+    pub fn start() -> Self {
+        Self { began: since_boot() }
+    }
+
+    /// Starts now.
+    #[cfg(not(target_os = "linux"))]
+    #[allow(clippy::disallowed_methods)] // this module is the clock
+    pub fn start() -> Self {
+        Self { began: (Instant::now(), SystemTime::now()) }
+    }
+
+    /// Time since the start.
+    #[cfg(target_os = "linux")]
+    pub fn elapsed(&self) -> Duration {
+        since_boot().saturating_sub(self.began)
+    }
+
+    /// Time since the start, sleep included as far as the wall clock shows it.
+    #[cfg(not(target_os = "linux"))]
+    pub fn elapsed(&self) -> Duration {
+        self.began.0.elapsed().max(self.began.1.elapsed().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn it_goes_by_the_machine_and_not_by_a_timer_that_a_test_moves() {
+        let clock = AwakeClock::start();
+        let before = clock.elapsed();
+        tokio::time::sleep(Duration::from_hours(1)).await;
+        let after = clock.elapsed();
+        assert!(before <= after && after < Duration::from_mins(30), "{after:?}");
+    }
+}

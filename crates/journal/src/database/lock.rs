@@ -1,0 +1,76 @@
+//! The lock beside a journal in a file: the system gives it to one process at a time and takes it back when that ends,
+//! whatever clocks say and however long the process slept.
+
+use crate::JournalError;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct FileLock {
+    /// None where the file system has no locks.
+    file: Option<File>,
+}
+
+impl FileLock {
+    /// Takes the lock of the journal in this file, which exists; none while somebody has it.
+    pub(crate) fn try_take(journal: &Path) -> Result<Option<Self>, JournalError> {
+        let unwritable = |source| JournalError::NotWritable { path: journal.to_owned(), source };
+        // By its real name: a journal may be named through links.
+        let real = journal.canonicalize().map_err(unwritable)?;
+        let path = lock_path(&real);
+        let file = open(&path).map_err(|source| JournalError::NotWritable { path, source })?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { file: Some(file) })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            // The lease's own rules have to do.
+            Err(TryLockError::Error(_)) => Ok(Some(Self { file: None })),
+        }
+    }
+
+    /// Whether the system vouches that nobody else on this file system's hosts has it.
+    pub(crate) fn is_sure(&self) -> bool {
+        self.file.is_some()
+    }
+}
+
+fn lock_path(journal: &Path) -> PathBuf {
+    let mut path = OsString::from(journal);
+    path.push(".lock");
+    PathBuf::from(path)
+}
+
+/// The lock of another user's process can be waited for with the right to read alone.
+fn open(path: &Path) -> io::Result<File> {
+    let made = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
+        made => made,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_it_until_it_is_let_go_of_also_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        assert!(matches!(FileLock::try_take(&path), Err(JournalError::NotWritable { .. })));
+        std::fs::write(&path, "").unwrap();
+        let lock = FileLock::try_take(&path).unwrap().unwrap();
+        assert!(lock.is_sure());
+        assert!(FileLock::try_take(&path).unwrap().is_none());
+        #[cfg(unix)]
+        {
+            let link = folder.path().join("link.db");
+            std::os::unix::fs::symlink(&path, &link).unwrap();
+            assert!(FileLock::try_take(&link).unwrap().is_none());
+        }
+        drop(lock);
+        assert!(FileLock::try_take(&path).unwrap().is_some());
+    }
+}

@@ -1,0 +1,172 @@
+//! Orders of people to whoever writes a journal, by way of its database: they reach it from wherever the database is
+//! reached, outlive its end, and are answered in the transaction that makes their consequences durable.
+
+use crate::database::JournalUrl;
+use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
+use crate::database::fault::from_sqlx;
+use crate::database::schema::{self, Found, ORDERS_SINCE};
+use crate::{JournalError, lease};
+use serde::{Deserialize, Serialize};
+use sqlx::{AnyConnection, Row};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How many orders are looked at together.
+const MAX_LOOK: i64 = 32;
+
+/// The mark of one order, by which it is carried out once, whichever ways it comes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OrderToken(String);
+
+impl OrderToken {
+    /// Of a new order.
+    ///
+    /// # Errors
+    /// When the system has no chance to give.
+    pub fn random() -> Result<Self, JournalError> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|error| JournalError::Unavailable {
+            url: "the system's source of chance".to_owned(),
+            source: error.into(),
+        })?;
+        Ok(Self(format!("{:032x}", u128::from_le_bytes(bytes))))
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for OrderToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An order in a journal's database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredOrder {
+    /// Its mark.
+    pub token: OrderToken,
+    /// Who gave it, for people.
+    pub giver: String,
+    /// What is ordered, in the words of whoever reads it.
+    pub body: String,
+}
+
+/// Puts an order into a journal's database, durably, for whoever holds the journal now or next.
+///
+/// # Errors
+/// [`JournalError::NotFound`] where there is no journal, [`JournalError::OlderSchema`] where it was last written by a program
+/// that takes no orders from it; and whatever keeps this user from writing there.
+pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<(), JournalError> {
+    const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
+                          SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";
+    within(ANSWER_DEADLINE, url, async {
+        let mut connection = open(url).await?;
+        let is_server = connection.is_server();
+        let mut transaction = connection.begin().await?;
+        if is_server {
+            // Of those who order at the same moment, one goes first.
+            let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157266)");
+            wait.execute(&mut *transaction).await.map_err(|error| from_sqlx(error, url))?;
+        }
+        let now = lease::now(&mut transaction, url).await?;
+        let query = sqlx::query(INSERT).bind(order.token.as_str()).bind(now.get());
+        let query = query.bind(order.giver.as_str()).bind(order.body.as_str());
+        query.execute(&mut *transaction).await.map_err(|error| from_sqlx(error, url))?;
+        transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
+        connection.close().await;
+        Ok(())
+    })
+    .await
+}
+
+/// Answers an order that nobody carries out any more, or all that wait when none is named; says how many these were.
+///
+/// # Errors
+/// As [`give_order`].
+pub async fn close_orders(
+    url: &JournalUrl,
+    order: Option<&OrderToken>,
+    answer: &str,
+) -> Result<u64, JournalError> {
+    const CLOSE: &str = "UPDATE orders SET answer = $1, answered = $2 \
+                         WHERE answered IS NULL AND (token = $3 OR $3 = '')";
+    within(ANSWER_DEADLINE, url, async {
+        let mut connection = open(url).await?;
+        let mut transaction = connection.begin().await?;
+        let now = lease::now(&mut transaction, url).await?;
+        let query = sqlx::query(CLOSE).bind(answer).bind(now.get());
+        let query = query.bind(order.map_or("", OrderToken::as_str));
+        let closed = query.execute(&mut *transaction).await.map_err(|error| from_sqlx(error, url))?;
+        transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
+        connection.close().await;
+        Ok(closed.rows_affected())
+    })
+    .await
+}
+
+/// A journal that exists, open for orders. It is not migrated: whoever writes it may be an older program.
+async fn open(url: &JournalUrl) -> Result<Connection, JournalError> {
+    if url.file().is_some_and(|file| !file.exists()) {
+        return Err(JournalError::NotFound { url: url.to_string() });
+    }
+    let mut connection = Connection::open(url, Purpose::Write).await?;
+    match schema::inspect(&mut connection).await? {
+        Found::Nothing => return Err(JournalError::NotFound { url: url.to_string() }),
+        Found::Schema(schema) if schema < ORDERS_SINCE => {
+            return Err(JournalError::OlderSchema { url: url.to_string() });
+        }
+        Found::Schema(_) => {}
+    }
+    connection.make_durable().await?;
+    Ok(connection)
+}
+
+/// Those that wait to be carried out, oldest first.
+pub(crate) async fn pending(
+    any: &mut AnyConnection,
+    url: &JournalUrl,
+) -> Result<Vec<StoredOrder>, JournalError> {
+    let text = "SELECT token, giver, body FROM orders WHERE answered IS NULL ORDER BY id LIMIT $1";
+    let rows = sqlx::query(text).bind(MAX_LOOK).fetch_all(any).await;
+    let rows = rows.map_err(|error| from_sqlx(error, url))?;
+    let order = |row: &sqlx::any::AnyRow| {
+        Ok(StoredOrder {
+            token: OrderToken(row.try_get("token")?),
+            giver: row.try_get("giver")?,
+            body: row.try_get("body")?,
+        })
+    };
+    rows.iter().map(|row| order(row).map_err(|error| from_sqlx(error, url))).collect()
+}
+
+/// What came of an order; none while it waits.
+pub(crate) async fn answer_to(
+    any: &mut AnyConnection,
+    url: &JournalUrl,
+    order: &OrderToken,
+) -> Result<Option<String>, JournalError> {
+    let text = "SELECT answer FROM orders WHERE token = $1 AND answered IS NOT NULL";
+    let row = sqlx::query(text).bind(order.as_str()).fetch_optional(any).await;
+    let row = row.map_err(|error| from_sqlx(error, url))?;
+    row.map(|row| row.try_get("answer").map_err(|error| from_sqlx(error, url))).transpose()
+}
+
+/// Answers orders, within a transaction of the journal's holder.
+pub(crate) async fn answer(
+    any: &mut AnyConnection,
+    url: &JournalUrl,
+    answers: &BTreeMap<OrderToken, String>,
+) -> Result<(), JournalError> {
+    let text = "UPDATE orders SET answer = $1, answered = $2 WHERE token = $3 AND answered IS NULL";
+    for (order, answer) in answers {
+        let now = lease::now(any, url).await?;
+        let query = sqlx::query(text).bind(answer.as_str()).bind(now.get()).bind(order.as_str());
+        query.execute(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Which process holds a journal: its number means something where it runs, together with when it began.
+
+use std::path::Path;
+
+/// What distinguishes this host since its last start, and this namespace of processes, from all others; empty where
+/// nothing does. Containers may share a host's name, but not its processes.
+pub(crate) fn this_machine() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    let room = std::fs::read_link("/proc/self/ns/pid");
+    match (boot, room) {
+        (Ok(boot), Ok(room)) => format!("{} {}", boot.trim(), room.display()),
+        _ => String::new(),
+    }
+}
+
+/// When a process of this machine began, in ticks since the machine did.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    stat(pid)?.1
+}
+
+/// Whether the process lives that had this number and began then. Where it cannot be looked at it does.
+pub(crate) fn is_alive(pid: u32, began: Option<u64>) -> bool {
+    match stat(pid) {
+        Some((is_ended, now)) => !is_ended && (began.is_none() || now.is_none() || began == now),
+        None => Path::new(&format!("/proc/{pid}")).exists() || is_hidden(pid),
+    }
+}
+
+/// Whether it has ended, though nobody has fetched it, and when it began.
+fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // `PID (NAME) STATE ...`, where the name may hold anything; the beginning is the twentieth after it.
+    let rest = stat.rsplit(')').next()?.trim_start();
+    let began = rest.split(' ').nth(19).and_then(|ticks| ticks.parse().ok());
+    Some((rest.starts_with(['Z', 'X']), began))
+}
+
+/// Whether there is a process of another user that the system does not show.
+#[cfg(unix)]
+fn is_hidden(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::PERM))
+}
+
+#[cfg(not(unix))]
+fn is_hidden(_: u32) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_told_dead_from_alive_and_from_later_ones_of_their_number() {
+        let us = std::process::id();
+        let began = started(us);
+        assert!(began.is_some() && is_alive(us, began) && is_alive(us, None));
+        assert!(!is_alive(us, began.map(|ticks| ticks + 1)), "another process of our number");
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id();
+        child.wait().unwrap();
+        assert!(!is_alive(pid, None));
+        assert!(!is_alive(u32::MAX, None));
+        assert!(!this_machine().is_empty());
+    }
+}

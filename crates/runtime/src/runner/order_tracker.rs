@@ -1,0 +1,112 @@
+//! The orders of a run that are under way and those that were answered: each is carried out once, whichever ways it comes
+//! and however often.
+
+use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
+use crate::coordinator::OrderId;
+use candlewick_journal::OrderToken;
+use std::collections::{HashMap, VecDeque};
+use tokio::sync::oneshot;
+
+/// How many answers are remembered, for orders that come a second way.
+const MAX_REMEMBERED: usize = 256;
+
+/// Who waits for what.
+#[derive(Default)]
+pub(crate) struct OrderTracker {
+    count: u64,
+    under_way: HashMap<OrderId, UnderWay>,
+    answered: VecDeque<(OrderToken, ControlAnswer)>,
+}
+
+/// An order that the run has and has not answered.
+struct UnderWay {
+    token: Option<OrderToken>,
+    waiting: Vec<oneshot::Sender<ControlAnswer>>,
+}
+
+/// What is to be done with an order that has come.
+pub(crate) enum Arrival {
+    /// It is to be carried out.
+    New(OrderId, ControlOrder),
+    /// It came another way before, and is not answered yet.
+    UnderWay,
+    /// It came another way before, and was answered so; the journal may not have that yet.
+    Answered(OrderToken, ControlAnswer),
+}
+
+impl OrderTracker {
+    /// Takes an order.
+    pub(crate) fn take(&mut self, request: ControlRequest) -> Arrival {
+        let ControlRequest { order, token, answer } = request;
+        if let Some(token) = &token {
+            let same = |under_way: &&mut UnderWay| under_way.token.as_ref() == Some(token);
+            if let Some(under_way) = self.under_way.values_mut().find(same) {
+                under_way.waiting.retain(|waiting| !waiting.is_closed());
+                under_way.waiting.push(answer);
+                return Arrival::UnderWay;
+            }
+            if let Some((token, answered)) = self.answered.iter().find(|(known, _)| known == token) {
+                // Whoever asked may have gone.
+                drop(answer.send(answered.clone()));
+                return Arrival::Answered(token.clone(), answered.clone());
+            }
+        }
+        self.count += 1;
+        let id = OrderId(self.count);
+        self.under_way.insert(id, UnderWay { token, waiting: vec![answer] });
+        Arrival::New(id, order)
+    }
+
+    /// Hands an answer to everybody who waits for it; says which order's it is, if the journal is to have it.
+    pub(crate) fn answer(&mut self, id: OrderId, answer: &ControlAnswer) -> Option<OrderToken> {
+        let UnderWay { token, waiting } = self.under_way.remove(&id)?;
+        for asked in waiting {
+            drop(asked.send(answer.clone()));
+        }
+        let token = token?;
+        if self.answered.len() >= MAX_REMEMBERED {
+            self.answered.pop_front();
+        }
+        self.answered.push_back((token.clone(), answer.clone()));
+        Some(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(token: Option<&OrderToken>) -> (ControlRequest, oneshot::Receiver<ControlAnswer>) {
+        let (answer, answered) = oneshot::channel();
+        (ControlRequest { order: ControlOrder::Resume, token: token.cloned(), answer }, answered)
+    }
+
+    fn done() -> ControlAnswer {
+        ControlAnswer::Refused { problem: "not now".to_owned() }
+    }
+
+    #[test]
+    fn an_order_that_comes_both_ways_is_carried_out_once_and_answered_to_both() {
+        let (token, mut tracker) = (OrderToken::random().unwrap(), OrderTracker::default());
+        let (by_socket, mut first) = request(Some(&token));
+        let Arrival::New(id, ControlOrder::Resume) = tracker.take(by_socket) else { panic!("it is new") };
+        let (by_journal, mut second) = request(Some(&token));
+        assert!(matches!(tracker.take(by_journal), Arrival::UnderWay));
+        assert_eq!(tracker.answer(id, &done()).as_ref(), Some(&token));
+        assert_eq!((first.try_recv().unwrap(), second.try_recv().unwrap()), (done(), done()));
+        let (again, mut third) = request(Some(&token));
+        assert!(
+            matches!(tracker.take(again), Arrival::Answered(known, answer) if known == token && answer == done())
+        );
+        assert_eq!(third.try_recv().unwrap(), done());
+    }
+
+    #[test]
+    fn orders_without_a_mark_and_orders_of_another_mark_are_others() {
+        let mut tracker = OrderTracker::default();
+        let tokens = [None, None, Some(OrderToken::random().unwrap()), Some(OrderToken::random().unwrap())];
+        for token in &tokens {
+            assert!(matches!(tracker.take(request(token.as_ref()).0), Arrival::New(..)));
+        }
+    }
+}
