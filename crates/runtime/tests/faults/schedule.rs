@@ -374,7 +374,13 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
         world.halts() > 0 || !past.unexplained().is_empty() || past.book().rows().iter().any(is_unfinished);
     let is_excused = world.plan.lies.is_halting && has_said_so;
     let seconds = second_trades(&world.disk().lines, &session);
-    let is_shown = [booked, booked + seconds].into_iter().any(|sum| truth.was_shown_by_strangers(sum));
+    // The last of it may have been booked before a later second trade was.
+    let lines = &world.disk().lines;
+    let so_far =
+        (0..=lines.len()).filter(|count| *count == 0 || lines[count - 1].line.body.contains("second_trade"));
+    let mut sums =
+        so_far.map(|count| booked + second_trade_profits(lines[..count].iter())).chain([booked + seconds]);
+    let is_shown = sums.any(|sum| truth.was_shown_by_strangers(sum));
     let is_explained = is_shown || world.is_far_off() || is_excused;
     world.require(is_explained, || {
         format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
