@@ -22,6 +22,8 @@ const MAX_PAYOUT: f64 = 200.0;
 /// What it may bring at most, in stakes.
 const MAX_STAKES: i64 = 2;
 
+/// What was said while the run was halted: a person let it go on, knowing that.
+const WHILE_HALTED: &str = "known while halted: ";
 /// What makes a record another trade's.
 const ANOTHER: [&str; 2] = ["symbol is", "direction is"];
 
@@ -86,7 +88,11 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
         let is_said = world.has_said(|text| is_about(text) && words.iter().any(|words| text.contains(words)));
         world.require(is_said, || format!("nobody said {words:?} of {names:?}"));
         // A person may have let it go on since.
-        let is_halted = is_halted || world.has_said(|text| text.starts_with("halted: ") && is_about(text));
+        let is_known = |text: &str| text.starts_with("halted: ") || text.starts_with(WHILE_HALTED);
+        let is_halted = is_halted || world.has_said(|text| is_known(text) && is_about(text));
+        if *is_halting && is_halted {
+            world.note_said(&format!("{WHILE_HALTED}{}", names.join(" ")));
+        }
         world.require(!is_halting || is_halted, || format!("not halted by {words:?} of {names:?}"));
     }
 }
