@@ -37,9 +37,13 @@ impl Coordinator {
         }
         self.note_heard(&answer, step.now);
         let mut leap = None;
+        let is_anothers = matches!(
+            &answer,
+            Answer::Open(_, OpenOutcome::Opened(reply)) if self.doubts.is_claimed(&reply.value.id)
+        );
         for sample in samples_of(&answer) {
-            if self.is_simulated && sample.source == ClockSource::Open {
-                // A simulated venue takes an order one latency after it arrived.
+            // A simulated venue takes an order one latency after it arrived; another intent's trade was taken at another time.
+            if (self.is_simulated || is_anothers) && sample.source == ClockSource::Open {
                 continue;
             }
             let change = self.skew.take(sample, step.now);
