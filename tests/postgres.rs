@@ -84,7 +84,12 @@ fn check_same(folder: &Folder, command: &[&str], journals: [&str; 2]) {
     let printed = journals.map(|journal| {
         let run = folder.run(&[command, &["--journal", journal]].concat());
         assert_eq!(run.code, 0, "{command:?}: {}", run.stderr);
-        run.stdout.replace(journal, "JOURNAL")
+        // The chain of the copy is another: it holds no raw exchanges, so no seals of them.
+        let lines = run
+            .stdout
+            .lines()
+            .filter(|line| !line.contains("journal_hash") && !line.contains("journal hash"));
+        lines.collect::<Vec<_>>().join("\n").replace(journal, "JOURNAL")
     });
     let [file, server] = printed.map(|text| text.replace("sqlite://JOURNAL", "JOURNAL"));
     assert_eq!(server, file, "{command:?}");
