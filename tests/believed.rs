@@ -201,6 +201,11 @@ fn of_times() -> Vec<Lie> {
                 }
             },
         ),
+        lie("closes before all time", "", |place, _, record| {
+            if is_shown(place) {
+                record["closeTime"] = json!(-5);
+            }
+        }),
         lie("took the request years ahead", "which is not believed", |place, _, record| {
             if is_shown(place) {
                 at(record, "requestTime", |right| right + YEARS);
@@ -213,14 +218,19 @@ fn of_times() -> Vec<Lie> {
 fn of_payouts() -> Vec<Lie> {
     use Place::Taken;
     vec![
-        lie("pays 0 %", "Trade.payout unreadable", |place, _, record| {
+        lie("pays 0 %", "is to pay 0 %, which no trade does", |place, _, record| {
             if place == Taken {
                 record["payout"] = json!(0);
             }
         }),
-        lie("pays 1000000 %", "Trade.payout unreadable", |place, _, record| {
+        lie("pays 1000000 %", "is to pay 1000000 %, which no trade does", |place, _, record| {
             if place == Taken {
                 record["payout"] = json!(1_000_000);
+            }
+        }),
+        lie("pays -80 %", "is to pay -80 %, which no trade does", |place, _, record| {
+            if place == Taken {
+                record["payout"] = json!(-80);
             }
         }),
         lie("pays 900 %", "is to pay 900 %, more than 200 %", |place, _, record| {
@@ -350,6 +360,11 @@ fn of_wallets() -> Vec<Lie> {
                 wallets[0]["balance"] = json!(wallets[0]["balance"].as_f64().unwrap() + 2e-12);
             }
         }),
+        lie("bans the user, and takes the trade", "the account is banned", |place, _, user| {
+            if place == Place::User {
+                user["banned"] = json!(true);
+            }
+        }),
         lie("loses the wallet", "the venue shows no demo wallet", |place, _, wallets| {
             if matches!(place, Wallets(3..)) {
                 *wallets = json!([wallets[1].clone()]);
@@ -401,7 +416,7 @@ fn end_in_time(mut command: Command, text: &str) -> Run {
 /// The row of a run as the page has it.
 fn row(lie: &Lie, run: &Run) -> String {
     let report: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
-    let halted = if run.stderr.contains("halted: ") { "halts" } else { "goes on" };
+    let halted = if run.stderr.contains("ERROR halted: ") { "halts" } else { "goes on" };
     let booked = match report["trades"].as_u64() {
         None => "nothing reported".to_owned(),
         Some(0) => "books nothing".to_owned(),

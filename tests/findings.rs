@@ -223,7 +223,7 @@ fn candles_that_were_revised() {
 fn many_variants_on_the_same_candles() {
     let folder = folder(&[Won; 60], "")
         .with("on.toml", "[variants]\nledger = \"tried.jsonl\"\n")
-        .with("other.toml", "[risk]\ncooldown_after_loss_s = 600\n");
+        .with("other.toml", "[risk]\nmax_trades_per_hour = 7\n");
     let run = |more: &[&str]| {
         let data = ["--data", "BTCUSDT_1m.csv", "--config", "on.toml"];
         backtest(&folder, &[&data[..], more].concat())
@@ -234,4 +234,54 @@ fn many_variants_on_the_same_candles() {
     // On candles that the first has not seen, the choice is not in-sample only.
     let third = run(&["--config", "other.toml"]);
     check("in_sample_only", &second, "other variants ran on all of these candles", &third);
+}
+
+#[test]
+fn a_result_that_is_too_good() {
+    let [all, half] = [[Won; 4], [Won, Won, Lost, Lost]].map(|group| of_file(&folder(&group.repeat(50), "")));
+    check("too_good", &all, "100.0 % of 200 trades won", &half);
+    assert!(found(&all, "too_good").unwrap().contains("look-ahead"));
+}
+
+#[test]
+fn a_payout_that_nobody_pays() {
+    let folder = folder(&[Won, Lost].repeat(30), "")
+        .with("low.toml", "[simulation]\npayout_percent = 0.8\n")
+        .with("high.toml", "[simulation]\npayout_percent = 350\n");
+    let data = ["--data", "BTCUSDT_1m.csv", "--config"];
+    let [low, high] = ["low.toml", "high.toml"].map(|file| backtest(&folder, &[&data[..], &[file]].concat()));
+    check("unusual_payout", &low, "0.8 % is assumed: venues are seen to pay 60 to 92 %", &of_file(&folder));
+    check("unusual_payout", &high, "350.0 % is assumed: a coin toss earns money at it", &of_file(&folder));
+}
+
+#[test]
+fn signals_that_one_rule_refused_are_the_headline() {
+    let folder = folder(&[Won, Lost].repeat(30), "")
+        .with("strict.toml", "[risk]\nhours = [{ from = \"12:00\", to = \"13:00\" }]\n");
+    let strict = ["--data", "BTCUSDT_1m.csv", "--config", "strict.toml"];
+    let says = "All 60 signals were refused by one rule, OutsideHours: nothing was traded";
+    check("refused_by_one_rule", &backtest(&folder, &strict), says, &of_file(&folder));
+    let printed = folder.run(&[&["backtest", "--config", "bot.toml"], &strict[..]].concat()).stdout;
+    assert!(printed.starts_with(says), "{printed}");
+}
+
+#[test]
+fn many_trades_that_are_one_group() {
+    let apart = folder(&[Won, Idle].repeat(120), "");
+    let together = folder(&[Won; 240], "")
+        .with("bot.toml", &BOT.replace("01:00", "25:00").replace("per_symbol = 5", "per_symbol = 0"));
+    check("few_clusters", &of_file(&together), "trades of which only", &of_file(&apart));
+}
+
+#[test]
+fn outcomes_in_regimes() {
+    let spells = [[Won; 10], [Lost; 10]].concat().repeat(20);
+    // Steps of a generator that Knuth gives, by one of their high bits.
+    let coin = |place: u32| {
+        (0..=place).fold(1_u32, |seed, _| seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
+    };
+    let tossed: Vec<Ending> =
+        (0..400).map(|place| if coin(place) >> 28 & 1 == 1 { Won } else { Lost }).collect();
+    let [spells, tossed] = [spells, tossed].map(|endings| of_file(&folder(&endings, "")));
+    check("regimes", &spells, "Wins and losses come in streaks", &tossed);
 }

@@ -26,6 +26,8 @@ pub(crate) enum Place {
     Listed,
     /// The wallets, read so many times before.
     Wallets(usize),
+    /// Whose token it is.
+    User,
 }
 
 /// What the venue says instead. Trades are numbered from 1.
@@ -149,7 +151,11 @@ impl Books {
         self.end_trades();
         let segments: Vec<&str> = request.path.split('/').skip(1).collect();
         let body = match (request.method.as_str(), segments.as_slice()) {
-            ("GET", ["token", "users", "me"]) => json!({ "id": USER, "active": true }),
+            ("GET", ["token", "users", "me"]) => {
+                let mut user = json!({ "id": USER, "active": true });
+                (self.tell)(Place::User, 0, &mut user);
+                user
+            }
             ("GET", ["token", "wallets"]) => self.wallets(),
             ("POST", ["token", "trades", "open"]) => self.open(&request.body),
             ("GET", ["token", "trades"]) => self.list(request),

@@ -24,6 +24,7 @@ mod fetch_killed;
 mod fetching;
 mod findings;
 mod first_run;
+mod five_ways;
 mod hostile;
 mod import;
 mod indicators;

@@ -1,10 +1,12 @@
 //! What `trades`, `report`, `status`, `explain` and `why` read from a journal is what the run itself reported.
 
-use crate::recording::{folder, lines, record_in_lock_step};
+use crate::candlewick::Folder;
+use crate::recording::{folder, lines, record_in_lock_step, write};
+use candlewick_journal::Line;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 20] = [
     "intent_id",
     "venue_id",
     "bot",
@@ -22,6 +24,9 @@ const KEYS: [&str; 17] = [
     "close_price",
     "payout",
     "reason",
+    "ordered_symbol",
+    "ordered_direction",
+    "ordered_amount",
 ];
 /// Figures that a report of a journal shares with that of the run.
 const FIGURES: [&str; 12] = [
@@ -80,7 +85,8 @@ fn the_trades_of_a_journal_are_those_of_the_run() {
     let mut trades: Vec<&Value> = trades.iter().collect();
     trades.sort_by_key(|trade| (trade["decision_time"].as_i64(), cell(&trade["bot"])));
     for (trade, expected) in trades.into_iter().zip(expected) {
-        for (key, expected) in &expected {
+        // What a verdict needs stands in the file alone.
+        for (key, expected) in expected.iter().filter(|(key, _)| trade.get(key).is_some()) {
             let is_unsettled = trade["state"] == "open" && key.starts_with("close_") && expected.is_empty();
             assert!(is_unsettled || number(&cell(&trade[key])) == number(expected), "{key}: {trade}");
         }
@@ -120,6 +126,27 @@ fn trades_are_filtered_and_come_as_csv() {
     }
     let wrong = folder.run(&["trades", "--journal", "run.db", "--state", "lost"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("not_opened"), "{}", wrong.stderr);
+    csv_has_what_was_asked_for(&folder, &csv);
+}
+
+/// Where the venue took another trade: here the second.
+fn csv_has_what_was_asked_for(folder: &Folder, plain: &[BTreeMap<String, String>]) {
+    let taken = "\"taken\":{\"symbol\":\"ETHUSDT\",\"direction\":\"SELL\",\"stake\":5000},\"open_time\"";
+    let edited = lines(&folder.path("run.db")).into_iter().map(|stored| {
+        let is_it = stored.line.intent == Some(2) && stored.line.body.contains("\"event\":\"opened\"");
+        let body = stored.line.body.replacen("\"open_time\"", if is_it { taken } else { "\"open_time\"" }, 1);
+        Line { body, ..stored.line }
+    });
+    write(&folder.path("other.db"), edited);
+    let csv = folder.run(&["trades", "--journal", "other.db", "--csv"]);
+    assert_eq!(csv.code, 0, "{}", csv.stderr);
+    let csv = rows(&csv.stdout);
+    let keys = ["symbol", "direction", "amount"];
+    assert_eq!(keys.map(|key| csv[1][key].as_str()), ["ETHUSDT", "SELL", "50.0"]);
+    for key in keys {
+        assert_eq!(csv[1][&format!("ordered_{key}")], plain[1][key]);
+        assert_eq!(csv[0][&format!("ordered_{key}")], "");
+    }
 }
 
 #[test]

@@ -10,7 +10,8 @@ fn a_strategy_that_comes_along_passes_every_check_that_there_is_something_for() 
     let named: Vec<&str> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
     assert_eq!(
         named.join(" "),
-        "numbers determinism isolation look-ahead foresight warm-up restart extremes memory files clock speed"
+        "numbers determinism isolation look-ahead foresight declaration warm-up restart extremes memory files clock processes \
+         outside speed"
     );
     for check in checks {
         let expected = if check["check"] == "files" { "not_run" } else { "passed" };

@@ -1,6 +1,6 @@
 //! What is found of a run beside its figures: findings, sensitivity, and the variants that were tried.
 
-use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
+use crate::candlewick::{BACKTEST, Folder, candles, folder_with_bot};
 use crate::regimes::{FOLLOW, follower};
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn each_variant_is_counted_once_and_the_report_corrects_for_all() {
     let once = folder.read(LEDGER);
     assert_eq!(count(&backtest(&folder, &[])), 1);
     assert_eq!(folder.read(LEDGER), once);
-    let other = folder.with("other.toml", "[risk]\ncooldown_after_loss_s = 600\n");
+    let other = folder.with("other.toml", "[risk]\nmax_trades_per_hour = 1\n");
     let report = backtest(&other, &["--config", "other.toml"]);
     assert_eq!(count(&report), 2);
     assert!(
@@ -73,9 +73,12 @@ fn nothing_is_counted_where_that_is_turned_off_and_a_ledger_that_cannot_be_writt
     let off = folder.with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
     let report = backtest(&off, &[]);
     assert!(report.get("variants").is_none() && !off.path(LEDGER).exists());
+    assert!(kinds(&report).contains(&"variants_unknown"), "{report}");
+    assert!(report["edge"]["labels"].to_string().contains("variants not counted"), "{report}");
     let lost = off.with_variable("CANDLEWICK_VARIANTS__LEDGER", "no/such/folder/x");
     let report = backtest(&lost, &[]);
     assert!(report["notices"].to_string().contains("not counted"), "{}", report["notices"]);
+    assert!(kinds(&report).contains(&"variants_unknown"), "{report}");
 }
 
 #[test]
@@ -85,9 +88,13 @@ fn an_edge_that_the_best_of_many_variants_shows_by_luck_is_withheld() {
     assert_eq!((&alone["verdict"], &alone["variants"]["count"]), (&json!("edge_shown"), &json!(1)));
     // As many others as would take an account of four million.
     let others: Vec<String> = (0..200_000).map(|name| format!("[\"{name:016x}\",null,null]")).collect();
-    let ledger =
-        folder.read(LEDGER).replace("\"variants\":[", &format!("\"variants\":[{},", others.join(",")));
-    let folder = folder.with(LEDGER, &ledger);
+    // As an earlier version wrote them.
+    let ledger = format!(
+        "{{\"key\":\"0123456789abcdef\",\"strategy\":\"signal-list\",\"symbols\":[\"ETHUSDT\"],\"interval\":\"5m\",\
+         \"from\":0,\"to\":9,\"variants\":[{}]}}\n",
+        others.join(",")
+    );
+    let folder = follower("edge:0.58:5m", "").with(LEDGER, &ledger);
     let report = folder.run(&FOLLOW).json();
     assert_eq!(
         (&report["verdict"], &report["variants"]["count"]),
@@ -95,4 +102,123 @@ fn an_edge_that_the_best_of_many_variants_shows_by_luck_is_withheld() {
     );
     let withheld = "of 200001 variants that were tried one may do so well by luck";
     assert_eq!(report["edge"]["withheld"], json!([withheld]));
+}
+
+/// A bot that trades a list for a minute each, one signal a line, each in one of two directions.
+fn lists(settings: &str) -> Folder {
+    let bot = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[account]\ninitial_balance = 10000\n[[bots]]\nname = \"a\"\n\
+               symbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\nparams = { file = \"list.csv\" }\n\
+               close_type = \"01:00\"\n";
+    Folder::new().with("bot.toml", &format!("{bot}{settings}")).with("BTCUSDT_1m.csv", &candles(50))
+}
+
+/// The list that a number stands for: ten directions by its bits.
+fn list(number: u32) -> String {
+    let first = candles(50).lines().nth(1).unwrap().split(',').next().unwrap().parse::<i64>().unwrap();
+    let row = |place: i64| {
+        let direction = if number >> place & 1 == 0 { "BUY" } else { "SELL" };
+        format!("{},BTCUSDT,{direction}\n", first + 60_000 * (3 + 4 * place))
+    };
+    (0..10).map(row).fold("time,symbol,direction\n".to_owned(), |text, row| text + &row)
+}
+
+fn count_of(folder: &Folder, more: &[&str]) -> u64 {
+    let report = backtest(folder, more);
+    report["variants"]["count"].as_u64().unwrap_or_else(|| panic!("{report}"))
+}
+
+#[test]
+fn the_fifteenth_rewrite_of_a_list_is_the_fifteenth_variant_and_its_copy_none() {
+    let mut folder = lists("");
+    for number in 1..=15 {
+        folder = folder.with("list.csv", &list(number));
+        assert_eq!(count_of(&folder, &[]), u64::from(number));
+    }
+    let copy = "[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\n\
+                params = { file = \"copy.csv\" }\nclose_type = \"01:00\"\n";
+    let folder = folder.with("copy.csv", &list(15)).with("copy.toml", copy);
+    assert_eq!(count_of(&folder, &["--config", "copy.toml"]), 15);
+    // The same candles in another file and under another symbol are no other ones.
+    let folder = folder
+        .with("mine.csv", &candles(50))
+        .with("named.toml", &copy.replace("BTCUSDT", "MINE"))
+        .with("copy.csv", &list(15).replace("BTCUSDT", "MINE"));
+    let named = [
+        "backtest",
+        "--json",
+        "--config",
+        "bot.toml",
+        "--config",
+        "named.toml",
+        "--data",
+        "MINE@1m=mine.csv",
+    ];
+    assert_eq!(folder.run(&named).json()["variants"]["count"], 15);
+}
+
+#[test]
+fn the_candles_that_were_chosen_are_a_choice_and_a_file_that_grew_is_none() {
+    let folder = lists("").with("list.csv", &list(5));
+    let rows: Vec<String> = folder.read("BTCUSDT_1m.csv").lines().map(str::to_owned).collect();
+    let cut = |from: usize, to: usize| [&rows[..1], &rows[1..][from..to]].concat().join("\n") + "\n";
+    let folder = folder.with("BTCUSDT_1m.csv", &cut(0, 30));
+    assert_eq!(count_of(&folder, &[]), 1);
+    let folder = folder.with("BTCUSDT_1m.csv", &cut(0, 50));
+    assert_eq!(count_of(&folder, &[]), 1, "it grew");
+    let moment = |row: usize| rows[1 + row].split(',').next().unwrap().to_owned();
+    assert_eq!(count_of(&folder, &["--from", &moment(7)]), 2);
+    assert_eq!(count_of(&folder, &["--to", &moment(40)]), 3);
+    assert_eq!(count_of(&folder, &["--to", &moment(40)]), 3);
+    let folder = folder.with("BTCUSDT_1m.csv", &cut(3, 50));
+    assert_eq!(count_of(&folder, &[]), 4, "a file without its first candles");
+}
+
+#[test]
+fn a_setting_counts_where_it_changes_trades_and_not_where_it_does_not() {
+    let with =
+        |stake: &str, risk: &str| format!("stake = {{ kind = \"fixed\", amount = {stake} }}\n[risk]\n{risk}");
+    let run = |folder: Folder, settings: &str| {
+        let bot = lists(settings).read("bot.toml");
+        let folder = folder.with("bot.toml", &bot);
+        (count_of(&folder, &[]), folder)
+    };
+    let folder = lists("").with("list.csv", &list(1_023));
+    let (count, mut folder) = run(folder, &with("10", "min_stake = 1.00\ndaily_loss_limit = 200\n"));
+    assert_eq!(count, 1);
+    for settings in [
+        with("10", "min_stake = 1.01\ndaily_loss_limit = 200\n"),
+        with("10", "daily_loss_limit = 4_000\nmax_clock_skew_ms = 1999\n"),
+    ] {
+        let count;
+        (count, folder) = run(folder, &settings);
+        assert_eq!(count, 1, "{settings}");
+    }
+    let (count, _) = run(folder, &with("35", "daily_loss_limit = 200\n"));
+    assert_eq!(count, 2, "with a stake of 35 the sixth loss of the day cannot be paid any more");
+}
+
+#[test]
+fn a_ledger_that_was_lost_is_said_and_withholds_an_edge() {
+    let folder = follower("edge:0.58:5m", "");
+    assert_eq!(folder.run(&FOLLOW).json()["verdict"], "edge_shown");
+    for damage in ["", "{}\n"] {
+        let folder = follower("edge:0.58:5m", "");
+        let first = folder.run(&FOLLOW).json();
+        assert!(
+            kinds(&first).contains(&"variants_unknown") && first["variants"]["is_first"] == json!(true),
+            "{first}"
+        );
+        let folder = folder.with(LEDGER, damage);
+        for _ in 0..2 {
+            let report = folder.run(&FOLLOW).json();
+            assert_eq!(report["verdict"], "not_enough_trades");
+            let withheld = report["edge"]["withheld"].to_string();
+            assert!(withheld.contains("variants unknown: the file is"), "{withheld}");
+            let finding =
+                report["findings"].as_array().unwrap().iter().find(|one| one["kind"] == "variants_unknown");
+            assert_eq!(finding.unwrap()["severity"], "serious");
+        }
+    }
+    std::fs::remove_file(folder.path(LEDGER)).unwrap();
+    assert_eq!(folder.run(&FOLLOW).json()["verdict"], "not_enough_trades");
 }

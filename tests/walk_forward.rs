@@ -81,8 +81,15 @@ fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joine
     assert_ne!(walk["verdict"], "edge_shown");
     assert_eq!(folder.read("walk-forward/windows.csv").lines().count(), 6);
     let printed = folder.run(&[&walk_in_words()[..], &["--out", "words"]].concat());
-    for part in ["verdict", "95 % interval", "neighbours of the choices", "hold-out", "locked", "efficiency"]
-    {
+    for part in [
+        "verdict",
+        "95 % at any look",
+        "95 % if looked at once",
+        "neighbours of the choices",
+        "hold-out",
+        "locked",
+        "efficiency",
+    ] {
         assert!(printed.stdout.contains(part), "no {part} in:\n{}", printed.stdout);
     }
     assert_same(&folder, "walk-forward", "words");
@@ -217,16 +224,16 @@ fn what_cannot_be_walked_is_refused_with_a_way_out() {
 fn every_set_that_a_walk_tries_is_counted_once_for_all_later_reports_of_its_idea() {
     let folder = folder(2);
     let walked = folder.run(&walk(&[])).json();
-    // Four periods by four thresholds by two expiries.
-    assert_eq!(walked["variants_tried"], 32);
+    // Four periods by four thresholds by two expiries, and the walk.
+    assert_eq!(walked["variants_tried"], 33);
     let ledger = folder.read("candlewick.variants.jsonl");
-    assert_eq!(folder.run(&walk(&["--out", "again"])).json()["variants_tried"], 32);
+    assert_eq!(folder.run(&walk(&["--out", "again"])).json()["variants_tried"], 33);
     assert_eq!(folder.read("candlewick.variants.jsonl"), ledger);
     assert_same(&folder, "walk-forward", "again");
     let backtest = ["backtest", "--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
     // One of the sets, and one that the walk did not try.
     let with = |params: &str| BOT.replace("{ period = 5 }", params);
-    for (params, count) in [("{ period = 5, oversold = 20.0 }", 32), ("{ period = 9 }", 33)] {
+    for (params, count) in [("{ period = 5, oversold = 20.0 }", 33), ("{ period = 9 }", 34)] {
         std::fs::write(folder.path("bot.toml"), with(params)).unwrap();
         assert_eq!(folder.run(&backtest).json()["variants"]["count"], count, "{params}");
     }
@@ -235,4 +242,44 @@ fn every_set_that_a_walk_tries_is_counted_once_for_all_later_reports_of_its_idea
     let lost = off.with_variable("CANDLEWICK_VARIANTS__LEDGER", "no/such/folder/x");
     let report = lost.run(&walk(&["--out", "lost"])).json();
     assert!(report["uncounted"].is_string() && report["variants_tried"].is_null(), "{report}");
+}
+
+#[test]
+fn a_hold_out_is_the_same_under_another_name_and_an_earlier_look_withholds_an_edge() {
+    let folder = folder(2);
+    let clean = folder.run(&walk(&["--open-hold-out", "--out", "first"])).json();
+    assert_eq!(clean["hold_out"]["opened"]["looks"], json!([]));
+    // The same candles under another name, the first one left out.
+    let candles = folder.read("BTCUSDT_1m.csv");
+    let (head, rows) = candles.split_once('\n').unwrap();
+    let renamed = format!("{head}\n{}", rows.split_once('\n').unwrap().1);
+    let bot = folder.read("bot.toml").replace("BTCUSDT", "MINE");
+    let folder = folder.with("mine.csv", &renamed).with("mine.toml", &bot);
+    let named: Vec<&str> = walk(&["--open-hold-out", "--out", "second"])
+        .into_iter()
+        .map(|text| match text {
+            "bot.toml" => "mine.toml",
+            "BTCUSDT_1m.csv" => "MINE@1m=mine.csv",
+            other => other,
+        })
+        .collect();
+    folder.run(&named).fails(5, &["the hold-out was opened once for this hypothesis"]);
+    // Another range of parameters opens it, and says what looked at it before.
+    let other: Vec<&str> =
+        named.iter().map(|text| if *text == "period=2..5" { "period=2..4" } else { text }).collect();
+    let opened = folder.run(&other).json();
+    let looks = opened["hold_out"]["opened"]["looks"].to_string();
+    assert!(looks.contains("looked at with this strategy before: 1 opening of a hold-out"), "{looks}");
+
+    let folder = self::folder(2);
+    let backtest = ["backtest", "--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
+    folder.run(&backtest).json();
+    let opened = folder.run(&walk(&["--open-hold-out", "--out", "first"])).json();
+    let hold_out = &opened["hold_out"]["opened"];
+    assert!(hold_out["looks"].to_string().contains("before: 1 backtest"), "{hold_out}");
+    assert_ne!(hold_out["verdict"], "edge_shown");
+    // It shows what it showed, whatever looks at it later.
+    folder.run(&backtest).json();
+    let again = folder.run(&walk(&["--open-hold-out", "--out", "second"])).json();
+    assert_eq!(again["hold_out"], opened["hold_out"]);
 }

@@ -185,7 +185,7 @@ fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, ca
     let [_, _, direction, amount, close_type, expiration, decision_time, rest @ ..] = fields else {
         panic!("{}", context())
     };
-    let [open_time, open_price, close_time, close_price, _, result, pnl, _] = rest else {
+    let [open_time, open_price, close_time, close_price, _, result, pnl, _, ..] = rest else {
         panic!("{}", context())
     };
     assert_eq!((*direction, *amount), (direction_of(signal.direction), "10.00"), "{}", context());

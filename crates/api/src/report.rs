@@ -28,6 +28,7 @@ pub(crate) fn report_of(record: TradeRecord, unrecognised: &UnrecognisedData) ->
         close_time: record.close_time,
         close_price: record.close_price,
         close_price_time: record.close_price_time,
+        impossible_payout: record.payout.filter(|_| payout.as_ref().is_some_and(Result::is_err)),
         payout: payout.and_then(Result::ok),
         profit: record.pnl,
     }
@@ -152,7 +153,8 @@ mod tests {
     fn a_payout_that_is_none_is_counted() {
         let unrecognised = UnrecognisedData::new();
         let record = read_record(json!({"id": "01JT", "payout": -5}), &unrecognised).unwrap();
-        assert_eq!(report_of(record, &unrecognised).payout, None);
+        let report = report_of(record, &unrecognised);
+        assert_eq!((report.payout, report.impossible_payout), (None, Some((-5).into())));
         assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
     }
 }

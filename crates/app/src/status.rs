@@ -3,18 +3,15 @@
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use crate::error::AppError;
-use candlewick_engine::{IntentState, Session};
+use candlewick_engine::{BotVerdict, IntentRow, IntentState, Session};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
-use candlewick_records::{JournalContents, StrangeTrade, VerdictLine, table, utc};
+use candlewick_records::{JournalContents, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState, send_order};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// What is read or heard at least every minute is stale after three.
-const STALE_AFTER: Millis = Millis::from_seconds(180);
 
 /// The status of a journal and of the bot that writes it.
 #[derive(Debug, Serialize)]
@@ -31,7 +28,7 @@ pub struct Status {
     pub balance: f64,
     /// Free balance and open stakes.
     pub equity: f64,
-    /// What is staked on open trades.
+    /// What is staked on intents that are not over, in flight and in doubt too, and on second trades.
     pub open_stakes: f64,
     /// What the wallet held when it was last read.
     pub wallet: Option<f64>,
@@ -81,6 +78,9 @@ pub struct HolderLine {
     pub since: Millis,
     /// Its last sign of life.
     pub heartbeat: Millis,
+    /// What the journal's clock said when this was read.
+    #[serde(skip)]
+    read: Millis,
 }
 
 impl Status {
@@ -98,6 +98,8 @@ impl Status {
             let rows = contents.book.rows().iter().filter(move |row| row.state == state);
             rows.map(|row| row.approved.intent().number()).collect::<Vec<_>>()
         };
+        // Its wallet is the run's own, and is read once.
+        let is_paper = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Paper));
         Ok(Self {
             journal: url.to_string(),
             holder,
@@ -113,10 +115,10 @@ impl Status {
             in_flight: in_state(IntentState::InFlight),
             in_doubt: in_state(IntentState::InDoubt),
             strange_trades: contents.strangers(),
-            wallet_read: contents.wallet_read(),
+            wallet_read: contents.wallet_read().filter(|_| !is_paper),
             settled: in_state(IntentState::Settled).len(),
             halted: contents.is_halted,
-            verdicts: verdicts_of(&contents.session),
+            verdicts: verdicts_of(&contents.session, contents.book.rows()),
             audit_findings: contents.audit_findings(None),
             last_event: contents.last.line.received,
             entries: contents.last.seq,
@@ -125,22 +127,27 @@ impl Status {
     }
 
     /// Whether trades are opened: as the bot answers, else as the journal ends.
-    pub fn opens(&self) -> &'static str {
+    pub fn opens(&self) -> String {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
-        match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
+        if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
+            return format!("suspended: {}", visible(reason));
+        }
+        let text = match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
             (Some(Phase::Halted), _) | (None, true) => "halted, until somebody resumes",
-            (Some(Phase::Suspended), _) => "suspended, until the journal can be written",
+            (Some(Phase::Suspended), _) => "suspended",
             (Some(Phase::Stopping), _) => "none any more: the bot is stopping",
             (None, false) if has_silent_bot => {
                 "not known: a process holds the journal, and does not answer here"
             }
             (Some(Phase::Trading), _) | (None, false) => "allowed",
-        }
+        };
+        text.to_owned()
     }
 
-    /// The moment that this is the status of.
+    /// The moment that this is the status of. Of a bot that holds the journal and does not answer, the journal's clock knows it.
     fn now(&self) -> Millis {
-        self.bot.as_ref().map_or(self.last_event, |bot| bot.at)
+        let read = self.holder.as_ref().map_or(self.last_event, |holder| holder.read);
+        self.bot.as_ref().map_or(read, |bot| bot.at)
     }
 
     fn wallet_text(&self) -> String {
@@ -149,10 +156,16 @@ impl Status {
         format!("{}{read}", self.money(wallet))
     }
 
-    /// As the bot answers; without one, the journal's last event stands for it.
+    /// As the bot answers, which knows whether it has asked; without one, the journal's last event stands for it.
     fn heard_text(&self) -> String {
         let heard = self.bot.as_ref().map_or(Some(self.last_event), |bot| bot.heard);
-        heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), stale(at, self.now())))
+        let is_silent =
+            |bot: &RunState| bot.troubles.iter().any(|trouble| trouble.as_str() == RunState::SILENT);
+        let mark = |at| match &self.bot {
+            Some(bot) if !is_silent(bot) => String::new(),
+            Some(_) | None => stale(at, self.now()),
+        };
+        heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)))
     }
 
     fn trouble(&self) -> String {
@@ -181,17 +194,21 @@ async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     })
 }
 
-fn verdicts_of(session: &Session) -> Vec<VerdictLine> {
-    let bots = session.bots().iter().zip(session.verdicts());
-    bots.map(|(bot, verdict)| VerdictLine::of(bot, verdict)).collect()
+fn verdicts_of(session: &Session, rows: &[IntentRow]) -> Vec<VerdictLine> {
+    let bots = session.bots().iter().zip(session.verdicts()).enumerate();
+    let line = |(index, (bot, verdict)): (usize, (&String, &BotVerdict))| {
+        VerdictLine::of(bot, verdict, rows.iter().filter(|row| row.approved.bot().index() == index))
+    };
+    bots.map(line).collect()
 }
 
 impl HolderLine {
     fn of(lease: Lease) -> Self {
         let judge = Holder::of_this_process("candlewick");
         let alive = !LeaseTerms::default().is_over(&lease, &judge);
-        let Lease { holder, since, heartbeat, .. } = lease;
-        Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat }
+        let Lease { holder, since, heartbeat, silence, .. } = lease;
+        let read = heartbeat + silence;
+        Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat, read }
     }
 }
 
@@ -224,7 +241,7 @@ impl fmt::Display for Status {
             ("in doubt", intents(&self.in_doubt)),
             ("not our trades", strange(&self.strange_trades)),
             ("settled trades", self.settled.to_string()),
-            ("opens", self.opens().to_owned()),
+            ("opens", self.opens()),
             ("verdicts", String::new()),
             ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),
@@ -244,7 +261,7 @@ impl fmt::Display for Status {
 /// Marks what is older than it should be.
 fn stale(at: Millis, now: Millis) -> String {
     let age = now - at;
-    if age > STALE_AFTER { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
+    if age > RunState::SILENT_AFTER { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
 }
 
 fn strange(trades: &[StrangeTrade]) -> String {

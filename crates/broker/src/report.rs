@@ -44,6 +44,8 @@ pub struct TradeReport {
     pub close_price_time: Option<Millis>,
     /// What a win pays.
     pub payout: Option<Payout>,
+    /// What it says that a win pays, in percent, where that is no payout: 0, negative or beyond all bounds.
+    pub impossible_payout: Option<Decimal>,
     /// Net profit of a trade that is over: negative for a loss.
     pub profit: Option<Decimal>,
 }

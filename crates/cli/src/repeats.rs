@@ -3,7 +3,8 @@
 //! Two warnings are of one kind when they begin alike: up to their first colon letter by letter (a symbol, an intent, a
 //! question), in the words up to the second but for their numbers; what stands behind that is one time's cause. Of kinds
 //! that differ in numbers alone, and of all kinds together, only so many are shown in a span. What is not shown is counted,
-//! and the count is shown when the span is over; the journal has every one.
+//! and the count is shown when the span is over; the journal has every one. What a person must see is no warning but an
+//! alarm, which is logged as an error and never held back.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -23,7 +23,7 @@ pub enum Action {
     Verdict(Judgement),
 }
 
-/// A verdict that fell, and stays.
+/// A verdict that fell. A shown edge may still turn out to hold no longer; all else stays.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
     /// On whose edge.
@@ -38,6 +38,11 @@ pub struct Judgement {
     pub account_for: f64,
     /// The same of the account that bets against one.
     pub account_against: f64,
+    /// The share of alpha that the bot may spend: the account for an edge shows one at `1 / (alpha x weight)`.
+    pub weight: f64,
+    /// With which decision the edge seems to have ended, of one that no longer holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Millis>,
 }
 
 /// A refused signal.

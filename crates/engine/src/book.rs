@@ -58,7 +58,7 @@ pub struct IntentRow {
     /// Venue time at which its settlement became known.
     pub settled_at: Option<Millis>,
     /// In which order the Session was handed this.
-    pub(crate) sequence: EventSequence,
+    pub sequence: EventSequence,
     pub(crate) reason: ReasonPlace,
     /// The place of the venue's name in the book's list, from 1.
     pub(crate) venue_id: Option<NonZeroU32>,

@@ -31,8 +31,28 @@ impl BotVerdict {
     /// As it stands after a single run that began with it, by the bot's rows of that run.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let judge = Judge::after(rows, plan);
-        let edge = edge_of(judge.test());
+        let edge = edge_of(&judge);
         Self { judge, edge, ..Self::new(plan) }
+    }
+
+    /// Lets it spend this share of alpha.
+    pub(crate) fn set_weight(&mut self, weight: f64) {
+        self.judge.set_weight(weight);
+    }
+
+    /// Whether a bot of this identity is another one than the one that it follows.
+    pub(crate) fn begins_anew(&self, identity: &Value) -> bool {
+        self.identity.as_ref() != Some(identity)
+    }
+
+    /// Watches a shown edge with this mean number of trades to a false alarm, unless it does already.
+    pub(crate) const fn set_watch_trades(&mut self, watch_trades: u64) {
+        self.judge.set_watch_trades(watch_trades);
+    }
+
+    /// The accounts, and what follows *edge shown*.
+    pub const fn judge(&self) -> &Judge {
+        &self.judge
     }
 
     /// The accounts as they stand.
@@ -40,7 +60,7 @@ impl BotVerdict {
         self.judge.test()
     }
 
-    /// What is known of the edge; it stays once it is not open.
+    /// What is known of the edge. Rejected, or no longer held, stays so until the bot begins anew.
     pub const fn edge(&self) -> Edge {
         self.edge
     }
@@ -50,12 +70,9 @@ impl BotVerdict {
         self.since
     }
 
-    /// A run begins whose next intent has this number: another bot begins anew.
-    pub(crate) fn begin_run(&mut self, identity: &Value, next: IntentId) {
-        if self.identity.as_ref() != Some(identity) {
-            let plan = self.edge_test().plan();
-            *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
-        }
+    /// Follows another bot, whose first intent has this number at the earliest.
+    pub(crate) fn begin_anew(&mut self, identity: &Value, plan: EdgeTestPlan, next: IntentId) {
+        *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
     }
 
     /// It follows no trade from here on.
@@ -64,9 +81,9 @@ impl BotVerdict {
     }
 
     #[inline]
-    pub(crate) fn on_decided(&mut self, intent: IntentId, symbol: SymbolId) {
+    pub(crate) fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
         if !self.is_left {
-            self.judge.on_decided(intent, symbol);
+            self.judge.on_decided(intent, symbol, at);
         }
     }
 
@@ -83,7 +100,7 @@ impl BotVerdict {
         }
     }
 
-    /// A trade ended; the verdict, if it falls with that.
+    /// A trade ended; the verdict, if it falls or changes with that.
     pub(crate) fn on_settled(
         &mut self,
         (bot, intent): (BotId, IntentId),
@@ -94,23 +111,30 @@ impl BotVerdict {
             return None;
         }
         self.judge.on_settled(intent, outcome, payout);
-        if self.edge != Edge::Open || !self.edge_test().is_final() {
+        if !self.edge_test().is_final() {
             return None;
         }
-        self.edge = edge_of(self.edge_test());
+        let edge = edge_of(&self.judge);
+        if edge == self.edge {
+            return None;
+        }
+        self.edge = edge;
         let test = self.judge.test();
         let (trades, account_for, account_against) =
             (test.settled(), test.edge_account(), test.mirror_account());
-        Some(Judgement { bot, at, edge: self.edge, trades, account_for, account_against })
+        let (weight, since) = (test.weight(), self.judge.no_longer_held_since());
+        Some(Judgement { bot, at, edge, trades, account_for, account_against, weight, since })
     }
 }
 
 /// What a verdict that may have latched says of the edge.
-fn edge_of(test: &EdgeTest) -> Edge {
+fn edge_of(judge: &Judge) -> Edge {
+    let test = judge.test();
     if !test.is_final() {
         return Edge::Open;
     }
     match test.verdict() {
+        Verdict::EdgeShown if judge.no_longer_held_since().is_some() => Edge::NoLongerHeld,
         Verdict::EdgeShown => Edge::Shown,
         Verdict::EdgeRejected => Edge::Rejected,
         Verdict::NotEnoughTrades { .. } => Edge::Open,

@@ -259,10 +259,18 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
         Edge::Open => 0,
         Edge::Shown => 1,
         Edge::Rejected => 2,
+        Edge::NoLongerHeld => 3,
     });
     put_number(judgement.trades, out);
     put_float(judgement.account_for, out);
     put_float(judgement.account_against, out);
+    // One bot alone has all of alpha.
+    if judgement.weight != 1.0 {
+        put_float(judgement.weight, out);
+    }
+    if let Some(since) = judgement.since {
+        put_time(since, out);
+    }
 }
 
 fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {

@@ -194,10 +194,19 @@ pub enum Edge {
     /// Not enough trades yet.
     #[default]
     Open,
-    /// Shown.
+    /// Shown at some time, on the trades until then.
     Shown,
     /// Ruled out.
     Rejected,
+    /// Shown before, and since then one of `delta` or more has ended.
+    NoLongerHeld,
+}
+
+impl Edge {
+    /// Whether a bot of which this is known is not to trade, where the verdict is enforced.
+    pub const fn forbids_trades(self) -> bool {
+        matches!(self, Self::Rejected | Self::NoLongerHeld)
+    }
 }
 
 /// Orders from outside the market.

@@ -34,7 +34,9 @@ pub(crate) struct Intent {
 #[derive(Debug)]
 pub(crate) struct Intents {
     unfinished: Vec<Intent>,
-    /// Of the unfinished, by symbol.
+    /// Second trades of requests, as the intents that they are of.
+    seconds: Vec<Intent>,
+    /// Of the unfinished and the second ones, by symbol.
     counts: Vec<IntentCounts>,
     unopened: Vec<Unopened>,
     next: IntentId,
@@ -71,6 +73,7 @@ impl Intents {
     pub(crate) fn with_capacity(capacity: usize, symbols: usize) -> Self {
         Self {
             unfinished: Vec::with_capacity(capacity),
+            seconds: Vec::new(),
             counts: vec![IntentCounts::NONE; symbols],
             unopened: Vec::new(),
             next: IntentId::new(1),
@@ -161,6 +164,32 @@ impl Intents {
         Some(intent)
     }
 
+    /// The venue has a second trade of an intent's request, which counts as open. One of an intent that is over cannot be placed.
+    pub(crate) fn begin_second(&mut self, id: IntentId) {
+        let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
+        let first = self.unfinished.iter().chain(unopened).find(|intent| intent.id == id);
+        if let Some(second) = first.map(|first| Intent { stage: Stage::Open, ..*first }) {
+            self.count(&second);
+            self.seconds.push(second);
+        }
+    }
+
+    /// A second trade of an intent's request is over.
+    pub(crate) fn end_second(&mut self, id: IntentId) {
+        if let Some(place) = self.seconds.iter().position(|second| second.id == id) {
+            let second = self.seconds.remove(place);
+            if let Some(counts) = self.counts.get_mut(second.symbol.index()) {
+                counts.remove(&second);
+            }
+        }
+    }
+
+    /// How many trades are open or may be.
+    #[inline]
+    pub(crate) fn trades(&self) -> usize {
+        self.unfinished.len() + self.seconds.len()
+    }
+
     /// Whether there are intents that were taken as not opened and may yet be found.
     #[inline]
     pub(crate) const fn has_unopened(&self) -> bool {
@@ -232,8 +261,9 @@ impl Intents {
         &self.unfinished
     }
 
+    /// The unfinished and the second trades on a symbol.
     pub(crate) fn on_symbol(&self, symbol: SymbolId) -> impl Iterator<Item = &Intent> {
-        self.unfinished.iter().filter(move |intent| intent.symbol == symbol)
+        self.unfinished.iter().chain(&self.seconds).filter(move |intent| intent.symbol == symbol)
     }
 
     /// How many there are on a symbol.
@@ -318,7 +348,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..8, 1_u64..12, 0..SYMBOLS), 0..80)) {
+        fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..10, 1_u64..12, 0..SYMBOLS), 0..80)) {
             // Room for one symbol less than there are.
             let mut intents = Intents::with_capacity(4, SYMBOLS - 1);
             for (step, number, symbol) in steps {
@@ -333,6 +363,8 @@ mod tests {
                         let taken = Taken { symbol: None, direction: Direction::Sell, stake: Money::from_minor(7) };
                         intents.take_other(id, &taken);
                     }
+                    7 => intents.begin_second(id),
+                    8 => intents.end_second(id),
                     _ => { if intents.reinstate(id).is_none() { intents.settle(id); } }
                 }
                 for symbol in (0..SYMBOLS).filter_map(SymbolId::new) {

@@ -91,8 +91,8 @@ impl JournalDecoder {
         Self { bots, symbols, templates: BTreeMap::new() }
     }
 
-    /// For the entries of the run with this header, which begins ([`Session::begin_run`]). A bot that is no longer there is retired; its trades are still
-    /// folded into the ledger.
+    /// For the entries of the run with this header, which begins ([`Session::begin_run`]). A bot that is no longer there has a number behind the
+    /// Session's own; its trades are still folded into the ledger and into its verdict.
     ///
     /// # Errors
     /// [`DecodeError::NoBots`] when the header does not name its bots.
@@ -104,8 +104,7 @@ impl JournalDecoder {
         }
         let named = header.settings.pointer("/session/bots").cloned().unwrap_or(Value::Null);
         let named: Vec<Bot> = serde_json::from_value(named).map_err(|_| DecodeError::NoBots)?;
-        let place = |bot: &Bot| session.bots().iter().position(|name| *name == bot.name).and_then(BotId::new);
-        let bots = named.iter().map(|bot| place(bot).unwrap_or(BotId::RETIRED)).collect();
+        let bots = named.iter().map(|bot| session.remember_bot(&bot.name)).collect();
         let mut own: Vec<Symbol> = Vec::new();
         for bot in named {
             if !own.contains(&bot.symbol) {

@@ -1,13 +1,14 @@
 //! The verdict on an edge: notional accounts that bet on each trade, in the order in which trades became known.
 
+use crate::edge_watch::EdgeWatch;
 use crate::{EventSequence, IntentId, IntentRow, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
-use candlewick_statistics::{EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome};
+use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, Verdict};
 use std::collections::VecDeque;
 use std::iter;
 
-/// The payout that is staked on while none has been seen on a symbol: a high one, which bets little.
-const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
+/// The payout that is staked on while none has been seen on a symbol: a high one, which bets little. A trade may pay more.
+pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
 /// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 16;
@@ -15,13 +16,17 @@ const USUAL_OPEN_TRADES: usize = 16;
 /// A verdict in the making: it follows intents as they are decided, answered and settled.
 ///
 /// The accounts stake at the decision, on the payout last seen on the symbol by then, because what is known later, the
-/// answer included, may say something of the trade itself. A trade that pays more than was staked on is left out
-/// ([`EdgeTest::on_settled_paying`]); so is an intent that never was a trade. One whose end is not known stays lost.
+/// answer included, may say something of the trade itself. A trade counts whatever it turns out to pay
+/// ([`EdgeTest::on_settled_paying`]). An intent that never was a trade does not; one whose end is not known stays lost.
 #[derive(Clone, Debug)]
 pub struct Judge {
     test: EdgeTest,
     payouts: Vec<(SymbolId, Payout)>,
     open: Vec<Staked>,
+    /// The plan's, or that of a later run.
+    watch_trades: u64,
+    /// Once an edge was shown.
+    watch: Option<Box<EdgeWatch>>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,8 +42,8 @@ impl Judge {
     ///
     /// It keeps those of trades that are under way only: a list of all that became known takes longer to write and to sort
     /// than all the rest.
-    pub(crate) fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
-        let mut judge = Self::new(plan);
+    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
+        let mut judge = Self::new(test);
         let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
             let trade = JudgedTrade::of_row(row);
@@ -62,12 +67,15 @@ impl Judge {
         judge
     }
 
-    /// Both accounts at 1.
-    pub fn new(plan: EdgeTestPlan) -> Self {
+    /// A test that has seen no trade, or that of a plan: both accounts at 1.
+    pub fn new(test: impl Into<EdgeTest>) -> Self {
+        let test = test.into();
         Self {
-            test: EdgeTest::new(plan),
+            watch_trades: test.plan().watch_trades(),
+            test,
             payouts: Vec::with_capacity(1),
             open: Vec::with_capacity(USUAL_OPEN_TRADES),
+            watch: None,
         }
     }
 
@@ -76,12 +84,40 @@ impl Judge {
         &self.test
     }
 
+    /// Lets it spend this share of alpha.
+    pub(crate) fn set_weight(&mut self, weight: f64) {
+        self.test.set_weight(weight);
+    }
+
+    /// Watches with another mean number of trades to a false alarm, unless it does already.
+    pub(crate) const fn set_watch_trades(&mut self, watch_trades: u64) {
+        self.watch_trades = watch_trades;
+    }
+
+    /// With which decision the edge that was shown seems to have ended, once the watch says that it has.
+    pub fn no_longer_held_since(&self) -> Option<Millis> {
+        self.watch.as_ref()?.no_longer_held_since()
+    }
+
     /// An intent was approved.
-    pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId) {
+    pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
         let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
         // A payout of nothing can be no evidence.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| Staked { intent, symbol, stake, payout_fraction }));
+            if self.test.is_final() {
+                self.watch(intent, at);
+            }
+        }
+    }
+
+    #[cold]
+    fn watch(&mut self, intent: IntentId, at: Millis) {
+        if self.watch.is_none() && self.test.verdict() == Verdict::EdgeShown {
+            self.watch = EdgeWatch::new(self.test.plan(), self.watch_trades).map(Box::new);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.on_decided(intent, at, self.test.overlap().variance_inflation());
         }
     }
 
@@ -104,6 +140,9 @@ impl Judge {
         let Staked { symbol, stake, payout_fraction, .. } = self.open.remove(place);
         let pays = payout.map_or(payout_fraction, Payout::to_fraction);
         self.test.settle(stake, to_trade_outcome(outcome), pays);
+        if let Some(watch) = &mut self.watch {
+            watch.on_settled(intent, to_trade_outcome(outcome), pays);
+        }
         if let (None, Some(payout)) = (self.seen(symbol), payout) {
             self.on_answered(symbol, payout);
         }
@@ -116,7 +155,7 @@ impl Judge {
         let answered = sequence.map_or(payout, |sequence| sequence.answered_payout);
         let settled = sequence.map_or(payout, |sequence| sequence.settled_payout);
         match (news, answered, ended) {
-            (News::Decided, ..) => self.on_decided(intent, symbol),
+            (News::Decided, ..) => self.on_decided(intent, symbol, trade.decided),
             (News::Answered, Some(payout), _) => self.on_answered(symbol, payout),
             (News::Ended, _, Some((_, outcome))) => self.on_settled(intent, outcome, settled),
             (News::Answered | News::Ended, ..) => {}
@@ -148,7 +187,7 @@ pub struct JudgedTrade {
 
 /// What became known of a trade. At one moment settlements come first: they are known to what is decided then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum News {
+pub(crate) enum News {
     Ended,
     Answered,
     Decided,
@@ -163,30 +202,48 @@ struct Waiting {
 }
 
 /// Something that became known: where in its book's order, when, what, and of which trade.
-type Known = (Option<u32>, Millis, News, usize);
+pub(crate) type Known = (Option<u32>, Millis, News, usize);
 
 /// Counts intents in a verdict afterwards, by their rows: in the order in which the Session was handed them, so that it is
-/// the verdict that the Session came to.
-pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> EdgeTest {
-    Judge::after(rows, plan).test
+/// the verdict that the Session came to. `test` is a plan, or a test with a share of alpha.
+pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
+    Judge::after(rows, test).test
 }
 
 /// As [`judge`], of trades that may be known from elsewhere: then each counts at its decision, and each end when it became
 /// known.
-pub fn judge_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> EdgeTest {
-    judge_of(trades, plan).test
+pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
+    judge_of(trades, test).test
 }
 
-/// A judge that has counted all of them.
-fn judge_of(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Judge {
-    let mut judge = Judge::new(plan);
+/// As [`judge_trades`]: a judge that has counted all of them.
+pub fn judge_of(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
+    let mut judge = Judge::new(test);
     for (_, _, news, place) in in_order(trades) {
         judge.apply(news, place, &trades[place]);
     }
     judge
 }
 
+impl EventSequence {
+    /// As written down: the numbers of the decision, of the answer, of having turned out to be no trade and of the
+    /// settlement, 0 for what did not happen; and what answer and settlement said that a win pays.
+    pub const fn recorded([decided, answered, left_out, settled]: [u32; 4], payout: Option<Payout>) -> Self {
+        Self { decided, answered, left_out, settled, answered_payout: payout, settled_payout: payout }
+    }
+
+    /// Those numbers.
+    pub const fn numbers(self) -> [u32; 4] {
+        [self.decided, self.answered, self.left_out, self.settled]
+    }
+}
+
 impl JudgedTrade {
+    /// Whether it turned out to be no trade.
+    pub fn was_none(&self) -> bool {
+        self.sequence.is_some_and(|sequence| sequence.left_out > 0 && sequence.settled == 0)
+    }
+
     /// Of an intent's row. What was left out stays so, even when it turns out to be a trade after all: its end may have been
     /// known by then.
     pub fn of_row(row: &IntentRow) -> Self {
@@ -202,7 +259,7 @@ impl JudgedTrade {
 }
 
 /// Three lists that are each nearly in order, which the sort makes use of.
-fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
+pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
     known.extend(trades().map(|(place, trade)| {
@@ -237,7 +294,7 @@ mod tests {
     use super::*;
     use crate::{Action, Approved, BotId, Event, EventKind, IntentId, Opened, Settled, TradeBook};
     use candlewick_sdk::{Direction, ExpirationType, Expiry, Money, Reason};
-    use candlewick_statistics::Verdict;
+    use candlewick_statistics::{EdgeTestPlan, Verdict};
     use proptest::prelude::*;
 
     /// Decided, answered and settled at these seconds, paying so many percent.
@@ -313,29 +370,44 @@ mod tests {
         }
     }
 
-    fn check(trades: &[Trade], edge: f64, mirror: f64) {
-        let test = judge(book(trades).rows(), EdgeTestPlan::default());
-        let found = (test.edge_account(), test.mirror_account());
-        let is_near = (found.0 - edge).abs() < 1e-12 && (found.1 - mirror).abs() < 1e-12;
-        assert!(is_near, "{found:?}, not {edge}, {mirror}");
+    /// What a test is told: a decision by the payout seen, and an end by its place among the decisions.
+    enum Told {
+        Decided(f64),
+        Won(usize, f64),
+        Lost(usize, f64),
+    }
+
+    #[track_caller]
+    fn check(trades: &[Trade], told: &[Told]) {
+        let (mut test, mut stakes) = (EdgeTest::new(EdgeTestPlan::default()), Vec::new());
+        for told in told {
+            match told {
+                Told::Decided(seen) => stakes.push(Some(test.on_open(*seen).unwrap())),
+                Told::Won(place, pays) => {
+                    test.settle(stakes[*place].take().unwrap(), TradeOutcome::Won, *pays);
+                }
+                Told::Lost(place, pays) => {
+                    test.settle(stakes[*place].take().unwrap(), TradeOutcome::Lost, *pays);
+                }
+            }
+        }
+        assert_eq!(judge(book(trades).rows(), EdgeTestPlan::default()), test);
     }
 
     #[test]
     fn stakes_are_taken_at_decisions_on_the_payout_that_was_seen_by_then() {
-        let (high, mirror) = (0.04 / 0.92, 1.0 / 26.0);
-        check(&[], 1.0, 1.0);
+        use Told::{Decided, Lost, Won};
+        check(&[], &[]);
         // No payout was seen: little is staked, as on 92 %. It pays 80 %.
         let first = || Trade(0, 2, Some(70), 80, Outcome::Won);
-        let (edge, against) = (1.0 + high * 0.8, 1.0 + mirror * (0.04 - 0.8) / 0.88);
-        check(&[first()], edge, against);
-        // What never settles stays lost; its payout was known at 60 s, and what settles at 70 s comes before 70 s.
+        check(&[first()], &[Decided(0.92), Won(0, 0.8)]);
+        // What never settles stays lost.
+        check(&[first(), Trade(1, 3, None, 80, Outcome::Won)], &[Decided(0.92), Decided(0.92), Won(0, 0.8)]);
+        // A trade that pays more than was seen counts; it was decided when 80 had been seen.
         check(
-            &[first(), Trade(1, 3, None, 80, Outcome::Won)],
-            (1.0 - high) * (1.0 - high) + high * 1.8,
-            (1.0 - mirror) * (1.0 - mirror) + mirror * (1.0 + (0.04 - 0.8) / 0.88),
+            &[first(), Trade(3, 4, Some(60), 81, Outcome::Lost)],
+            &[Decided(0.92), Decided(0.8), Lost(1, 0.81), Won(0, 0.8)],
         );
-        // A trade that pays more than was seen is left out.
-        check(&[first(), Trade(3, 4, Some(90), 81, Outcome::Lost)], edge, against);
     }
 
     #[test]

@@ -1,29 +1,27 @@
 //! How probably configured stakes run out of money: looked at before the first trade.
 
 use crate::risk::Limits;
-use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
-use candlewick_sdk::{Money, Payout, Symbol};
+use crate::{BotSettings, EngineError, IntentRow, SessionSettings, StakeSettings, edge_sequence};
+use candlewick_sdk::{Money, Outcome, Payout, Symbol};
 use candlewick_statistics::{
-    MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, WinRate, break_even,
-    required_balance, ruin, wilson_interval,
+    MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, break_even, kelly_fraction,
+    required_balance, ruin,
 };
 use std::fmt::Write as _;
 
 /// Decided trades from which on the lower bound of a bot's win rate counts; before, it would only say that there are few.
-const FEWEST_TRADES: u64 = 200;
+const FEWEST_TRADES: usize = 200;
 
 /// One-sided confidence of the lower bound: 95 %, as a two-sided interval of 90 %.
 const CONFIDENCE: f64 = 0.90;
 
 /// What is known of a bot's trades before the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradeRecord {
     /// What a win pays, as last seen or as assumed.
     pub payout: Payout,
-    /// Trades won so far.
-    pub won: u64,
-    /// Trades lost so far.
-    pub lost: u64,
+    /// The lower end of its win rate, which may be looked at at any time; none while there are few trades.
+    pub lower_bound: Option<f64>,
 }
 
 /// A bot's stakes as a chain of ruin follows them, each bot with the whole balance.
@@ -51,12 +49,15 @@ pub struct RuinReport {
 impl TradeRecord {
     /// Nothing but an assumed payout.
     pub const fn assumed(payout: Payout) -> Self {
-        Self { payout, won: 0, lost: 0 }
+        Self { payout, lower_bound: None }
     }
 
-    fn lower_bound(self) -> Option<f64> {
-        let rate = WinRate::new(self.won, self.lost).ok().filter(|rate| rate.decided() >= FEWEST_TRADES)?;
-        wilson_interval(rate, CONFIDENCE).ok().map(|interval| interval.lower)
+    /// What the rows of its trades say.
+    pub fn of_rows<'a>(payout: Payout, rows: impl Iterator<Item = &'a IntentRow> + Clone) -> Self {
+        let is_decided = |row: &&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
+        let is_enough = rows.clone().filter(is_decided).count() >= FEWEST_TRADES;
+        let interval = is_enough.then(|| edge_sequence(rows).win_rate(CONFIDENCE).ok()).flatten();
+        Self { payout, lower_bound: interval.map(|interval| interval.lower) }
     }
 }
 
@@ -108,13 +109,17 @@ impl StakeRuin {
                 StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
             }
             StakeSettings::Soros { amount, wins } => StakePlan::Soros { base: money(amount)?, wins, step },
-            StakeSettings::Kelly { fraction, kelly_floor_trades } => {
-                if let Some(believed_win_probability) = record.lower_bound() {
+            StakeSettings::Kelly { fraction, kelly_floor_trades, .. } => {
+                let payout_fraction = record.payout.to_fraction();
+                let stakes_more = |p: f64| kelly_fraction(p, payout_fraction).is_ok_and(|share| share > 0.0);
+                if let Some(believed_win_probability) = record.lower_bound.filter(|p| stakes_more(*p)) {
                     let fraction = fraction / f64::from(together);
                     StakePlan::Kelly { fraction, believed_win_probability, step }
                 } else {
-                    // It begins with the smallest stake; what comes after that is not known yet.
-                    horizon_trades = horizon_trades.min(kelly_floor_trades.max(1));
+                    // It stakes the smallest until its lower end is above break-even; what comes after that is not known yet.
+                    if record.lower_bound.is_none() {
+                        horizon_trades = horizon_trades.min(kelly_floor_trades.max(1));
+                    }
                     StakePlan::Flat { stake: minimum_stake }
                 }
             }
@@ -130,7 +135,7 @@ impl StakeRuin {
             draw_share: 0.0,
             horizon_trades,
         };
-        Ok(Self { bot: bot.name.clone(), plan, question, lower_bound: record.lower_bound() })
+        Ok(Self { bot: bot.name.clone(), plan, question, lower_bound: record.lower_bound })
     }
 
     /// Whether the limit of ruin holds for it: stakes that follow the trades before them.
@@ -275,8 +280,8 @@ mod tests {
         StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels }
     }
 
-    fn record(won: u64, lost: u64) -> TradeRecord {
-        TradeRecord { won, lost, ..TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap()) }
+    fn record(lower_bound: Option<f64>) -> TradeRecord {
+        TradeRecord { lower_bound, ..TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap()) }
     }
 
     /// The figures of ladders with 70.00 each, at payout 100 and so 50 %.
@@ -287,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_ladder_that_ruins_too_probably_is_refused_with_the_figure_and_a_balance_that_would_do() {
-        let even = record(0, 0);
+        let even = record(None);
         assert_eq!(check(&[martingale(1)], 0.9, even).refusal, None);
         let refusal = check(&[martingale(3)], 0.05, even).refusal.unwrap();
         for part in ["\"bot-0\"", "within 40 trades", "the 5.00 %", "fewer levels", "a balance of "] {
@@ -299,7 +304,7 @@ mod tests {
 
     #[test]
     fn several_ladders_count_together_and_other_stakes_do_not_count() {
-        let even = record(0, 0);
+        let even = record(None);
         let settings = settings(&[martingale(3), martingale(3)], |_| ());
         let both = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[even; 2]).unwrap();
         let single = both[0].at(0.5).unwrap();
@@ -310,16 +315,15 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_bound_counts_from_two_hundred_trades_on_and_only_where_it_is_worse() {
+    fn the_lower_bound_counts_only_where_it_is_worse() {
         let text = |record| check(&[martingale(3)], 0.0, record).notices.remove(0);
-        assert!(text(record(10, 180)).contains("if it wins 50.00 % (break-even)"));
-        assert!(text(record(180, 20)).contains("if it wins 50.00 % (break-even)"));
-        // 90 of 200 at z = 1.644854: Wilson's lower end is 0.393188.
-        assert!(
-            text(record(90, 110)).contains("if it wins 39.32 % (the lower bound"),
-            "{}",
-            text(record(90, 110))
-        );
+        for (bound, said) in [
+            (None, "50.00 % (break-even)"),
+            (Some(0.85), "50.00 % (break-even)"),
+            (Some(0.3932), "39.32 % (the lower bound"),
+        ] {
+            assert!(text(record(bound)).contains(&format!("if it wins {said}")), "{}", text(record(bound)));
+        }
     }
 
     #[test]
@@ -328,10 +332,14 @@ mod tests {
             StakeSettings::Fixed { amount: Decimal::new(1_250, 2) },
             StakeSettings::Share { percent: 2.0 },
             StakeSettings::Soros { amount: Decimal::TEN, wins: 2 },
-            StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 30 },
+            StakeSettings::Kelly {
+                fraction: 0.5,
+                kelly_floor_trades: 30,
+                bound: crate::KellyBound::default(),
+            },
         ];
         let settings = settings(&stakes, |risk| risk.stake_step = Decimal::from(5));
-        let found = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[record(0, 0); 4]).unwrap();
+        let found = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[record(None); 4]).unwrap();
         let plans: Vec<StakePlan> = found.iter().map(|stake| stake.plan).collect();
         assert_eq!(
             plans,
@@ -358,7 +366,7 @@ mod tests {
             let settings = settings(&[martingale(1)], |risk| {
                 (risk.max_ruin_probability, risk.ruin_horizon_trades) = (limit, horizon);
             });
-            let error = check_ruin(&settings, Money::from_minor(7_000), &[record(0, 0)]).unwrap_err();
+            let error = check_ruin(&settings, Money::from_minor(7_000), &[record(None)]).unwrap_err();
             assert!(error.to_string().contains(key), "{error}");
         }
     }

@@ -20,14 +20,16 @@ use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, Approved, BotId, BotVerdict, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin,
-    Refused, Rule, SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
+    Action, Approved, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
+    SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
     Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Settlement, Signal, Strategy,
     Symbol,
 };
+use candlewick_statistics::AlphaBudget;
 use std::iter;
+use verdicts::SharedVerdicts;
 
 /// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 64;
@@ -40,6 +42,7 @@ pub struct Session {
     series: Vec<Series>,
     /// The bots of each series, in their order.
     listeners: Vec<Vec<BotId>>,
+    shared: SharedVerdicts,
     limits: Limits,
     state: RiskState,
     ledger: Ledger,
@@ -72,6 +75,7 @@ impl Session {
         let limits = Limits::new(&settings.risk, scale)?;
         let plan = settings.risk.verdict.to_plan()?;
         bot_names::check(settings, strategies.len())?;
+        let budget = AlphaBudget::of_first_run(settings.bots.iter().map(|bot| bot.name.as_str()));
         let (mut symbols, mut series) = (Vec::new(), Vec::new());
         let mut listeners: Vec<Vec<BotId>> = Vec::new();
         let mut bots = Vec::with_capacity(strategies.len());
@@ -89,7 +93,7 @@ impl Session {
                 let problem = format!("strategy \"{}\" also wants longer candles: {error}", bot.strategy);
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
-            let judged = (stake, BotVerdict::new(plan));
+            let judged = (stake, verdicts::of_first_run(plan, &budget, &bot.name));
             bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer)));
         }
         Ok(Self {
@@ -101,6 +105,7 @@ impl Session {
             symbols,
             series,
             listeners,
+            shared: SharedVerdicts::default(),
             limits,
             ledger: Ledger::new(balance),
             second_trades: Vec::new(),
@@ -365,7 +370,8 @@ impl Session {
     #[inline]
     fn count_trade(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: Probe) {
         let Proposal { bot, symbol, at, .. } = *proposal;
-        self.bots[bot.index()].verdict.on_decided(id, symbol);
+        self.bots[bot.index()].verdict.on_decided(id, symbol, at);
+        self.bots[bot.index()].stake.decided(id);
         self.state.count_trade(&self.limits, at);
         if probe == Probe::Needed {
             self.state.begin_probe(symbol, id);

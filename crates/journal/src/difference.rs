@@ -64,11 +64,17 @@ impl Bases {
         });
         let (kept, differences) =
             short.filter(|(short, _)| short.len() < whole.len() / 2).unwrap_or_else(|| (whole.to_owned(), 0));
-        if self.0.len() >= MAX_BASES {
-            self.0.clear();
+        if self.0.len() >= MAX_BASES && !self.0.contains_key(&exchange.what) {
+            self.forget_oldest();
         }
         self.0.insert(exchange.what.clone(), Base { id, whole: whole.to_owned(), differences });
         Some(kept)
+    }
+
+    /// Forgets the question that was not asked for the longest time.
+    fn forget_oldest(&mut self) {
+        let oldest = self.0.iter().min_by_key(|(_, base)| base.id).map(|(what, _)| what.clone());
+        oldest.and_then(|what| self.0.remove(&what));
     }
 }
 
@@ -155,6 +161,21 @@ mod tests {
             assert_eq!(&restored, answer);
         }
         kept
+    }
+
+    #[test]
+    fn a_list_that_is_asked_for_again_outlives_questions_that_are_asked_once() {
+        let (mut bases, whole) = (Bases::default(), list(1..=50, "open"));
+        let mut lengths = Vec::new();
+        for id in 1..=1_000 {
+            let is_list = id % 10 == 1;
+            let what = if is_list { "GET /list".to_owned() } else { format!("GET /trades/{id}") };
+            let kept = bases.shorten(id, &exchange(&what, &whole)).unwrap();
+            lengths.extend(is_list.then_some(kept.len()));
+        }
+        let are_whole = lengths.iter().filter(|length| **length == whole.len()).count();
+        assert_eq!(are_whole, 1 + 99 / (MAX_DIFFERENCES + 1), "a chain of differences is only so long");
+        assert_eq!(bases.0.len(), MAX_BASES);
     }
 
     #[test]

@@ -20,13 +20,13 @@ const PAGE: u32 = 1_000;
 const EXCHANGES_PAGE: u32 = 200;
 
 /// The schema that brought the exchanges.
-const EXCHANGES_SINCE: i64 = 2;
+pub(crate) const EXCHANGES_SINCE: i64 = 2;
 
 /// A journal that is read and never changed; it needs no lease.
 pub struct Reader {
     connection: Connection,
     /// Older than this program's where nobody has written since.
-    schema: i64,
+    pub(crate) schema: i64,
     /// The seals of exchanges that a walk has met.
     pub(crate) seals: Seals,
 }
@@ -104,7 +104,7 @@ impl Reader {
     }
 
     /// The requests about an intent, in their order; none in a journal that was last written before they were kept. They
-    /// are held against the seals of the last [`Reader::walk`].
+    /// are held against the seals of the last [`Reader::walk`]; what was written after it is left out.
     ///
     /// # Errors
     /// When the database does not answer, or holds what is no exchange; [`JournalError::BrokenChain`] when one is not as
@@ -213,8 +213,8 @@ impl Reader {
         if let Some((id, seq)) = self.seals.next(next) {
             return Err(broken(self.url(), seq, &format!("raw exchange {id}, which it seals, is missing")));
         }
-        let exchanges = self.seals.count();
-        Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside: outside })
+        let (exchanges, exchanges_outside) = (self.seals.count(), outside);
+        Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside })
     }
 
     /// Holds the exchanges from this number on against their seals; how many have none.
@@ -222,11 +222,8 @@ impl Reader {
         let (mut next, mut outside) = (from, 0);
         for (id, exchange) in page {
             if let Some((missing, seq)) = self.seals.next(next).filter(|(sealed, _)| sealed < id) {
-                return Err(broken(
-                    self.url(),
-                    seq,
-                    &format!("raw exchange {missing}, which it seals, is missing"),
-                ));
+                let reason = format!("raw exchange {missing}, which it seals, is missing");
+                return Err(broken(self.url(), seq, &reason));
             }
             self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;
             outside += u64::from(!self.seals.holds(*id));
@@ -298,9 +295,10 @@ impl Reader {
         Ok(rows.first().and_then(|row| row.try_get("response").ok()))
     }
 
-    /// The same, each held against its seal.
+    /// The same, each held against its seal. Those after the last seal of the walk are left out: theirs is not read yet.
     async fn sealed_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
-        let read = self.read_exchanges(rows).await?;
+        let (mut read, last) = (self.read_exchanges(rows).await?, self.seals.last().unwrap_or(u64::MAX));
+        read.retain(|(id, _)| *id <= last);
         for (id, exchange) in &read {
             self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;
         }
@@ -319,7 +317,11 @@ impl Reader {
         self.connection.any()
     }
 
-    async fn rows(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>, JournalError> {
+    pub(crate) async fn rows(
+        &mut self,
+        text: &'static str,
+        numbers: &[i64],
+    ) -> Result<Vec<AnyRow>, JournalError> {
         let url = self.connection.url().clone();
         let mut query = sqlx::query(text);
         for number in numbers {

@@ -83,6 +83,11 @@ impl Seals {
         self.0.contains_key(&id)
     }
 
+    /// The last number that is sealed, if any is.
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.0.last_key_value().map(|(id, _)| *id)
+    }
+
     /// The first sealed number from this one on, and the line of its seal.
     pub(crate) fn next(&self, from: u64) -> Option<(u64, u64)> {
         self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))

@@ -169,7 +169,7 @@ impl Store {
         self.lines.len() + self.exchanges.len() + self.answers.len()
     }
 
-    /// Whether [`MAX_PENDING`] lines and exchanges wait: nothing more may be recorded before a commit succeeds.
+    /// Whether [`MAX_PENDING`] lines, exchanges and answers to orders wait: nothing more may be recorded before a commit succeeds.
     pub fn is_full(&self) -> bool {
         self.pending() >= MAX_PENDING
     }

@@ -2,8 +2,10 @@
 
 use crate::chain::{Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, within};
-use crate::reader::{Reader, broken};
+use crate::reader::{EXCHANGES_SINCE, Reader, broken};
 use crate::{JournalError, JournalUrl, LineKind, lease, point};
+use sqlx::Row;
+use sqlx::any::AnyRow;
 
 /// A walk over all lines. What was handed out is as it was written; that nothing is missing at the end is known when the walk
 /// has come there.
@@ -103,5 +105,22 @@ impl<'a> Walk<'a> {
             " (if you put another journal in its place yourself, remove {}, which remembers the former one)",
             file.display()
         )
+    }
+}
+
+impl Reader {
+    /// How many of the requests about an intent lie outside the chain of the last [`Reader::walk`]: an earlier program kept
+    /// them, and nothing shows whether they are as they were written.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn exchanges_outside_of(&mut self, intent: u64) -> Result<u64, JournalError> {
+        if self.schema < EXCHANGES_SINCE {
+            return Ok(0);
+        }
+        let rows = self.rows("SELECT id FROM wires WHERE intent = $1", &[intent.cast_signed()]).await?;
+        let is_sealed =
+            |row: &AnyRow| row.try_get(0).is_ok_and(|id: i64| self.seals.holds(id.cast_unsigned()));
+        Ok(rows.iter().filter(|row| !is_sealed(row)).count() as u64)
     }
 }

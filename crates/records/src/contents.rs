@@ -7,12 +7,12 @@ use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{
-    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook,
+    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook, VenueId,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A trade of the account that no intent explains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -102,8 +102,19 @@ impl JournalContents {
         found
     }
 
-    /// Trades of the account that no intent explains, in the order in which they were seen.
+    /// Trades of the account that no intent explains, in the order in which they were seen. Those that have been explained since,
+    /// and second trades that are over, are not among them.
     pub fn strangers(&self) -> Vec<StrangeTrade> {
+        let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
+        let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
+        let over = events.filter_map(|stored| {
+            let body = Some(&stored.line.body).filter(|body| body.contains("\"second_trade_settled\""))?;
+            match serde_json::from_str::<Event>(body).ok()?.kind {
+                EventKind::SecondTradeSettled { venue_id, .. } => Some(venue_id),
+                _ => None,
+            }
+        });
+        let done: BTreeSet<String> = ours.chain(over).map(|id| id.as_str().to_owned()).collect();
         let notes = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Note);
         let strange = |stored: &StoredLine| {
             let note: serde_json::Value = serde_json::from_str(&stored.line.body).ok()?;
@@ -113,7 +124,8 @@ impl JournalContents {
                 seen_at: stored.line.at,
             })
         };
-        notes.filter_map(strange).collect()
+        let is_done = |trade: &StrangeTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
+        notes.filter_map(strange).filter(|trade| !is_done(trade)).collect()
     }
 
     /// When the wallet was last read.

@@ -11,6 +11,7 @@ mod delays;
 mod error;
 pub mod explain;
 mod fold;
+mod intervals;
 mod lines;
 mod moment;
 pub mod parity;
@@ -29,12 +30,16 @@ pub use count::counted;
 pub use delays::{DelayLine, Delays, Spread};
 pub use error::RecordsError;
 pub use fold::SessionFold;
+pub use intervals::EdgeIntervals;
 pub use moment::{delta, utc};
 pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::{Table, table};
-pub use trade::{IntentOrigin, OrderedLine, TradeLine, state_of};
+pub use trade::{IntentOrigin, TradeLine, state_of};
 pub use trade_list::{TradeFilter, TradeList};
 pub use trading::TradingMode;
-pub use verdict::{VerdictLine, verdict_name, verdict_words};
+pub use verdict::{
+    NO_LONGER_HELD, VerdictLine, no_longer_held_words, threshold, threshold_words, verdict_name,
+    verdict_words,
+};

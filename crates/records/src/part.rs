@@ -38,6 +38,8 @@ pub struct RecordedRuns {
     pub span: Range<Millis>,
     /// The verdicts after it, in the bots' order.
     pub verdicts: Vec<BotVerdict>,
+    /// What all trades of several bots together may spend of alpha; 0 where they are not judged.
+    pub weight_of_all_bots: f64,
     /// How long things took.
     pub delays: Delays,
     /// What audits found, by their names.
@@ -75,6 +77,7 @@ impl RecordedRuns {
             journal_hash: contents.last.hash.to_string(),
             span: first.map_or(end, |run| run.began)..end,
             verdicts: contents.session.verdicts().cloned().collect(),
+            weight_of_all_bots: contents.session.weight_of_all_bots(),
             delays,
             audit_findings: contents.audit_findings(None),
             book: contents.book,
@@ -86,6 +89,7 @@ impl RecordedRuns {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();
         let (mut balance, mut ledger, mut last, mut verdicts) = (None, None, None, Vec::new());
+        let mut weight_of_all_bots = 0.0;
         for stored in &contents.lines {
             let is_own = stored.line.run == run.number;
             let is_header = stored.line.kind == LineKind::Run;
@@ -97,6 +101,7 @@ impl RecordedRuns {
                 last = Some(stored);
                 ledger = Some(fold.session.ledger().clone());
                 verdicts = fold.session.verdicts().cloned().collect();
+                weight_of_all_bots = fold.session.weight_of_all_bots();
             }
             let is_later_event = balance.is_some() && stored.line.kind == LineKind::Event;
             if let (true, Some(recorded)) = (is_own || is_later_event, &recorded) {
@@ -119,6 +124,7 @@ impl RecordedRuns {
             journal_hash: last.hash.to_string(),
             span: run.began..last.line.received,
             verdicts,
+            weight_of_all_bots,
             delays,
             audit_findings: contents.audit_findings(Some(run.number)),
         })

@@ -2,7 +2,7 @@
 
 use crate::error::RecordsError;
 use crate::trading::TradingMode;
-use candlewick_engine::{EngineError, Header, Session, SessionSettings};
+use candlewick_engine::{EngineError, Header, LambdaRule, Session, SessionSettings};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{BotContext, Candle, Millis, Registry, Series, Signal, Strategy, Symbol};
 use candlewick_simulator::SimulationSettings;
@@ -23,6 +23,8 @@ pub struct RecordedRun {
     pub format: u32,
     /// What its Session was made from.
     pub settings: SessionSettings,
+    /// Whether its verdicts were formed by a rule that this program has no more.
+    pub has_earlier_verdict_rule: bool,
     /// How a simulated venue was set then.
     pub simulation: SimulationSettings,
     /// What its trades are worth; none in a journal that does not say.
@@ -44,10 +46,13 @@ impl RecordedRun {
         let header: Header = serde_json::from_str(&stored.line.body)
             .map_err(|error| RecordsError::unreadable(stored, error))?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
-        let settings = serde_json::from_value(part("session"));
+        let settings = serde_json::from_value(with_earlier_kelly(part("session")));
         let simulation = serde_json::from_value(part("simulation"));
         let trading = serde_json::from_value(part("trading"));
+        let rule = header.settings.pointer("/session/risk/verdict/lambda").cloned();
+        let today = serde_json::to_value(LambdaRule::default()).ok();
         Ok(Self {
+            has_earlier_verdict_rule: rule.is_some() && rule != today,
             number: stored.line.run,
             seq: stored.seq,
             began: stored.line.at,
@@ -134,4 +139,15 @@ impl Strategy for Silent {
     fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
         None
     }
+}
+
+/// Journals that do not say by which lower end Kelly stakes were staked by Wilson's.
+fn with_earlier_kelly(mut session: Value) -> Value {
+    let bots = session.pointer_mut("/bots").and_then(Value::as_array_mut);
+    for stake in bots.into_iter().flatten().filter_map(|bot| bot.pointer_mut("/stake")?.as_object_mut()) {
+        if stake.get("kind").is_some_and(|kind| kind == "kelly") {
+            stake.entry("bound").or_insert_with(|| "wilson".into());
+        }
+    }
+    session
 }

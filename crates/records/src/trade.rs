@@ -92,22 +92,15 @@ pub struct TradeLine {
     pub reason: String,
     /// The run in which it was decided.
     pub run: u64,
-    /// What was asked for, where the venue took something else: symbol, direction and amount above are the venue's then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ordered: Option<OrderedLine>,
+    /// The pair that was asked for, where the venue took another trade: symbol, direction and amount above are the
+    /// venue's then. Null, as the next two, where it took what was asked for.
+    pub ordered_symbol: Option<Symbol>,
+    /// The direction that was asked for.
+    pub ordered_direction: Option<Direction>,
+    /// The stake that was asked for, in the wallet's currency.
+    pub ordered_amount: Option<f64>,
     #[serde(skip)]
     scale: MoneyScale,
-}
-
-/// What was asked for of a trade that the venue took otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OrderedLine {
-    /// The pair.
-    pub symbol: Symbol,
-    /// `BUY` or `SELL`.
-    pub direction: Direction,
-    /// The stake, in the wallet's currency.
-    pub amount: f64,
 }
 
 impl TradeLine {
@@ -141,11 +134,9 @@ impl TradeLine {
             expiration_type: trade.expiry().expiration_type.to_string(),
             reason: book.reason(row).to_string(),
             run: origin.run,
-            ordered: departure.map(|departure| OrderedLine {
-                symbol: origin.symbol,
-                direction: departure.ordered.direction(),
-                amount: origin.scale.to_f64(departure.ordered.stake()),
-            }),
+            ordered_symbol: departure.map(|_| origin.symbol),
+            ordered_direction: departure.map(|departure| departure.ordered.direction()),
+            ordered_amount: departure.map(|departure| origin.scale.to_f64(departure.ordered.stake())),
             scale: origin.scale,
         }
     }
@@ -157,7 +148,8 @@ impl TradeLine {
 
     /// What was asked for, in words, where the venue took something else.
     pub fn ordered_text(&self) -> Option<String> {
-        let OrderedLine { symbol, direction, amount } = self.ordered.as_ref()?;
+        let (symbol, direction) = (self.ordered_symbol?, self.ordered_direction?);
+        let amount = self.ordered_amount?;
         Some(format!("{direction} {amount:.*} on {symbol}", self.scale.decimals() as usize))
     }
 

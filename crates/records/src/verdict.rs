@@ -1,6 +1,8 @@
 //! The verdict on one bot, as machines and people read it.
 
-use candlewick_engine::BotVerdict;
+use crate::{EdgeIntervals, utc};
+use candlewick_engine::{BotVerdict, IntentRow, edge_sequence};
+use candlewick_sdk::Millis;
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
@@ -9,7 +11,7 @@ use serde::Serialize;
 pub struct VerdictLine {
     /// Whose verdict it is.
     pub bot: String,
-    /// `edge_shown`, `edge_rejected` or `not_enough_trades`.
+    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub verdict: &'static str,
     /// Trades it rests on.
     pub trades: u64,
@@ -19,15 +21,29 @@ pub struct VerdictLine {
     pub account_for: f64,
     /// The same of the account that bets against one.
     pub account_against: f64,
+    /// What shows an edge: `1 / (alpha x weight)`, since all bots of the journal share one alpha; null where nothing can.
+    pub threshold_for: Option<f64>,
+    /// What rules one out: `1 / beta`.
+    pub threshold_against: f64,
     /// The first intent of the bot with these parameters and this code.
     pub since_intent: u64,
+    /// With which decision a shown edge of `delta` or more seems to have ended; null while it has not.
+    pub no_longer_held_since: Option<Millis>,
+    /// Where its edge and its win rate lie.
+    #[serde(flatten)]
+    pub intervals: EdgeIntervals,
 }
 
 impl VerdictLine {
-    /// The verdict on this bot.
-    pub fn of(bot: &str, verdict: &BotVerdict) -> Self {
+    /// The verdict on this bot, whose trades are these.
+    pub fn of<'a>(bot: &str, verdict: &BotVerdict, rows: impl Iterator<Item = &'a IntentRow>) -> Self {
         let test = verdict.edge_test();
-        let (name, about_more_trades) = verdict_name(test);
+        let no_longer_held_since = verdict.judge().no_longer_held_since();
+        let (mut name, about_more_trades) = verdict_name(test);
+        if no_longer_held_since.is_some() {
+            name = NO_LONGER_HELD;
+        }
+        let own = rows.filter(|row| row.approved.intent() >= verdict.first_intent());
         Self {
             bot: bot.to_owned(),
             verdict: name,
@@ -35,18 +51,49 @@ impl VerdictLine {
             about_more_trades,
             account_for: test.edge_account(),
             account_against: test.mirror_account(),
+            threshold_for: threshold(test),
+            threshold_against: test.plan().beta().recip(),
             since_intent: verdict.first_intent().number(),
+            no_longer_held_since,
+            intervals: EdgeIntervals::of(&edge_sequence(own)),
         }
     }
 
     /// The verdict in a sentence.
     pub fn words(&self) -> String {
-        let Self { bot, trades, account_for, account_against, .. } = self;
-        let verdict = verdict_words(self.verdict, self.about_more_trades);
+        let Self { bot, trades, account_for, account_against, threshold_for, threshold_against, .. } = self;
+        let (needed, against) = (threshold_words(*threshold_for), threshold_words(Some(*threshold_against)));
+        let verdict = self
+            .no_longer_held_since
+            .map_or_else(|| verdict_words(self.verdict, self.about_more_trades), no_longer_held_words);
+        let interval = self.intervals.edge_words();
+        let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
         format!(
-            "{bot}: {verdict}; {trades} trades, evidence for an edge {account_for:.3}, against one {account_against:.3}"
+            "{bot}: {verdict}; {trades} trades{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
         )
     }
+}
+
+/// The account that shows an edge; none where no account can, because nothing of alpha is left for it.
+pub fn threshold(test: &EdgeTest) -> Option<f64> {
+    Some(test.goal()).filter(|goal| goal.is_finite())
+}
+
+/// The same in words.
+pub fn threshold_words(threshold: Option<f64>) -> String {
+    match threshold {
+        None => "none".to_owned(),
+        Some(threshold) if (threshold - threshold.round()).abs() < 1e-6 => format!("{threshold:.0}"),
+        Some(threshold) => format!("{threshold:.1}"),
+    }
+}
+
+/// The name by which machines know an edge that was shown and no longer holds.
+pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
+
+/// The same in words.
+pub fn no_longer_held_words(since: Millis) -> String {
+    format!("edge no longer held since {}", utc(since))
 }
 
 /// The name that machines know it by, and how many more trades it takes where that can be said.
@@ -61,7 +108,7 @@ pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
 /// The same in words.
 pub fn verdict_words(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
-        ("edge_shown", _) => "edge shown".to_owned(),
+        ("edge_shown", _) => "edge shown, at some time on these trades".to_owned(),
         ("edge_rejected", _) => "no edge".to_owned(),
         (_, Some(more)) => format!("not enough trades yet (about {more} more)"),
         (_, None) => "not enough trades yet".to_owned(),

@@ -23,7 +23,7 @@ pub async fn verify_adoption(
         Ok(answer) => answer.map(|reply| reply.value),
         Err(_) => Err(no_answer_in_time()),
     };
-    check_adoption(order, venue_id, answer)
+    check_adoption(order, venue_id, answer, |_| false)
 }
 
 /// That a person need not wait any longer.
@@ -32,7 +32,7 @@ pub(crate) fn no_answer_in_time() -> BrokerError {
 }
 
 /// The report of the trade that is to be an intent's, unless it is another trade. What it leaves out, a person has seen
-/// elsewhere.
+/// elsewhere. One that is not what was asked for may be what the venue has taken instead.
 ///
 /// # Errors
 /// As [`verify_adoption`].
@@ -40,6 +40,7 @@ pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,
     answer: Result<TradeReport, BrokerError>,
+    may_be_taken: impl Fn(&TradeReport) -> bool,
 ) -> Result<TradeReport, RuntimeError> {
     let named = venue_id.to_owned();
     let report = match answer {
@@ -49,7 +50,8 @@ pub(crate) fn check_adoption(
             return Err(RuntimeError::Venue { question: format!("what is trade {venue_id}"), source });
         }
     };
-    if report.id != venue_id || compare_terms(order, &report) == Match::Different {
+    let is_other = compare_terms(order, &report) == Match::Different && !may_be_taken(&report);
+    if report.id != venue_id || is_other {
         let (found, wanted) = (describe_report(&report), describe_order(order));
         return Err(RuntimeError::TradeMismatch { venue_id: named, found, wanted });
     }

@@ -27,6 +27,8 @@ pub enum Notice {
     Price(Symbol, Price),
     /// Something went wrong that the run survives.
     Warning(String),
+    /// Something that a person must see, however much else is said.
+    Alarm(String),
     /// No more trades are opened.
     Stopping {
         /// Why.
@@ -128,7 +130,7 @@ impl Notice {
                 let is_market = matches!(event.kind, EventKind::Candle { .. } | EventKind::Price { .. });
                 is_market && actions.is_empty()
             }
-            Self::Warning(_) | Self::Stopping { .. } => false,
+            Self::Warning(_) | Self::Alarm(_) | Self::Stopping { .. } => false,
         }
     }
 }

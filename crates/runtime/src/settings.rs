@@ -38,6 +38,9 @@ pub struct RuntimeSettings {
     pub stop_patience_s: u32,
     /// How long an interrupted run tracks open trades at most, in seconds. A second interrupt ends it at once.
     pub interrupt_patience_s: u32,
+    /// No setting: by how much the venue's rate limit is too low for the bots of this run, in words, for its status.
+    #[serde(skip)]
+    pub shortage: Option<String>,
 }
 
 /// What follows when the venue has a second trade of one request.
@@ -68,6 +71,7 @@ impl Default for RuntimeSettings {
             audit_settlement_prices: true,
             stop_patience_s: 30,
             interrupt_patience_s: 90,
+            shortage: None,
         }
     }
 }

@@ -55,7 +55,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     /// Its numbers at one candle, `[f64; 1]` for one: one number for each of its [series](Self::series).
     type Numbers: AsRef<[f64]>;
 
-    /// How many candles it must have seen before its signals mean anything: [`Strategy::warmup`].
+    /// How many candles it must have seen before its signals mean anything, the present one counted: [`Strategy::warmup`].
     fn warm_after(&self) -> usize;
 
     /// A candle has closed: its numbers there, if there are any. A number that is NaN meets no comparison.

@@ -11,8 +11,10 @@ use crate::{
 /// Anything it reads from outside it reads in [`StrategyFactory::build`], from files that its parameters name: what they hold is
 /// part of what a result is known by.
 pub trait Strategy: CandleLoop + Send {
-    /// How many candles it must have seen before its signals mean anything. Live, that many are fetched before
-    /// the start; signals during warm-up are never traded.
+    /// How many candles it must have seen before its signals mean anything, the present one counted: with a warm-up of 20 the
+    /// signal of the 20th candle is the first that is traded in a backtest. A mean of the last 20 closes asks for 20; a comparison
+    /// with the 20 candles before the present one asks for 21. Live, that many are fetched before the start, and the first
+    /// signal that is traded is that of the candle after them; signals during warm-up are never traded.
     fn warmup(&self) -> usize;
 
     /// A candle of the bot's series has closed. Answer with a signal to ask for a trade.

@@ -12,6 +12,7 @@ import mpmath
 import numpy
 import scipy.optimize
 import scipy.stats
+from statsmodels.sandbox.stats.runs import runstest_1samp
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -269,6 +270,9 @@ def figures():
     add("kelly_fraction", "Kelly fraction of 60 % at payout 85", growth.x, "SciPy minimize_scalar of the growth")
     add("benjamini_hochberg", "best of three by Benjamini-Hochberg", multipletests([0.01, 0.04, 0.03], method="fdr_bh")[1][0],
         "statsmodels multipletests")
+    order = ([1] * 3 + [0] * 3) * 6 + ([1] * 2 + [0] * 2) * 3
+    add("runs_test", "p-value of 18 runs of 24 won and 24 lost", runstest_1samp(order, cutoff=0.5, correction=True)[1],
+        "statsmodels runstest_1samp")
     add("streak_probability", "streak of 10 losses in 1000 at 46 %", streak(10, 1000, 0.46), "mpmath matrix power")
     edge, mirror = accounts([True] * 12 + [False] * 8, 0.85, 0.04)
     add("EdgeTest", "account for an edge after 12 won and 8 lost", edge, "Python from the definition")
@@ -353,20 +357,15 @@ def gambler_curve(balance, trades, chance):
 
 
 def accounts(outcomes, b, delta):
-    """The accounts of the verdict on trades one after another, from its definition."""
-    edge = mirror = 1.0
-    returns = []
+    """The accounts of the verdict on trades one after another, none of them near its goal, from its definition."""
+    edge = [[part / 64, edge * delta / b] for part, edge in [(22, 1.1), (8, 1.99), (17, 3.59), (17, 6.5)]]
+    bound = max(b, 1)
+    mirror = [[part / 16, short * delta / (1 + delta) * (bound - delta) / (b - delta)] for part, short in [(11, 1.1), (5, 3)]]
     for is_won in outcomes:
-        count, total = len(returns), sum(returns)
-        believed = max((400 * delta + total) / (400 + count), delta / 2)
-        missing = max(delta - total / (400 + count), delta / 2)
-        for_edge = min(believed / b, 0.25) * edge
-        against = min(missing / (1 + delta), 0.25) * mirror
         r = b if is_won else -1.0
-        edge += for_edge * r
-        mirror += against * (delta - r) / (b - delta)
-        returns.append(r)
-    return edge, mirror
+        edge = [[part * (1 + min(share, 0.35) * r), share] for part, share in edge]
+        mirror = [[part * (1 + min(share, 0.35) * (delta - r) / (bound - delta)), share] for part, share in mirror]
+    return sum(part for part, _ in edge), sum(part for part, _ in mirror)
 
 
 def inflation(signs, size):

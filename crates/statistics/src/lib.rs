@@ -18,7 +18,10 @@
 //! | Question | Answer |
 //! |---|---|
 //! | Is there an edge, looked at after every trade? | [`EdgeTest`], the one that decides; [`Sprt`] beside it |
-//! | Where does the win rate lie, could it be luck? | [`wilson_interval`], [`clopper_pearson_interval`], [`binomial_p_value()`], [`poisson_binomial_p_value`] |
+//! | Many bots, and bots that begin anew: what may each spend of one alpha? | [`AlphaBudget`] |
+//! | Where do the edge and the win rate lie, looked at after every trade? | [`ConfidenceSequence`]; [`RunningWinRate`] to stake by |
+//! | Has an edge ended? | [`ChangeDetector`] |
+//! | The same looked at once, could it be luck? | [`wilson_interval`], [`clopper_pearson_interval`], [`binomial_p_value()`], [`poisson_binomial_p_value`] |
 //! | How many trades does it take? | [`TradePlan`] |
 //! | How probable is ruin, how much money keeps it away? | [`ruin()`], [`required_balance`], by trial [`simulate_ruin`]; what a ladder costs [`recovery_cost`] |
 //! | How much to stake? | [`kelly_fraction`] |
@@ -26,6 +29,7 @@
 //! | What is a group of few trades worth beside all? | [`shrink_to_overall_mean`] |
 //! | Do the directions matter? | [`direction_baseline`] |
 //! | What did a run earn, how evenly? | [`expectancy`], [`profit_factor`], [`max_drawdown`], [`longest_streaks`], [`streak_probability`], [`sharpe`], [`sortino`], [`calmar`], [`probabilistic_sharpe`], [`exposure`] |
+//! | Do wins and losses come in random order? | [`runs_test`] |
 //! | Does a promise hold? | [`TradeStream`], [`VerdictRates`] |
 //!
 //! The intervals, both p-values, the plans by them and the SPRT assume independent trades. Trades that overlap in
@@ -39,10 +43,13 @@
 //! of the repository has the tables. Every figure here stands beside that of another library in the table that the
 //! test `reference_table` prints.
 
+mod alpha_budget;
 mod binomial_density;
 mod binomial_p_value;
 mod break_even;
+mod change_detector;
 mod clopper_pearson;
+mod confidence_sequence;
 mod direction_baseline;
 mod false_discovery;
 mod kelly;
@@ -53,6 +60,7 @@ mod poisson_binomial;
 #[cfg(test)]
 mod reference;
 mod ruin;
+mod runs_test;
 mod shrinkage;
 mod simulation;
 mod sprt;
@@ -62,9 +70,12 @@ mod verdict;
 mod wilson;
 mod win_rate;
 
+pub use alpha_budget::{AlphaBudget, BudgetedBot};
 pub use binomial_p_value::binomial_p_value;
 pub use break_even::{PaidStake, break_even, mixed_break_even};
+pub use change_detector::{ChangeDetector, WatchStake};
 pub use clopper_pearson::clopper_pearson_interval;
+pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWinRate};
 pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direction_baseline};
 pub use false_discovery::benjamini_hochberg;
 pub use kelly::kelly_fraction;
@@ -83,6 +94,7 @@ pub use ruin::{
     MAX_HORIZON_TRADES, MAX_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost, required_balance,
     ruin,
 };
+pub use runs_test::{RunsTest, runs_test};
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
     PathRange, RuinTrials, StreamEvent, TradeDependence, TradeStream, VerdictRates, simulate_ruin,

@@ -131,6 +131,11 @@ pub(crate) fn check_error_rate(value: f64) -> Result<f64, StatisticsError> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err(StatisticsError::NotAnErrorRate { value }) }
 }
 
+/// Lets a confidence through: between 0 and 1, both excluded.
+pub(crate) fn check_confidence(value: f64) -> Result<f64, StatisticsError> {
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(StatisticsError::NotAConfidence { value }) }
+}
+
 /// Lets a payout fraction through: finite and above 0.
 pub(crate) fn check_payout(value: f64) -> Result<f64, StatisticsError> {
     if value.is_finite() && value > 0.0 { Ok(value) } else { Err(StatisticsError::NotAPayout { value }) }

@@ -1,11 +1,21 @@
 //! The measurements of `examples/promises`, on fewer trials: a promise that is broken by much is found here.
 
+#[path = "../examples/promises/budget.rs"]
+mod budget;
+#[path = "../examples/promises/change.rs"]
+#[allow(dead_code, reason = "its table is for the example")]
+mod change;
 #[path = "../examples/promises/families.rs"]
 mod families;
 #[path = "../examples/promises/intervals.rs"]
 mod intervals;
+#[path = "../examples/promises/looks.rs"]
+#[allow(dead_code, reason = "its table is for the example")]
+mod looks;
 #[path = "../examples/promises/measured.rs"]
 mod measured;
+#[path = "../examples/promises/payouts.rs"]
+mod payouts;
 #[path = "../examples/promises/verdict.rs"]
 mod verdict;
 
@@ -27,7 +37,27 @@ fn check(measured: &[Measured], expected: usize) {
 
 #[test]
 fn the_verdict_errs_no_more_often_than_promised() {
-    check(&verdict::errors(scale(1_000)).unwrap(), 12);
+    check(&verdict::errors(scale(1_000)).unwrap(), 13);
+}
+
+#[test]
+fn bots_that_share_one_alpha_show_no_edge_more_often_than_promised() {
+    let measured = budget::errors(scale(80)).unwrap();
+    check(&measured, 14);
+    let [fifty, alone] = [2, 3].map(|row| measured[row].found);
+    assert!(fifty < 0.2 && alone > 0.5, "{fifty} of journals of fifty bots, {alone} without sharing");
+}
+
+#[test]
+fn payouts_that_move_deceive_no_verdict() {
+    check(&payouts::errors(scale(1_000)).unwrap(), 8);
+}
+
+#[test]
+fn sequences_cover_at_every_look_and_watches_are_as_seldom_wrong_as_promised() {
+    let scale = |trials| Scale { trades: 400, ..scale(trials) };
+    check(&looks::coverage(scale(60)).unwrap(), 15);
+    check(&change::errors(scale(60), 100).unwrap(), 4);
 }
 
 #[test]

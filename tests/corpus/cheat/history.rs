@@ -9,7 +9,7 @@ list!(
     SaysTooLittle,
     MeanOfAll,
     EveryHundredth,
-    OneTooFew,
+    TwoTooFew,
     FirstOfAll,
     AsksForAll,
     CountsPrices,
@@ -45,7 +45,7 @@ strategy!("c-every-hundredth", EveryHundredth { seen: u32 = 0 }, 100, |this, can
 
 strategy!(
     /// One candle more is needed to know the side before.
-    "c-one-too-few", OneTooFew { mean: Sma = Sma::new(4).unwrap(), was: f64 = 0.0 }, 4, |this, candle| {
+    "c-two-too-few", TwoTooFew { mean: Sma = Sma::new(4).unwrap(), was: f64 = 0.0 }, 3, |this, candle| {
     let side = (candle.close() - this.mean.update(candle.close())?).signum();
     let was = std::mem::replace(&mut this.was, side);
     if side == was { None } else { toward(side, "other side") }

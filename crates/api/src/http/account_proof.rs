@@ -3,7 +3,7 @@
 
 use crate::model::TradeRecord;
 use crate::report::account_of;
-use candlewick_broker::Account;
+use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::Millis;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +11,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub(super) struct AccountProof(Mutex<Known>);
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 enum Known {
     /// Nothing: one order may be sent.
     #[default]
     Nothing,
-    /// One order was sent, and its trade is to prove it; the id is that of the acknowledgement, if one has come.
-    Sent { at: Millis, id: Option<String> },
+    /// This order was sent, and its trade is to prove it; the id is that of the acknowledgement, if one has come.
+    Sent { at: Millis, order: Box<OpenOrder>, id: Option<String> },
     /// It is play money.
     Demo,
     /// It is real money: the trade with this id shows it.
@@ -27,17 +27,20 @@ enum Known {
 /// A venue's record of a request may be so much older than the request by our clock.
 const CLOCK_DIFFERENCE: Millis = Millis::from_seconds(10);
 
+/// A trade that was not in a whole list so long after its order was sent was never opened.
+const MAX_LAG: Millis = Millis::from_seconds(300);
+
 impl AccountProof {
-    /// An order is about to be sent at `now`.
+    /// This order is about to be sent at `now`.
     ///
     /// # Errors
     /// Why it may not be.
-    pub(super) fn admit(&self, now: Millis) -> Result<(), String> {
+    pub(super) fn admit(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
         let mut known = self.known();
         match &*known {
             Known::Demo => Ok(()),
             Known::Nothing => {
-                *known = Known::Sent { at: now, id: None };
+                *known = Known::Sent { at: now, order: Box::new(order.clone()), id: None };
                 Ok(())
             }
             Known::Sent { id, .. } => {
@@ -57,6 +60,14 @@ impl AccountProof {
     pub(super) fn withdraw(&self) {
         let mut known = self.known();
         if let Known::Sent { id: None, .. } = *known {
+            *known = Known::Nothing;
+        }
+    }
+
+    /// All trades were listed, beginning at this moment: an order of which nothing showed proves nothing.
+    pub(super) fn listed_all(&self, began: Millis) {
+        let mut known = self.known();
+        if matches!(&*known, Known::Sent { at, id: None, .. } if began - *at > MAX_LAG) {
             *known = Known::Nothing;
         }
     }
@@ -81,12 +92,12 @@ impl AccountProof {
     /// A record of the venue's: it may be that of the trade that proves it.
     pub(super) fn look_at(&self, record: &TradeRecord) {
         let mut known = self.known();
-        let Known::Sent { at, id } = &*known else { return };
-        // Where the answer was lost: what a token opened since then can only be this.
+        let Known::Sent { at, order, id } = &*known else { return };
+        // Where the answer was lost: what a token opened since then, and is as it was ordered.
         let is_since =
             record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_DIFFERENCE);
-        let is_it =
-            id.as_ref().map_or(record.from_api_token == Some(true) && is_since, |id| *id == record.id);
+        let may_be = record.from_api_token == Some(true) && is_since && is_as_ordered(record, order);
+        let is_it = id.as_ref().map_or(may_be, |id| *id == record.id);
         match account_of(record).filter(|_| is_it) {
             Some(Account::Demo) => *known = Known::Demo,
             Some(Account::Real) => *known = Known::Real { id: record.id.clone() },
@@ -99,9 +110,20 @@ impl AccountProof {
     }
 }
 
+fn is_as_ordered(record: &TradeRecord, order: &OpenOrder) -> bool {
+    let direction = record.direction.as_ref().and_then(|direction| direction.known());
+    record.symbol.as_deref() == Some(order.symbol.as_str())
+        && direction == Some(&order.direction)
+        && record.amount == Some(order.amount)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::open::tests::order;
     use super::*;
+    use crate::model::Tolerant;
+    use candlewick_sdk::Direction;
+    use rust_decimal::Decimal;
 
     fn record(id: &str, is_demo: Option<bool>, request_time: i64, from_api_token: bool) -> TradeRecord {
         TradeRecord {
@@ -109,6 +131,9 @@ mod tests {
             is_demo,
             request_time: Some(Millis::new(request_time)),
             from_api_token: Some(from_api_token),
+            symbol: Some("BTC/USDT".to_owned()),
+            direction: Some(Tolerant::Known(Direction::Buy)),
+            amount: Some(Decimal::TEN),
             ..TradeRecord::default()
         }
     }
@@ -116,39 +141,63 @@ mod tests {
     #[test]
     fn one_order_may_be_sent_until_its_own_record_proves_the_account() {
         let proof = AccountProof::default();
-        proof.admit(Millis::HOUR).unwrap();
-        let refused = proof.admit(Millis::HOUR).unwrap_err();
+        proof.admit(&order(), Millis::HOUR).unwrap();
+        let refused = proof.admit(&order(), Millis::HOUR).unwrap_err();
         assert!(refused.contains("an order is awaited"), "{refused}");
         proof.withdraw();
-        proof.admit(Millis::HOUR).unwrap();
+        proof.admit(&order(), Millis::HOUR).unwrap();
         proof.accepted(&record("01JT", None, 0, true));
         proof.withdraw();
         proof.look_at(&record("01JX", Some(true), Millis::HOUR.get(), true));
         assert!(proof.awaits("01JT") && !proof.awaits("01JX"));
-        assert!(proof.admit(Millis::HOUR).unwrap_err().contains("trade 01JT"));
+        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT"));
         proof.look_at(&record("01JT", Some(true), 0, true));
-        assert_eq!((proof.admit(Millis::HOUR), proof.admit(Millis::HOUR)), (Ok(()), Ok(())));
+        assert_eq!(
+            (proof.admit(&order(), Millis::HOUR), proof.admit(&order(), Millis::HOUR)),
+            (Ok(()), Ok(()))
+        );
     }
 
     #[test]
     fn a_record_of_real_money_ends_it_for_good() {
         let proof = AccountProof::default();
-        proof.admit(Millis::HOUR).unwrap();
+        proof.admit(&order(), Millis::HOUR).unwrap();
         proof.accepted(&record("01JT", Some(false), 0, true));
         proof.look_at(&record("01JT", Some(true), 0, true));
         proof.withdraw();
-        assert!(proof.admit(Millis::HOUR).unwrap_err().contains("trade 01JT shows it"));
+        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows it"));
     }
 
     #[test]
     fn an_order_whose_answer_was_lost_is_proved_by_what_a_token_opened_since() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR.get());
-        proof.admit(Millis::HOUR).unwrap();
-        for other in [record("1", Some(true), sent, false), record("2", Some(true), sent - 60_000, true)] {
+        proof.admit(&order(), Millis::HOUR).unwrap();
+        let another = |id: &str| record(id, Some(true), sent, true);
+        for other in [
+            record("1", Some(true), sent, false),
+            record("2", Some(true), sent - 60_000, true),
+            TradeRecord { symbol: Some("ETH/USDT".to_owned()), ..another("4") },
+            TradeRecord { direction: Some(Tolerant::Known(Direction::Sell)), ..another("5") },
+            TradeRecord { amount: Some(Decimal::ONE), ..another("6") },
+        ] {
             proof.look_at(&other);
-            assert!(proof.admit(Millis::HOUR).is_err());
+            assert!(proof.admit(&order(), Millis::HOUR).is_err());
         }
         proof.look_at(&record("3", Some(true), sent - 9_000, true));
-        assert_eq!(proof.admit(Millis::HOUR), Ok(()));
+        assert_eq!(proof.admit(&order(), Millis::HOUR), Ok(()));
+    }
+
+    #[test]
+    fn an_order_of_which_no_list_shows_anything_does_not_stand_in_the_way_for_ever() {
+        let (proof, sent) = (AccountProof::default(), Millis::HOUR);
+        proof.admit(&order(), sent).unwrap();
+        proof.listed_all(sent + Millis::from_seconds(300));
+        assert!(proof.admit(&order(), sent).is_err(), "it may yet show");
+        proof.listed_all(sent + Millis::from_seconds(301));
+        assert_eq!(proof.admit(&order(), sent), Ok(()));
+        // One that the venue has acknowledged is waited for.
+        proof.accepted(&record("01JT", None, 0, true));
+        proof.listed_all(sent + Millis::HOUR);
+        assert!(proof.admit(&order(), sent).unwrap_err().contains("trade 01JT"));
     }
 }

@@ -47,6 +47,9 @@ impl Broker for HttpBroker {
             Ok(user_id) => self.read_pages(user_id).await,
             Err(error) => (Rows::default(), Some(error)),
         };
+        if is_complete {
+            self.account_proof.listed_all(began);
+        }
         TradeListing { began, ended: self.clock.now(), is_complete, trades, ended_early }
     }
 

@@ -1,5 +1,6 @@
 //! The requests of the two APIs that the client makes (contract 4.1 and 4.2), answered in the venue's own terms.
 
+use super::exchange::Answer;
 use super::{Api, HttpBroker};
 use crate::model::{
     CandleQuery, CandleRows, LastPrice, LimitTime, Record, TradePage, TradeQuery, TradeRecord, User, Wallet,
@@ -36,6 +37,10 @@ impl HttpBroker {
     pub(super) async fn ask_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let answer = self.read(Api::Trading, url).await?;
+        self.user_of(answer)
+    }
+
+    pub(super) fn user_of(&self, answer: Answer) -> Result<Reply<User>, BrokerError> {
         let mut user: Reply<User> = self.parse(&answer, |json| read_record(json, &self.unrecognised))?;
         let raw = answer.raw_body.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         if let Some(id) = raw.as_ref().and_then(|user| user["id"].as_str()) {

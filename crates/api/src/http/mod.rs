@@ -13,6 +13,7 @@ mod endpoint;
 mod open;
 mod pages;
 mod read;
+mod renewal;
 // The ports.
 mod broker;
 mod market_data;
@@ -114,8 +115,8 @@ impl HttpBroker {
             unrecognised: Arc::new(UnrecognisedData::new()),
             asset_types: BTreeMap::new(),
             user_id: OnceCell::new(),
+            credentials: Keys::new(credentials).hiding(&settings.headers),
             settings,
-            credentials: Keys::new(credentials),
             clock,
             trading,
             prices,
@@ -223,7 +224,11 @@ impl HttpBroker {
     /// The headers that an API asks for (contract 5): its credential, and a fresh timestamp on every trading
     /// request, also where the contract leaves open whether it is needed (`observed: headers and hosts`).
     fn headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
-        let Credentials { api_token, api_key } = self.credentials.current();
+        self.headers_with(api, self.credentials.current())
+    }
+
+    fn headers_with(&self, api: Api, credentials: Credentials) -> Result<HeaderMap, BrokerError> {
+        let Credentials { api_token, api_key } = credentials;
         let (name, secret, variable) = match api {
             Api::Trading => ("api-token", api_token, "CANDLEWICK_BROKER__API_TOKEN"),
             Api::Prices => ("api-key", api_key, "CANDLEWICK_BROKER__API_KEY"),

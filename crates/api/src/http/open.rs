@@ -9,11 +9,15 @@ use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::order::{body_of, unstatable};
 use crate::rejection::reason_of;
 use crate::report::report_of;
+use candlewick_broker::clock::AwakeClock;
 use candlewick_broker::{OpenOrder, OpenOutcome, Rejection, RejectionReason, Reply};
 use candlewick_sdk::Millis;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
 use std::time::Duration;
+
+/// How much later than it may an open may have its turn, because the machine is busy.
+const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// Why an open brought no trade, or none that is known of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +54,9 @@ impl HttpBroker {
             return Err(Unopened::NotSent { reason });
         }
         if is_short {
-            self.account_proof.admit(self.clock.now()).map_err(|reason| Unopened::NotSent { reason })?;
+            self.account_proof
+                .admit(order, self.clock.now())
+                .map_err(|reason| Unopened::NotSent { reason })?;
         }
         let outcome = self.send_admitted(order, leave_by).await;
         match &outcome {
@@ -77,7 +83,7 @@ impl HttpBroker {
                     && rejection.reason == RejectionReason::Credentials
                 {
                     // For later opens: this one has been sent.
-                    self.credentials.refused(generation, Refused::Opening, &rejection.text).await;
+                    self.token_refused(generation, Refused::Opening, &rejection.text).await;
                 }
                 outcome
             }
@@ -95,6 +101,7 @@ impl HttpBroker {
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
         let longest = self.settings.timeout().min(self.left_until(leave_by));
+        let awake = AwakeClock::start();
         match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
             Ok(()) => {}
             Err(TooLong::Rate(wait)) => {
@@ -112,6 +119,10 @@ impl HttpBroker {
         let late = self.clock.now() - leave_by;
         if late > Millis::ZERO {
             return Err(not_sent(format!("its turn came {late} ms too late for its signal")));
+        }
+        // The other clocks stand still while the machine sleeps, and the right to open may be another's after that.
+        if awake.elapsed() > longest.saturating_add(MAX_DELAY) {
+            return Err(not_sent("the machine stood still before its turn".to_owned()));
         }
         let mut request = Request::new(Method::POST, url);
         *request.headers_mut() = self.headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;

@@ -35,7 +35,7 @@ impl HttpBroker {
         match &read {
             Ok(_) if api == Api::Trading => self.credentials.accepted(generation),
             Err(BrokerError::Credentials { text }) if api == Api::Trading => {
-                if self.credentials.refused(generation, Refused::Reading, text).await {
+                if self.token_refused(generation, Refused::Reading, text).await {
                     return self.read_repeatedly(api, url).await;
                 }
             }
@@ -91,7 +91,7 @@ impl HttpBroker {
     }
 
     /// What to do about an answer to a reading request, by its status.
-    fn check_status(&self, api: Api, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
+    pub(super) fn check_status(&self, api: Api, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
         let status = answer.status;
         if status == StatusCode::OK {
             return match &answer.body {
@@ -355,6 +355,21 @@ mod tests {
         assert!(state.refused().is_some());
         assert!(broker.ask_wallets().await.is_ok());
         assert_eq!(state.refused(), None);
+    }
+
+    #[tokio::test]
+    async fn a_token_that_a_person_accepted_is_healed_by_reading_again() {
+        let refused = Act::Reply(answer("403 Forbidden", r#"{"message": "no right"}"#));
+        let acts = vec![refused.clone(), refused, Act::Reply(answer("200 OK", WALLETS))];
+        let script = Script::start(acts).await;
+        let broker = script.broker(patient());
+        let order = crate::http::open::tests::order();
+        candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
+        broker.token_state().accept();
+        assert!(broker.ask_wallets().await.is_err());
+        assert!(broker.token_state().refused().is_some());
+        assert!(broker.ask_wallets().await.is_ok());
+        assert_eq!(broker.token_state().refused(), None);
     }
 
     #[tokio::test]

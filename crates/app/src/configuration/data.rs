@@ -15,7 +15,8 @@ pub struct DataSettings {
     /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// The folder of what must not be forgotten about this project: which hold-outs were opened.
+    /// The folder of what must not be forgotten about this project: which hold-outs were opened, and how long the ledger
+    /// of variants is.
     pub state: PathBuf,
 }
 

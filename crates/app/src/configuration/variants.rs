@@ -3,7 +3,7 @@
 use candlewick_search::variants::VariantLedger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The `[variants]` section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,8 +21,9 @@ impl Default for VariantSettings {
 }
 
 impl VariantSettings {
-    /// The ledger, unless variants are not counted.
-    pub fn ledger(&self) -> Option<VariantLedger> {
-        (!self.ledger.as_os_str().is_empty()).then(|| VariantLedger::new(&self.ledger))
+    /// The ledger, unless variants are not counted; in the project's folder of what must not be forgotten lies its receipt.
+    pub fn ledger(&self, state: &Path) -> Option<VariantLedger> {
+        let is_on = !self.ledger.as_os_str().is_empty();
+        is_on.then(|| VariantLedger::new(&self.ledger).with_receipt_in(state))
     }
 }

@@ -17,6 +17,11 @@ pub enum Halted {
     ByOrder(RunState),
     /// No bot runs: this file, and an order in the journal, halt one that starts.
     ByFile(PathBuf),
+    /// No bot runs: an order in the journal halts one that starts on it. The file could not be made.
+    ByJournal {
+        /// Why not.
+        error: AppError,
+    },
     /// The order was not confirmed: this file is there now, and a bot that looks for it halts within a second.
     Unconfirmed {
         /// Why the order was not confirmed.
@@ -50,18 +55,21 @@ pub enum Resumed {
 /// Halts the bot of these paths and this journal.
 ///
 /// # Errors
-/// A reason that is too long, no such journal, or a HALT file that cannot be made.
+/// A reason that is too long, no such journal, or neither a HALT file nor an order in the journal that can be made.
 pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted, AppError> {
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
     match reach(paths, url, &order).await {
         Ok(Reached::Bot(state)) => Ok(Halted::ByOrder(state)),
         Ok(Reached::Nobody) => {
-            raise(paths, reason)?;
-            // The file is found only where the bot looks for it, the journal wherever it starts.
-            match leave(url, &order).await {
-                Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. })) => Ok(Halted::ByFile(file)),
-                Err(error) => Err(error),
+            // The file is found only where the bot looks for it, the journal wherever it starts: one does without the other.
+            match (raise(paths, reason), leave(url, &order).await) {
+                (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
+                    Ok(Halted::ByFile(file))
+                }
+                (Ok(()), Err(error)) => Ok(Halted::Unconfirmed { error, file }),
+                (Err(error), Ok(())) => Ok(Halted::ByJournal { error }),
+                (Err(error), Err(_)) => Err(error),
             }
         }
         Ok(Reached::NoJournal) => Err(no_journal(paths, url)),

@@ -4,7 +4,8 @@
 use super::done;
 use crate::error::{AppError, ErrorKind};
 use candlewick_journal::{
-    Holder, JournalError, JournalUrl, Lease, LeaseTerms, OrderToken, Reader, StoredOrder, give_order,
+    Holder, JournalError, JournalUrl, Lease, LeaseTerms, OrderToken, Reader, StoredOrder, close_orders,
+    give_order,
 };
 use candlewick_records::utc;
 use candlewick_runtime::control::{
@@ -106,13 +107,25 @@ async fn by_both_ways(
                 utc(*since),
                 problems.join("; ")
             );
-            let next = if entered.is_ok() {
-                "the order stays in the journal, and is carried out as soon as that process looks there"
-            } else {
-                "the order is not in the journal: give it as the user who runs the bot"
+            let next = match (entered, order) {
+                (Err(_), _) => "the order is not in the journal: give it as the user who runs the bot",
+                (Ok(()), ControlOrder::Halt { .. }) => {
+                    "the order stays in the journal, and is carried out as soon as that process looks there"
+                }
+                (Ok(()), _) => withdraw(url, token).await,
             };
             Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).help(next))
         }
+    }
+}
+
+/// Whoever was told that an order is not confirmed is not to find it carried out at another time; says what came of that.
+async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
+    let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
+    match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {
+        Ok(1..) => "the order was taken back from the journal: give it again once that process answers",
+        Ok(0) => "the order was answered just now: `candlewick status` shows what came of it",
+        Err(_) => "the order stays in the journal, because it could not be taken back",
     }
 }
 

@@ -47,7 +47,13 @@ impl JournalSession {
         let url = journal_url(loaded).map_err(Problems::from)?;
         let holder = Holder::of_this_process("candlewick live");
         let store = Store::open(&url, &holder).await?;
-        let reader = Reader::open(&url).await?;
+        let reader = match Reader::open(&url).await {
+            Ok(reader) => reader,
+            Err(error) => {
+                drop(store.close().await);
+                return Err(error.into());
+            }
+        };
         if let Some((problem, remedy)) = exposure(&url) {
             tracing::warn!("{problem}: {remedy}");
         }
@@ -130,7 +136,13 @@ impl JournalSession {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
-                let past = Past::recall(&mut reader, session).await?;
+                let past = match Past::recall(&mut reader, session).await {
+                    Ok(past) => past,
+                    Err(error) => {
+                        drop(store.close().await);
+                        return Err(error.into());
+                    }
+                };
                 let clock = AwakeClock::start();
                 let journal = RunJournal::new(store, past.runs + 1, now, move || clock.elapsed());
                 Ok((Box::new(journal), past))

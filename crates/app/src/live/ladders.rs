@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use candlewick_engine::{BotId, EngineError, Session, SessionSettings, TradeBook, TradeRecord, check_ruin};
-use candlewick_sdk::{Outcome, Payout};
+use candlewick_sdk::Payout;
 
 /// Logs the figures of each ladder, by the payouts and trades that the journal knows.
 ///
@@ -29,8 +29,7 @@ pub(super) fn check(
 }
 
 fn record_of(bot: usize, (session, book): (&Session, &TradeBook), assumed: Payout) -> TradeRecord {
-    let own = || book.rows().iter().filter(|row| row.approved.bot().index() == bot);
-    let count = |outcome| own().filter(|row| row.outcome == Some(outcome)).count() as u64;
+    let own = book.rows().iter().filter(|row| row.approved.bot().index() == bot);
     let payout = BotId::new(bot).and_then(|bot| session.last_payout(bot)).unwrap_or(assumed);
-    TradeRecord { payout, won: count(Outcome::Won), lost: count(Outcome::Lost) }
+    TradeRecord::of_rows(payout, own)
 }

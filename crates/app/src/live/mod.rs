@@ -28,7 +28,7 @@ use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::LoggedExchange;
 use candlewick_records::TradingMode;
 use candlewick_runtime::{Demand, Finished, Parts, Runner, RuntimeSettings, Stop, Watcher, connect};
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::{Millis, Money, Strategy};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -128,12 +128,15 @@ pub async fn run(
         }
     };
     let settings = SessionSettings { balance, ..session_settings(loaded) };
-    for notice in check_ladders(&settings)? {
-        tracing::warn!("{}", notice.text);
-    }
     let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
+    let mut session = match new_session(&settings, bots.strategies) {
+        Ok(session) => session,
+        Err(error) => {
+            journal.give_back().await;
+            return Err(error);
+        }
+    };
     tell_budget(&demand, requests_per_second, &mut runtime);
-    let mut session = Session::new(&settings, bots.strategies)?;
     let (mut journal, past) = journal.begin(&mut session, clock.now()).await?;
     let assumed = loaded.config.simulation.payout_percent;
     let mut checked = ladders::check(&settings, (&session, past.book()), assumed);
@@ -180,6 +183,14 @@ pub async fn run(
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
 }
 
+/// A Session whose ladders can be afforded.
+fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Session, AppError> {
+    for notice in check_ladders(settings)? {
+        tracing::warn!("{}", notice.text);
+    }
+    Ok(Session::new(settings, strategies)?)
+}
+
 /// Says what the bots need of the venue beside what it is asked at most; what nobody decides by is not asked where it would
 /// keep something else back.
 fn tell_budget(demand: &Demand, requests_per_second: f64, runtime: &mut RuntimeSettings) {
@@ -187,7 +198,8 @@ fn tell_budget(demand: &Demand, requests_per_second: f64, runtime: &mut RuntimeS
         return;
     }
     tracing::info!("{}", demand.summary(requests_per_second));
-    if let Some(shortage) = demand.shortage(requests_per_second) {
+    runtime.shortage = demand.shortage(requests_per_second);
+    if let Some(shortage) = &runtime.shortage {
         tracing::warn!("{shortage}");
     }
     if runtime.watch_prices && !demand.has_room_to_show(requests_per_second) {

@@ -6,7 +6,7 @@ use candlewick_runtime::{Account, Past};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Real money is not traded while anything of an earlier run is in doubt, nor by a bot whose edge is ruled out.
+/// Real money is not traded while anything of an earlier run is in doubt, nor by a bot whose edge is ruled out or has ended.
 ///
 /// # Errors
 /// What stands in the way, and how it is removed.
@@ -29,7 +29,7 @@ pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
         return Ok(());
     }
     let problem = format!(
-        "real money is not traded by a bot whose edge the live verdict has ruled out: {}",
+        "real money is not traded by a bot whose edge the live verdict has ruled out, or says to have ended: {}",
         rejected.join(", ")
     );
     Err(stopped(problem).help("trade it on the demo wallet, or leave it out"))

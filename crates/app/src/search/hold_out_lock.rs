@@ -3,6 +3,7 @@
 use crate::error::{AppError, ErrorKind};
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
+use candlewick_search::variants::CandleSample;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::{File, OpenOptions, create_dir_all};
@@ -10,8 +11,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What a hold-out is opened for: these candles, this strategy and these sets of parameters. How they are searched, and how
-/// much is held out, makes no other hypothesis of it.
+/// What a hold-out is opened for: this strategy and these sets of parameters. How they are searched, how much is held out, and what
+/// the candles are called makes no other hypothesis of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothesis {
     /// Over the candles.
@@ -39,6 +40,12 @@ pub(super) struct Opening {
     from: Millis,
     to: Millis,
     hypothesis: Hypothesis,
+    /// The same by its content; older openings have none.
+    #[serde(default)]
+    candles: Option<CandleSample>,
+    /// What was known of earlier looks at it.
+    #[serde(default)]
+    looks: Vec<String>,
 }
 
 /// What is opened, and by which run.
@@ -49,6 +56,10 @@ pub struct OpeningRequest<'a> {
     pub run: String,
     /// What is held out.
     pub range: &'a Range<Millis>,
+    /// The same by its content.
+    pub candles: &'a CandleSample,
+    /// What is known of earlier looks at it, in words.
+    pub looks: Vec<String>,
     /// The clock of the machine.
     pub now: Millis,
     /// Whether it may have been opened before.
@@ -73,6 +84,8 @@ pub struct OpeningRecord {
     pub number: usize,
     /// How often candles of it had been opened for other hypotheses.
     pub others: usize,
+    /// What was known of earlier looks at it, in words.
+    pub looks: Vec<String>,
 }
 
 /// The list, in a folder that stays.
@@ -80,10 +93,13 @@ pub struct HoldOutLock(PathBuf);
 
 impl Hypothesis {
     fn key(&self) -> String {
-        let mut sorted = self.clone();
-        sorted.parameters.sort();
-        sorted.conditions.sort();
-        blake3::hash(json!(sorted).to_string().as_bytes()).to_hex().to_string()
+        let sorted = |texts: &[String]| {
+            let mut texts = texts.to_vec();
+            texts.sort();
+            texts
+        };
+        let whole = json!([self.strategy, sorted(&self.parameters), sorted(&self.conditions)]);
+        blake3::hash(whole.to_string().as_bytes()).to_hex().to_string()
     }
 }
 
@@ -96,13 +112,23 @@ impl Opening {
             from: asked.range.start,
             to: asked.range.end,
             hypothesis: asked.hypothesis.clone(),
+            candles: Some(asked.candles.clone()),
+            looks: asked.looks.clone(),
         }
     }
 
-    /// Whether candles of this stretch were opened.
-    fn touches(&self, asked: &OpeningRequest<'_>) -> bool {
-        let same_series = self.hypothesis.series == asked.hypothesis.series;
-        same_series && self.from < asked.range.end && asked.range.start < self.to
+    /// Whether some of these candles were opened, whatever they were called.
+    fn touches(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
+        let Some(opened) = &self.candles else {
+            let same_series = self.hypothesis.series == hypothesis.series;
+            return same_series && self.from < range.end && range.start < self.to;
+        };
+        candles.seen_in(opened).is_some()
+    }
+
+    /// Whether some of these candles were opened for this.
+    fn is_of(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
+        self.hypothesis.key() == hypothesis.key() && self.touches(hypothesis, candles, range)
     }
 }
 
@@ -116,10 +142,15 @@ impl HoldOutLock {
     ///
     /// # Errors
     /// A list that cannot be read.
-    pub fn openings(&self, hypothesis: &Hypothesis) -> Result<usize, AppError> {
+    pub fn openings(
+        &self,
+        hypothesis: &Hypothesis,
+        candles: &CandleSample,
+        range: &Range<Millis>,
+    ) -> Result<usize, AppError> {
         let text = self.text()?;
-        let key = hypothesis.key();
-        Ok(self.read(&text)?.0.iter().filter(|opening| opening.key == key).count())
+        let openings = self.read(&text)?.0;
+        Ok(openings.iter().filter(|opening| opening.is_of(hypothesis, candles, range)).count())
     }
 
     /// Whether an opening would be refused.
@@ -153,21 +184,25 @@ impl HoldOutLock {
             openings.push(opening);
         }
         let (opening, before) = (&openings[place], &openings[..place]);
-        let others = before.iter().filter(|other| other.key != opening.key && other.touches(asked));
+        let OpeningRequest { hypothesis, candles, range, .. } = asked;
+        let touching = || before.iter().filter(|other| other.touches(hypothesis, candles, range));
+        let same = touching().filter(|other| other.is_of(hypothesis, candles, range)).count();
         Ok(OpeningRecord {
             at: opening.opened_at.clone(),
-            number: before.iter().filter(|other| other.key == opening.key).count() + 1,
-            others: others.count(),
+            number: same + 1,
+            others: touching().count() - same,
+            looks: opening.looks.clone(),
         })
     }
 
     /// Where in the list this run's opening stands, or will: at its end.
     fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize, AppError> {
-        let key = asked.hypothesis.key();
-        if let Some(place) = openings.iter().position(|one| one.key == key && one.run == asked.run) {
+        let OpeningRequest { hypothesis, candles, range, .. } = asked;
+        let is_own = |one: &&Opening| one.is_of(hypothesis, candles, range);
+        if let Some(place) = openings.iter().position(|one| is_own(&one) && one.run == asked.run) {
             return Ok(place);
         }
-        let own = || openings.iter().filter(|one| one.key == key);
+        let own = || openings.iter().filter(is_own);
         match (own().next_back(), asked.reopening) {
             (Some(last), Reopening::Refused) => Err(self.opened_before(last, own().count())),
             (Some(_), Reopening::OnPurpose) | (None, _) => Ok(openings.len()),
@@ -227,6 +262,8 @@ impl HoldOutLock {
 mod tests {
     use super::Reopening::{OnPurpose, Refused};
     use super::*;
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{CandleSeries, Series};
 
     fn hypothesis(parameters: &[&str]) -> Hypothesis {
         Hypothesis {
@@ -240,12 +277,25 @@ mod tests {
 
     struct Fixture {
         folder: tempfile::TempDir,
-        range: Range<Millis>,
+        name: &'static str,
+        /// Hours of random prices.
+        hours: Range<usize>,
     }
 
     impl Fixture {
         fn new() -> Self {
-            Self { folder: tempfile::tempdir().unwrap(), range: Millis::new(1_000)..Millis::new(2_000) }
+            Self { folder: tempfile::tempdir().unwrap(), name: "BTCUSDT", hours: 10..20 }
+        }
+
+        fn candles(&self) -> CandleSample {
+            let candles = random_walk(1, 60 * 40)[60 * self.hours.start..60 * self.hours.end].to_vec();
+            let series = Series { symbol: self.name.parse().unwrap(), interval: "1m".parse().unwrap() };
+            CandleSample::of([&CandleSeries::new(series, candles).unwrap()])
+        }
+
+        fn openings(&self, hypothesis: &Hypothesis) -> usize {
+            let candles = self.candles();
+            self.lock().openings(hypothesis, &candles, &candles.span().unwrap()).unwrap()
         }
 
         fn lock(&self) -> HoldOutLock {
@@ -258,10 +308,13 @@ mod tests {
             run: &str,
             reopening: Reopening,
         ) -> Result<(usize, usize), String> {
+            let candles = self.candles();
             let asked = OpeningRequest {
                 hypothesis,
                 run: run.to_owned(),
-                range: &self.range,
+                range: &candles.span().unwrap(),
+                candles: &candles,
+                looks: Vec::new(),
                 now: Millis::ZERO,
                 reopening,
             };
@@ -275,7 +328,7 @@ mod tests {
     #[test]
     fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_purpose() {
         let (fixture, one) = (Fixture::new(), hypothesis(&["period=5..30", "oversold"]));
-        assert_eq!(fixture.lock().openings(&one).unwrap(), 0);
+        assert_eq!(fixture.openings(&one), 0);
         assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
         // The same run shows what it showed.
         assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
@@ -287,7 +340,7 @@ mod tests {
             (Ok((1, 0)), Ok((2, 0)))
         );
         assert!(fixture.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
-        assert_eq!(fixture.lock().openings(&one).unwrap(), 2);
+        assert_eq!(fixture.openings(&one), 2);
         // The order in which parameters are named makes no other hypothesis.
         assert!(fixture.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
     }
@@ -297,20 +350,27 @@ mod tests {
         let mut fixture = Fixture::new();
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
-        assert_eq!(
-            fixture.open(
-                &Hypothesis { data_hash: "d2".to_owned(), ..hypothesis(&["period"]) },
-                "r3",
-                Refused
-            ),
-            Ok((1, 2))
-        );
-        let other = Hypothesis { series: "EURUSD@1m".to_owned(), ..hypothesis(&["period"]) };
-        assert_eq!(fixture.open(&other, "r4", Refused), Ok((1, 0)));
         // What came before an opening does not grow later.
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
-        fixture.range = Millis::new(2_000)..Millis::new(3_000);
+        fixture.hours = 20..30;
         assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r6", Refused), Ok((1, 1)), "later candles");
+    }
+
+    #[test]
+    fn the_same_candles_are_the_same_hold_out_under_any_name_and_with_other_ends() {
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        for (name, hours) in [("MINE", 10..20), ("MINE", 11..20), ("BTCUSDT", 5..12), ("OTHER", 18..30)] {
+            (fixture.name, fixture.hours) = (name, hours);
+            let other = Hypothesis {
+                data_hash: "d2".to_owned(),
+                series: format!("{name}@1m"),
+                ..hypothesis(&["period"])
+            };
+            assert!(fixture.open(&other, "r2", Refused).unwrap_err().contains("opened once"), "{name}");
+            assert_eq!(fixture.openings(&other), 1, "{name}");
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ use candlewick_engine::BotSettings;
 use candlewick_sdk::{Expiry, Millis, Registry, StrategyEntry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
+use candlewick_search::variants::VariantLedger;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -63,8 +65,18 @@ pub struct PreparedSearch<'a> {
     pub space: Space,
     /// How it is searched.
     pub sweep: SweepSettings,
+    /// The files that parameters name, searched or not, each with the hash of what is in it.
+    pub files: BTreeMap<String, String>,
     /// What it runs on.
     pub candles: Candles,
+}
+
+impl PreparedSearch<'_> {
+    /// Where its variants are counted; nothing where they are not.
+    pub fn ledger(&self) -> Option<VariantLedger> {
+        let config = &self.loaded.config;
+        config.variants.ledger(&config.data.state)
+    }
 }
 
 impl SearchTerms {
@@ -103,13 +115,14 @@ impl SearchTerms {
             simulation: loaded.config.simulation.clone(),
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
-        Ok(PreparedSearch { loaded, written, entry, settings, space, sweep, candles })
+        let files = named_files(&settings.session.bots, &space)?;
+        Ok(PreparedSearch { loaded, written, entry, settings, space, sweep, files, candles })
     }
 
     /// Everything that decides the trials and their order.
     ///
     /// # Errors
-    /// A file that a parameter names cannot be read, or the program itself.
+    /// The program itself cannot be read.
     pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>, AppError> {
         Ok(Identity {
             program: program_hash()?,
@@ -118,13 +131,13 @@ impl SearchTerms {
             data_hash: &prepared.candles.hash,
             parameters: &self.parameters,
             conditions: &self.conditions,
-            files: named_files(&prepared.settings.session.bots, &prepared.space)?,
+            files: prepared.files.clone(),
             sweep: &prepared.sweep,
         })
     }
 
     /// What a hold-out of these candles would be opened for.
-    pub fn hypothesis(&self, prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Hypothesis {
+    pub(super) fn hypothesis(&self, prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Hypothesis {
         let strategy = (prepared.entry.name.clone(), prepared.entry.version.clone());
         Hypothesis {
             data_hash: prepared.candles.hash.clone(),

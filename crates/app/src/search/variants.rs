@@ -1,70 +1,148 @@
 //! Counting what a search tried among the variants of its idea.
 
-use super::prepared::PreparedSearch;
+use super::prepared::{PreparedSearch, SearchTerms};
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, TrialRow};
-use candlewick_search::variants::{Note, Variant, VariantCount, VariantLedger};
+use candlewick_search::variants::{
+    CandleSample, Look, LookKind, Note, Variant, VariantCount, VariantLedger, join_hashes,
+};
 use candlewick_search::walk_forward::WindowResult;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
+/// What a walk forward is to the ledger.
+pub(super) struct WalkLook<'a> {
+    /// Everything that decides it.
+    pub(super) identity: &'a Value,
+    /// The same as a hash, the program included.
+    pub(super) run: String,
+    /// What of the candles its windows lie in.
+    pub(super) walked: &'a Range<Millis>,
+    /// Its windows, in the order of time.
+    pub(super) windows: &'a [WindowResult],
+    /// Its hold-out, where it was opened.
+    pub(super) opened: Option<&'a WindowResult>,
+}
+
+/// How many variants of an idea were tried by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TriedCount {
+    /// All of them.
+    pub variants: u64,
+    /// Those among them that are walks forward.
+    pub walks: u64,
+}
+
+/// Notes every trial of a sweep that ran as a variant of its idea; how many variants of it there are by now. Nothing where
+/// they are not counted, and an error where nobody knows how many there are.
+pub fn count_sweep(
+    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    rows: &[TrialRow],
+    registry: &Registry,
+) -> Option<io::Result<u64>> {
+    let ledger = prepared.ledger()?;
+    let look = Look {
+        kind: LookKind::Sweep,
+        run: None,
+        candles: CandleSample::of(&prepared.candles.series),
+        is_cut: terms.candles.to.is_some(),
+        span: prepared.candles.span(),
+    };
+    let notes = rows.iter().filter_map(|row| {
+        // What ran on a part of the candles has no trades on the rest.
+        let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());
+        row.figures().map(|figures| Tried { candidate: &row.candidate, figures, trades: trades(figures) })
+    });
+    let notes = notes_of(notes, prepared, registry);
+    Some(note(&ledger, &notes, &look).map(|count| count.variants))
+}
+
+/// Notes every set that was tried on a training, the walk itself, and its look at the hold-out where that was opened; how many
+/// variants of their idea there are by now. Nothing where they are not counted, and an error where nobody knows how many there are.
+pub(super) fn count_walk(
+    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    walk: &WalkLook<'_>,
+    registry: &Registry,
+) -> Option<io::Result<TriedCount>> {
+    let ledger = prepared.ledger()?;
+    let look = |kind, span: &Range<Millis>| Look {
+        kind,
+        run: Some(walk.run.clone()),
+        candles: CandleSample::of(&prepared.candles.series),
+        is_cut: terms.candles.to.is_some(),
+        span: span.clone(),
+    };
+    let own = Variant::of_walk(&prepared.entry.name, walk.identity);
+    let note_of = |steps: &[&WindowResult]| {
+        let tests = steps.iter().filter_map(|step| Some(step.chosen.as_ref()?.out_of_sample.trades_hash()));
+        let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
+        Note { tried: own.clone(), p_value: None, sharpe_of_a_day: None, trades }
+    };
+    let mut notes = sets_of(walk.windows, prepared, registry);
+    notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
+    let counted = note(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
+    let Some(opened) = walk.opened else { return Some(counted) };
+    Some(
+        counted.and_then(|_| {
+            note(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
+        }),
+    )
+}
+
+/// A set that ran.
+struct Tried<'a> {
+    candidate: &'a Candidate,
+    figures: &'a Figures,
+    trades: Option<String>,
+}
+
+/// Each set of a walk once, with its figures on the last of its trainings.
+fn sets_of(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
+    let mut sets: BTreeMap<String, (Note, Vec<String>)> = BTreeMap::new();
+    for (number, step) in windows.iter().enumerate() {
+        let rows = step.rows.iter().filter_map(|row| {
+            let figures = row.figures()?;
+            let trades = Some(format!("{number} {} {}", row.share, figures.trades_hash()));
+            Some(Tried { candidate: &row.candidate, figures, trades })
+        });
+        for mut note in notes_of(rows, prepared, registry) {
+            let trades = note.trades.take().unwrap_or_default();
+            let set = sets.entry(note.tried.name.clone()).or_insert_with(|| (note.clone(), Vec::new()));
+            set.1.push(trades);
+            set.0 = note;
+        }
+    }
+    let joined = |(note, trades): (Note, Vec<String>)| Note { trades: Some(join_hashes(&trades)), ..note };
+    sets.into_values().map(joined).collect()
+}
+
 /// A note of each set that ran.
 fn notes_of<'a>(
-    tried: impl IntoIterator<Item = (&'a Candidate, &'a Figures)>,
+    tried: impl IntoIterator<Item = Tried<'a>>,
     prepared: &PreparedSearch<'_>,
     registry: &Registry,
 ) -> Vec<Note> {
     let mut session = prepared.settings.session.clone();
-    let notes = tried.into_iter().flat_map(|(candidate, figures)| {
+    let notes = tried.into_iter().flat_map(|Tried { candidate, figures, trades }| {
         session.bots = vec![prepared.space.bot(candidate)];
-        Variant::of_bots(&session, registry).into_iter().map(move |tried| Note {
+        Variant::of_bots(&session, registry, &prepared.files).into_iter().map(move |tried| Note {
             tried,
             p_value: figures.p_value,
             sharpe_of_a_day: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
+            trades: trades.clone(),
         })
     });
     notes.collect()
 }
 
-/// Notes every trial of a sweep that ran as a variant of its idea; how many variants of it there are by now. Nothing where
-/// they are not counted.
-pub fn count_sweep(
-    prepared: &PreparedSearch<'_>,
-    rows: &[TrialRow],
-    registry: &Registry,
-) -> Option<io::Result<u64>> {
-    let ledger = prepared.loaded.config.variants.ledger()?;
-    let tried = rows.iter().filter_map(|row| Some((&row.candidate, row.figures()?)));
-    let notes = notes_of(tried, prepared, registry);
-    Some(note(&ledger, &notes, &prepared.candles.span()))
-}
-
-/// Notes every set that was tried on a training, and each that was chosen on its test as well, as variants of their idea on
-/// these candles; how many variants of it there are by now. Nothing where they are not counted.
-pub fn count_walk<'a>(
-    steps: impl IntoIterator<Item = &'a WindowResult>,
-    prepared: &PreparedSearch<'_>,
-    registry: &Registry,
-) -> Option<io::Result<u64>> {
-    let ledger = prepared.loaded.config.variants.ledger()?;
-    let note = |notes: Vec<Note>, span: &Range<Millis>| note(&ledger, &notes, span);
-    let mut count = Ok(0);
-    for step in steps {
-        let tried = step.rows.iter().filter_map(|row| Some((&row.candidate, row.figures()?)));
-        count = note(notes_of(tried, prepared, registry), &step.window.training);
-        let chosen = step.chosen.iter().map(|chosen| (&chosen.candidate, &chosen.out_of_sample));
-        let tested: Vec<(_, &Figures)> = chosen.collect();
-        if !tested.is_empty() && count.is_ok() {
-            count = note(notes_of(tested, prepared, registry), &step.window.test);
-        }
-        if count.is_err() {
-            break;
-        }
+fn note(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
+    let noted = ledger.note(notes, look)?;
+    let VariantCount { count, walks, unknown, .. } = VariantCount::of(&noted, notes, look);
+    match unknown {
+        Some(lost) => Err(io::Error::other(format!("{}: {lost}", ledger.path().display()))),
+        None => Ok(TriedCount { variants: count, walks }),
     }
-    Some(count)
-}
-
-fn note(ledger: &VariantLedger, notes: &[Note], span: &Range<Millis>) -> io::Result<u64> {
-    ledger.note(notes, span).map(|known| VariantCount::of(&known, notes, span).count)
 }

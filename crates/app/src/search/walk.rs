@@ -1,15 +1,19 @@
 //! A walk forward that can be stopped and resumed: its windows, its hold-out, and the folder that it is kept in.
 
+use super::variants::{TriedCount, WalkLook, count_walk};
 use super::{HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, PreparedSearch, Reopening};
 use super::{LayoutTerms, ResultFolder, SearchTerms};
 use crate::bots::error_of_search;
 use crate::error::AppError;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_sdk::Millis;
+use candlewick_records::counted;
+use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Replay, SweepProgress};
+use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
 use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use serde_json::{Value, json};
+use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
@@ -25,6 +29,7 @@ pub enum HoldOutUse {
 /// A walk forward that is ready to run.
 pub struct WalkRun<'a> {
     walk: WalkForward<'a>,
+    terms: &'a SearchTerms,
     prepared: &'a PreparedSearch<'a>,
     layout: Layout,
     windows: Vec<Window>,
@@ -41,6 +46,10 @@ struct HoldOutRange {
     lock: HoldOutLock,
     hypothesis: Hypothesis,
     range: Range<Millis>,
+    /// What is held out, by its content.
+    candles: CandleSample,
+    /// Where earlier looks are noted.
+    ledger: Option<VariantLedger>,
 }
 
 /// How far a walk is.
@@ -102,7 +111,7 @@ impl<'a> WalkRun<'a> {
     /// # Errors
     /// Lengths that do not fit the candles, a folder of another walk, a hold-out that was opened before.
     pub fn prepare(
-        terms: &SearchTerms,
+        terms: &'a SearchTerms,
         layout: &LayoutTerms,
         prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
@@ -118,6 +127,7 @@ impl<'a> WalkRun<'a> {
             hold_out.lock.check(&request)?;
         }
         Ok(Self {
+            terms,
             walk: WalkForward { course, sweep, threads: terms.threads() },
             prepared,
             windows: windows.map_err(|error| error_of_search(error, loaded))?,
@@ -138,6 +148,26 @@ impl<'a> WalkRun<'a> {
     /// Where journals and results are kept.
     pub const fn folder(&self) -> &ResultFolder {
         &self.folder
+    }
+
+    /// Notes what the walk tried among the variants of its idea, and how many there are by now. Nothing where they are not
+    /// counted.
+    ///
+    /// # Errors
+    /// A ledger that cannot be kept, or of which something is missing.
+    pub fn count(&self, outcome: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {
+        let mut identity = walk_alone(&self.identity);
+        let run = hash_of(&identity);
+        for other in ["program", "data_hash"] {
+            identity.as_object_mut().map(|identity| identity.remove(other));
+        }
+        let opened = match &outcome.hold_out {
+            Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
+            Some(HoldOutOutcome::Locked { .. }) | None => None,
+        };
+        let (identity, walked, windows) = (&identity, &self.layout.walked, &outcome.windows[..]);
+        let look = WalkLook { identity, run, walked, windows, opened };
+        count_walk((self.terms, self.prepared), &look, registry)
     }
 
     /// Walks through all windows, and through the hold-out where it is opened.
@@ -167,8 +197,11 @@ impl<'a> WalkRun<'a> {
                 };
                 Some(HoldOutOutcome::Opened { opening, result: Box::new(result) })
             }
-            (None, Some(HoldOutRange { lock, hypothesis, range })) => {
-                Some(HoldOutOutcome::Locked { range: range.clone(), openings: lock.openings(hypothesis)? })
+            (None, Some(HoldOutRange { lock, hypothesis, range, candles, .. })) => {
+                Some(HoldOutOutcome::Locked {
+                    range: range.clone(),
+                    openings: lock.openings(hypothesis, candles, range)?,
+                })
             }
             (None, None) => None,
         };
@@ -216,17 +249,28 @@ fn opening<'a>(
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
         return Err(AppError::invalid(problem));
     };
-    // The walk alone, without the window that was walked last.
-    let mut identity = identity.clone();
-    identity.as_object_mut().map(|identity| identity.remove("window"));
+    let run = hash_of(&walk_alone(identity));
     let request = OpeningRequest {
         hypothesis: &hold_out.hypothesis,
-        run: blake3::hash(identity.to_string().as_bytes()).to_hex().to_string(),
+        looks: hold_out.earlier_looks(&run)?,
+        candles: &hold_out.candles,
+        run,
         range: &hold_out.range,
         now: SystemClock::new().now(),
         reopening,
     };
     Ok(Some((hold_out, request)))
+}
+
+/// The walk alone, without the window that was walked last.
+fn walk_alone(identity: &Value) -> Value {
+    let mut identity = identity.clone();
+    identity.as_object_mut().map(|identity| identity.remove("window"));
+    identity
+}
+
+fn hash_of(identity: &Value) -> String {
+    blake3::hash(identity.to_string().as_bytes()).to_hex().to_string()
 }
 
 /// Everything that decides a walk.
@@ -248,10 +292,35 @@ impl HoldOutRange {
     /// None where nothing is held out.
     fn of(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Option<Self> {
         let bot = prepared.settings.session.bots.first()?;
+        let range = layout.hold_out.clone()?;
         Some(Self {
             lock: HoldOutLock::new(&prepared.loaded.config.data.state),
             hypothesis: terms.hypothesis(prepared, bot),
-            range: layout.hold_out.clone()?,
+            candles: CandleSample::of(&prepared.candles.series).within(&range),
+            ledger: prepared.ledger(),
+            range,
         })
+    }
+
+    /// What is known of looks at it before it is opened by a run, in words.
+    fn earlier_looks(&self, run: &str) -> Result<Vec<String>, AppError> {
+        let Some(ledger) = &self.ledger else { return Ok(Vec::new()) };
+        let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
+        let looks = looks.map_err(|error| {
+            let problem = format!("cannot read {}, which says what was tried", ledger.path().display());
+            AppError::invalid(problem).because(error)
+        })?;
+        let kinds = looks.same_strategy.iter().map(|(kind, count)| match kind {
+            LookKind::Backtest => counted(*count, "backtest", "backtests"),
+            LookKind::Sweep => counted(*count, "sweep", "sweeps"),
+            LookKind::WalkForward => counted(*count, "walk forward", "walks forward"),
+            LookKind::HoldOut => counted(*count, "opening of a hold-out", "openings of a hold-out"),
+        });
+        let kinds: Vec<String> = kinds.collect();
+        let looked = (!kinds.is_empty()).then(|| {
+            format!("candles of the hold-out were looked at with this strategy before: {}", kinds.join(", "))
+        });
+        let lost = looks.lost.map(|lost| format!("variants unknown: {}: {lost}", ledger.path().display()));
+        Ok(looked.into_iter().chain(lost).collect())
     }
 }

@@ -1,22 +1,31 @@
 //! A strategy held to every check: those of the conformance kit, and those that take a clock or a file.
 
+mod best;
+mod elsewhere;
 mod file;
+mod process;
 mod speed;
 mod text;
 
+pub use best::verify_best;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::Candle;
 use candlewick_sdk::testkit::{
-    Check, Checked, Finding, Market, Subject, Validation, ValidationError, at_interval, candles_needed,
-    check_clock, random_walk, reverting, trending, validate,
+    Check, Checked, Finding, Market, Subject, Unseen, Validation, ValidationError, at_interval,
+    candles_needed, check_clock, random_walk, reverting, trending, validate,
 };
+pub use process::{Itself, answer_request};
 use speed::Speed;
 use std::panic;
+use std::time::Duration;
 
 /// How many checks there are, for a bar of progress.
-pub const CHECKS: u64 = 12;
+pub const CHECKS: u64 = 15;
 /// Candles of a file that are taken, the newest: every check shows them dozens of times.
 const MAX_CANDLES: usize = 50_000;
+/// Candles that nobody can have seen, and the time that a run over them may take: who cheats seldom, or late, shows it there.
+const MAX_UNSEEN: usize = 100_000;
+const PATIENCE: Duration = Duration::from_millis(50);
 /// Candles of a synthetic market beyond what the warm-up asks for.
 const SYNTHETIC_CANDLES: usize = 1_500;
 
@@ -31,6 +40,17 @@ pub struct ValidationReport {
     speed: Speed,
 }
 
+/// What some of the checks are made with.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// Seed of candles that nobody can have seen.
+    pub seed: u64,
+    /// How many of them; as many as take a moment when it is not said.
+    pub unseen: Option<usize>,
+    /// How the program is started for checks in other processes.
+    pub itself: Itself,
+}
+
 /// Makes every check. Without a market there are three synthetic ones.
 ///
 /// # Errors
@@ -38,12 +58,13 @@ pub struct ValidationReport {
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,
+    means: &Means,
     progress: &mut dyn FnMut(Check),
 ) -> Result<ValidationReport, ValidationError> {
     // A panic of the strategy is a finding.
     let usual = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let examined = examine_quietly(subject, market, progress);
+    let examined = examine_quietly(subject, market, means, progress);
     panic::set_hook(usual);
     examined
 }
@@ -51,6 +72,7 @@ pub fn examine(
 fn examine_quietly(
     subject: &Subject,
     market: Option<Market>,
+    means: &Means,
     progress: &mut dyn FnMut(Check),
 ) -> Result<ValidationReport, ValidationError> {
     let warmup = subject.build()?.warmup();
@@ -65,15 +87,26 @@ fn examine_quietly(
         examined.checked.push(speed);
         return Ok(examined);
     }
-    let mut validation = validate(subject, &markets, progress)?;
+    let usual = || unseen_candles(&examined.speed, warmup.min(MAX_CANDLES));
+    let unseen = Unseen { seed: means.seed, candles: means.unseen.unwrap_or_else(usual) };
+    let mut validation = validate(subject, &markets, unseen, progress)?;
     examined.checked.append(&mut validation.checked);
     examined.validation = Some(validation);
     progress(Check::Files);
     examined.checked.push(file::check(subject, &markets[0]));
     progress(Check::Clock);
     examined.checked.push(check_clock(subject, &markets[0], SystemClock::new().now()));
+    progress(Check::Processes);
+    examined.checked.extend(elsewhere::check(&means.itself, subject, &markets[0]));
     examined.checked.push(speed);
     Ok(examined)
+}
+
+/// As many as there is patience for.
+fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
+    let candle = speed.candle.unwrap_or_default().as_nanos().max(1);
+    let affordable = usize::try_from(PATIENCE.as_nanos() / candle).unwrap_or(MAX_UNSEEN);
+    affordable.clamp(candles_needed(warmup) + SYNTHETIC_CANDLES, MAX_UNSEEN.max(candles_needed(warmup) * 2))
 }
 
 fn synthetic(subject: &Subject, warmup: usize) -> Vec<Market> {

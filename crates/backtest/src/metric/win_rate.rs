@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The confidence of both intervals, two-sided.
 const CONFIDENCE: f64 = 0.95;
 
-/// The win rate beside the one that is needed. Both intervals assume independent trades.
+/// The win rate beside the one that is needed. Both intervals assume independent trades and one look.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WinRates {
     /// `won / (won + lost)`.

@@ -10,6 +10,7 @@ use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::bots::{error_of_backtest, strategies_of};
 use candlewick_app::candles::Candles;
+use candlewick_app::search::files_of_bots;
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
@@ -17,7 +18,8 @@ use candlewick_report::page::write_run_page;
 use candlewick_report::run::{
     Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of, write_trades_to,
 };
-use candlewick_search::variants::Variant;
+use candlewick_search::variants::{CandleSample, Look, LookKind, Variant};
+use candlewick_statistics::AlphaBudget;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -74,10 +76,6 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
-    if let Some(path) = &arguments.trades {
-        let (bots, scale) = (&prepared.loaded.config.bots, run.finished.money_scale);
-        write_file("--trades", path, |file| write_trades_to(file, book, bots, scale))?;
-    }
     let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;
     if arguments.no_cache {
         tracing::warn!("--no-cache does nothing any more: every backtest is run");
@@ -118,6 +116,19 @@ fn report(
     let PreparedBacktest { loaded, settings, header, candles, coarse, seen_payout_percent, .. } = prepared;
     let Replayed { finished, journal_hash, elapsed } = run;
     let span = candles.span();
+    let ledger = loaded.config.variants.ledger(&loaded.config.data.state);
+    let variants = ledger.map(|ledger| -> Result<VariantCounter, Failure> {
+        let files = files_of_bots(&settings.session.bots)?;
+        let look = Look {
+            kind: LookKind::Backtest,
+            run: None,
+            candles: CandleSample::of(&candles.series),
+            is_cut: arguments.candles.choice().to.is_some(),
+            span: span.clone(),
+        };
+        let tried = Variant::of_bots(&settings.session, context.registry, &files);
+        Ok(VariantCounter { ledger, tried, look })
+    });
     let basis = basis_of(&arguments.candles.choice(), candles.prices);
     let caveats = Caveats::of_replay(basis, &settings.simulation);
     let background = Background {
@@ -131,6 +142,7 @@ fn report(
     notices.extend(notice_of_incomplete(finished.incomplete_candles));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
+    let bots = &settings.session.bots;
     let report = RunReport::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
@@ -149,15 +161,16 @@ fn report(
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
         caveats,
+        weight_of_all_bots: AlphaBudget::of_first_run(bots.iter().map(|bot| bot.name.as_str())).whole(),
         verdicts: finished.verdicts,
         background,
         sensitivity,
-        variants: loaded.config.variants.ledger().map(|ledger| VariantCounter {
-            ledger,
-            tried: Variant::of_bots(&settings.session, context.registry),
-            span: span.clone(),
-        }),
+        variants: variants.transpose()?,
     });
+    if let Some(path) = &arguments.trades {
+        let (bots, terms) = (&loaded.config.bots, (finished.money_scale, report.caveats()));
+        write_file("--trades", path, |file| write_trades_to(file, &finished.book, bots, terms))?;
+    }
     if let Some(path) = &arguments.html {
         let parts = PageParts {
             kind: "Backtest",

@@ -47,6 +47,13 @@ pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<En
              trade until `candlewick resume`. A bot with another journal is not halted: name it with --journal or --config.",
             file.display()
         ))?,
+        Halted::ByJournal { .. } if context.global.json => {
+            print_json(&json!({ "halted": true, "bot_runs": false, "halt_file": null }))?;
+        }
+        Halted::ByJournal { error } => print(&format!(
+            "No bot runs on {journal}. An order in the journal halts a bot that starts on it, until `candlewick resume`. There is no \
+             file beside it: {error}."
+        ))?,
         Halted::Unconfirmed { error, file } => {
             let file = file.display();
             let rest = error.help_text().map_or(String::new(), |help| format!("{help}; "));

@@ -1,16 +1,19 @@
 //! `sweep`: many backtests of one bot, to see what its parameters do.
 
 use crate::context::Context;
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::SearchArguments;
 use candlewick_app::bots::error_of_search;
-use candlewick_app::search::{PreparedSearch, ResultFolder, ShardPlan, best_bot, count_sweep};
+use candlewick_app::search::{PreparedSearch, ResultFolder, SearchTerms, ShardPlan, best_bot, count_sweep};
+use candlewick_app::validation::verify_best;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, SweepResults, write_sweep_page};
+use candlewick_sdk::BotContext;
+use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
@@ -98,6 +101,7 @@ enum Part {
 
 /// A sweep that is ready to run.
 struct SweepContext<'a> {
+    terms: &'a SearchTerms,
     prepared: &'a PreparedSearch<'a>,
     runner: &'a SharedRunner<'a>,
     job: &'a Sweep<'a>,
@@ -122,6 +126,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
     let sweep_context = SweepContext {
+        terms: &terms,
         prepared: &prepared,
         runner: &runner,
         job: &job,
@@ -159,15 +164,30 @@ impl SweepContext<'_> {
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
             checked.map_err(|error| self.failure(error))?;
+            self.verify(best)?;
         }
         let payout = settings.simulation.payout_percent.to_fraction();
         let luck = Luck::of(&rows, payout, sweep.search.seed);
         let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
-        let counted = count_sweep(self.prepared, &rows, self.context.registry);
+        let counted = count_sweep((self.terms, self.prepared), &rows, self.context.registry);
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
         self.print(&report, || report.to_string())
+    }
+
+    /// Shows the best set its candles one by one, here and in a process of its own: nothing of it is a result before.
+    fn verify(&self, best: &TrialRow) -> Result<(), Failure> {
+        let PreparedSearch { entry, space, sweep, candles, .. } = self.prepared;
+        let bot = space.bot(&best.candidate);
+        let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
+        let expiry = bot.expiry();
+        let context = BotContext { bot: bot.name, symbol: bot.symbol, interval: bot.interval, expiry };
+        let subject = Subject { entry: (*entry).clone(), params: bot.params, bot: context };
+        let seed = sweep.search.seed;
+        let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
+        let help = format!("see what else there is: candlewick strategy check {}", subject.entry.name);
+        verified.map_err(|error| Failure::new(FailureKind::Check, error).help(help))
     }
 
     /// Writes the results: the same bytes, however often the sweep was stopped.

@@ -9,7 +9,7 @@ use crate::progress::{Progress, Terminal};
 use crate::search::{LayoutArguments, SearchArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, Layout, OpeningRecord, PreparedSearch, Reopening, ResultFolder, SearchTerms,
-    WalkEnd, WalkOutcome, WalkRun, count_walk,
+    TriedCount, WalkEnd, WalkOutcome, WalkRun,
 };
 use candlewick_backtest::{BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
@@ -19,7 +19,7 @@ use candlewick_report::walk_forward::{
 };
 use clap::Args;
 use serde_json::json;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -71,15 +71,13 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         context.say(&format!("stopped; the same command goes on where it was ({folder})"));
         return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
-    let (report, all) = report_of(&outcome, (&terms, &prepared), walk.layout())?;
-    let WalkOutcome { windows, hold_out, resumed } = &*outcome;
-    let opened = hold_out.iter().filter_map(|hold_out| match hold_out {
-        HoldOutOutcome::Opened { result, .. } => Some(&**result),
-        HoldOutOutcome::Locked { .. } => None,
-    });
-    let counted = count_walk(windows.iter().chain(opened), &prepared, context.registry);
-    let files = write(walk.folder(), &report, all.as_ref(), &prepared.settings)?;
-    let summary = WalkForwardSummary::new(&report, *resumed, counted, stopwatch.elapsed(), files);
+    let counted = walk.count(&outcome, context.registry);
+    let (report, all) = report_of(&outcome, (&terms, &prepared), walk.layout(), counted.as_ref())?;
+    let caveats = caveats_of((&terms, &prepared), counted.as_ref());
+    let counted = counted.map(|counted| counted.map(|tried| tried.variants));
+    let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
+    let summary =
+        WalkForwardSummary::new(&report, outcome.resumed, counted.as_ref(), stopwatch.elapsed(), files);
     show(&summary, context.global)?;
     Ok(Ending::Done)
 }
@@ -94,19 +92,35 @@ impl WalkForwardArguments {
     }
 }
 
+fn caveats_of(
+    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    counted: Option<&io::Result<TriedCount>>,
+) -> Caveats {
+    let basis = basis_of(&terms.candles, prepared.candles.prices);
+    let mut caveats = Caveats::of_replay(basis, &prepared.settings.simulation);
+    match counted {
+        // A set is chosen anew in each window; what could be chosen for the best are the walks.
+        Some(Ok(tried)) => caveats.count(tried.walks, None),
+        Some(Err(error)) => caveats.count(0, Some(&error.to_string())),
+        None => caveats.leave_uncounted(),
+    }
+    caveats
+}
+
 /// The report of a walk, and all of its tests as one run.
 fn report_of(
     outcome: &WalkOutcome,
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     layout: &Layout,
+    counted: Option<&io::Result<TriedCount>>,
 ) -> Result<(WalkForwardReport, Option<Finished>), Failure> {
-    let PreparedSearch { loaded, settings, space, sweep, candles, .. } = prepared;
-    let caveats = Caveats::of_replay(basis_of(&terms.candles, candles.prices), &settings.simulation);
+    let PreparedSearch { loaded, space, sweep, candles, .. } = prepared;
+    let caveats = caveats_of((terms, prepared), counted);
     let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
         HoldOutOutcome::Opened { opening, result } => {
-            let OpeningRecord { at, number, others } = opening.clone();
-            let opening = HoldOutOpening { at, number, others };
+            let OpeningRecord { at, number, others, looks } = opening.clone();
+            let opening = HoldOutOpening { at, number, others, looks };
             HoldOut::opened(result, (space, sweep.objective), &opening, caveats.clone())
         }
     });
@@ -130,7 +144,7 @@ fn write(
     folder: &ResultFolder,
     report: &WalkForwardReport,
     all: Option<&Finished>,
-    settings: &BacktestSettings,
+    (settings, caveats): (&BacktestSettings, &Caveats),
 ) -> Result<Vec<PathBuf>, Failure> {
     let mut files = vec![
         folder.put("windows.csv", |bytes| write_windows(report, bytes))?,
@@ -138,9 +152,9 @@ fn write(
     ];
     if let Some(all) = all {
         let bots = &settings.session.bots;
-        files.push(
-            folder.put("trades.csv", |bytes| write_trades_to(bytes, &all.book, bots, all.money_scale))?,
-        );
+        files.push(folder.put("trades.csv", |bytes| {
+            write_trades_to(bytes, &all.book, bots, (all.money_scale, caveats))
+        })?);
     }
     Ok(files)
 }

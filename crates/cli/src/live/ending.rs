@@ -50,7 +50,8 @@ pub(crate) fn report(
     let finished = &outcome.finished;
     if let Some(path) = trades {
         let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
-        write_file("--trades", path, |file| write_trades_to(file, &finished.book, bots, scale))?;
+        let caveats = Caveats::of_trading(Some(outcome.trading), &loaded.config.simulation);
+        write_file("--trades", path, |file| write_trades_to(file, &finished.book, bots, (scale, &caveats)))?;
     }
     let report = figures(&outcome, loaded, elapsed);
     if json {
@@ -95,6 +96,7 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
         audit_findings: findings(&finished.audits),
         caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation),
         verdicts: finished.verdicts.clone(),
+        weight_of_all_bots: finished.weight_of_all_bots,
         background: background(&finished.book, loaded),
         sensitivity: None,
         variants: None,

@@ -258,6 +258,7 @@ impl Screen {
             Edge::Open => (NOTE, "is open"),
             Edge::Shown => (GOOD, "is shown"),
             Edge::Rejected => (BAD, "is ruled out"),
+            Edge::NoLongerHeld => (BAD, "no longer holds"),
         };
         let text = format!("{bot}: its edge {style}{text}{style:#} after {} trades", judgement.trades);
         self.line(judgement.at, BOLD, "verdict", &text);
@@ -315,8 +316,8 @@ impl Screen {
                     self.show_action(action);
                 }
             }
-            // The log shows warnings.
-            Notice::Price(..) | Notice::Warning(_) => {}
+            // The log shows warnings and alarms.
+            Notice::Price(..) | Notice::Warning(_) | Notice::Alarm(_) => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = self.stopping(why, unfinished, last_close, waits_until);

@@ -124,3 +124,17 @@ impl OrderTerms {
         self.decision_time
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Situation;
+    use super::*;
+
+    #[test]
+    fn an_order_of_a_book_of_several_runs_has_its_new_number_and_is_the_same_otherwise() {
+        let proposal = Situation::default().proposal;
+        let [own, expected] = [3, 7].map(|number| OrderTerms::of(&proposal, IntentId::new(number)));
+        assert_eq!(own.renumbered(IntentId::new(7)), expected);
+        assert_eq!(expected.intent(), IntentId::new(7));
+    }
+}

@@ -240,6 +240,44 @@ mod tests {
     }
 
     #[test]
+    fn a_window_ends_with_its_last_minute_also_after_midnight_and_one_without_a_length_is_a_whole_day() {
+        let contains = |from: &str, to: &str, moment: &str| {
+            let (days, timezone) = (vec![Weekday::Mon], "UTC".into());
+            let hours = Hours { days, from: from.into(), to: to.into(), timezone };
+            Window::new(&hours, "risk.hours").unwrap().contains(at(moment))
+        };
+        // From Monday to Tuesday.
+        for (from, to, inside, outside) in [
+            ("22:00", "06:00", "2026-01-05T22:00:00Z", "2026-01-05T21:59:59.999Z"),
+            ("22:00", "06:00", "2026-01-06T05:59:59.999Z", "2026-01-06T06:00:00Z"),
+            ("09:00", "17:00", "2026-01-05T16:59:59.999Z", "2026-01-05T17:00:00Z"),
+            ("08:00", "08:00", "2026-01-05T08:00:00Z", "2026-01-05T07:59:59.999Z"),
+            ("08:00", "08:00", "2026-01-06T07:59:59.999Z", "2026-01-06T08:00:00Z"),
+        ] {
+            assert!(contains(from, to, inside), "{from} {to} {inside}");
+            assert!(!contains(from, to, outside), "{from} {to} {outside}");
+        }
+    }
+
+    #[test]
+    fn hours_of_which_no_zone_is_said_are_of_utc() {
+        let hours: Hours = serde_json::from_str(r#"{ "from": "09:00", "to": "10:00" }"#).unwrap();
+        assert_eq!((hours.timezone.as_str(), hours.days.len()), ("UTC", 0));
+        let window = Window::new(&hours, "risk.hours").unwrap();
+        assert!(window.contains(at("2026-07-05T09:30:00Z")) && !window.contains(at("2026-07-05T08:30:00Z")));
+    }
+
+    #[test]
+    fn a_day_begins_with_its_first_moment_in_any_zone() {
+        day(
+            "17:00",
+            "America/New_York",
+            "2026-01-05T22:00:00Z",
+            ("2026-01-05T22:00:00Z", "2026-01-06T22:00:00Z"),
+        );
+    }
+
+    #[test]
     fn broken_times_and_zones_are_refused_by_key() {
         assert!(DayStart::new("24:00", "UTC").unwrap_err().to_string().starts_with("risk.day_start"));
         assert!(

@@ -13,7 +13,7 @@ impl Limits {
     #[inline]
     pub(crate) fn is_full(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
         let reached = |most: usize, count: usize| most > 0 && count >= most;
-        reached(self.max_open_trades, intents.all().len())
+        reached(self.max_open_trades, intents.trades())
             || reached(self.max_open_trades_per_symbol, on_symbol.all() as usize)
     }
 }
@@ -40,5 +40,25 @@ mod tests {
         assert_eq!(ask(3, 1, 0, 3), Ruling::Refuse);
         assert_eq!(ask(3, 1, 1, 0), Ruling::Refuse);
         assert_eq!(ask(0, 0, 50, 50), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_second_trade_of_one_request_counts_until_it_is_over() {
+        for (all, per_symbol) in [(2, 0), (0, 2)] {
+            let mut situation = Situation::with(|risk| {
+                (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
+            });
+            let id = situation.intents.next_id();
+            situation.begin(Situation::SYMBOL, Stage::Open);
+            situation.intents.begin_second(id);
+            assert_eq!(situation.ask(check), Ruling::Refuse);
+            // It may outlive the trade that was asked for.
+            situation.intents.settle(id);
+            assert_eq!(situation.ask(check), Ruling::Pass);
+            situation.begin(Situation::SYMBOL, Stage::Open);
+            assert_eq!(situation.ask(check), Ruling::Refuse);
+            situation.intents.end_second(id);
+            assert_eq!(situation.ask(check), Ruling::Pass);
+        }
     }
 }

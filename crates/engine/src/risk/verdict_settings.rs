@@ -20,22 +20,28 @@ pub struct VerdictSettings {
     pub delta: f64,
     /// How much the notional accounts stake.
     pub lambda: LambdaRule,
+    /// After *edge shown*: the mean number of trades to a false alarm that the edge has ended, while it holds; 0 watches
+    /// nothing, as does a journal that does not say.
+    #[serde(default)]
+    pub watch_trades: u64,
 }
 
 /// How much the notional accounts of a verdict stake; a rule that changes gets another name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LambdaRule {
-    /// The Kelly fraction of the mean return seen, drawn to `delta` with the weight of 400 trades.
+    /// The Kelly fractions of four edges from 1.1 to 6.5 `delta`, each of a part of its own. `shrunk_kelly400`, the rule of
+    /// earlier versions, is read as this one: what it judged stands in its journals, and every verdict begins anew.
     #[default]
-    ShrunkKelly400,
+    #[serde(alias = "shrunk_kelly400")]
+    FixedFractions,
 }
 
 impl Default for VerdictSettings {
     fn default() -> Self {
         let plan = EdgeTestPlan::default();
         let (alpha, beta, delta) = (plan.alpha(), plan.beta(), plan.delta());
-        Self { alpha, beta, delta, lambda: LambdaRule::default() }
+        Self { alpha, beta, delta, lambda: LambdaRule::default(), watch_trades: plan.watch_trades() }
     }
 }
 
@@ -45,8 +51,9 @@ impl VerdictSettings {
     /// # Errors
     /// [`EngineError`] names the value that cannot be kept.
     pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
-        let LambdaRule::ShrunkKelly400 = self.lambda;
+        let LambdaRule::FixedFractions = self.lambda;
         EdgeTestPlan::new(self.alpha, self.beta, self.delta)
+            .map(|plan| plan.watching(self.watch_trades))
             .map_err(|error| EngineError::setting("risk.verdict", error.to_string()))
     }
 }
@@ -58,6 +65,13 @@ mod tests {
     #[test]
     fn the_defaults_are_the_plan_of_the_statistics() {
         assert_eq!(VerdictSettings::default().to_plan().unwrap(), EdgeTestPlan::default());
+    }
+
+    #[test]
+    fn the_rule_of_earlier_versions_is_read_and_written_as_the_one_that_is_used() {
+        let read: VerdictSettings = serde_json::from_str(r#"{"lambda":"shrunk_kelly400"}"#).unwrap();
+        assert_eq!(read, VerdictSettings { watch_trades: 0, ..VerdictSettings::default() });
+        assert!(serde_json::to_string(&read).unwrap().contains("fixed_fractions"));
     }
 
     #[test]

@@ -13,8 +13,8 @@ impl Session {
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
-        if let Some(bot) = self.bots.get_mut(bot.index()) {
-            bot.verdict.on_answered(symbol, payout);
+        if let Some(verdict) = self.verdict_mut(bot) {
+            verdict.on_answered(symbol, payout);
         }
     }
 
@@ -38,8 +38,11 @@ impl Session {
 
     /// What never was a trade is no evidence. One that is found after all stays none: its end may have been known by then.
     fn leave_out(&mut self, intent: &Intent) {
+        if let Some(verdict) = self.verdict_mut(intent.bot) {
+            verdict.on_left_out(intent.id);
+        }
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.verdict.on_left_out(intent.id);
+            bot.stake.left_out(intent.id);
         }
     }
 
@@ -55,7 +58,7 @@ impl Session {
         let end = (settled.outcome, settled.profit, settled.payout);
         self.ledger.settle(intent.stake, settled.profit);
         self.state.end_probe(intent.symbol, intent.id);
-        self.count_end(intent.bot, intent.symbol, end, at);
+        self.count_end((intent.bot, intent.id), intent.symbol, end, at);
         Some(intent)
     }
 
@@ -63,7 +66,7 @@ impl Session {
     #[inline]
     pub(super) fn count_end(
         &mut self,
-        bot: BotId,
+        (bot, intent): (BotId, IntentId),
         symbol: SymbolId,
         (outcome, profit, payout): (Outcome, Money, Option<Payout>),
         at: Millis,
@@ -74,7 +77,7 @@ impl Session {
             self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
         }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
-            bot.stake.settled(outcome, profit, payout);
+            bot.stake.settled(intent, (outcome, profit, payout));
         }
     }
 

@@ -17,8 +17,11 @@ impl Session {
                 self.intents.begin(approved, nominal_close(approved.expiry(), approved.decision_time()));
                 self.ledger.reserve(approved.stake());
                 self.state.count_trade(&self.limits, approved.decision_time());
+                if let Some(verdict) = self.verdict_mut(approved.bot()) {
+                    verdict.on_decided(approved.intent(), approved.symbol(), approved.decision_time());
+                }
                 if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
-                    bot.verdict.on_decided(approved.intent(), approved.symbol());
+                    bot.stake.decided(approved.intent());
                 }
                 let at = approved.decision_time();
                 if Probe::of(&self.limits, &self.state, approved.symbol(), at) == Probe::Needed {

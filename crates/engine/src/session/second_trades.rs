@@ -14,6 +14,7 @@ impl Session {
         if self.second_trades.iter().all(|known| known.venue_id != trade.venue_id) {
             self.second_trades.push(*trade);
             self.ledger.reserve(trade.stake);
+            self.intents.begin_second(trade.intent);
         }
     }
 
@@ -21,6 +22,7 @@ impl Session {
         if let Some(place) = self.second_trades.iter().position(|known| known.venue_id == *venue_id) {
             let trade = self.second_trades.remove(place);
             self.ledger.settle(trade.stake, profit);
+            self.intents.end_second(trade.intent);
         }
     }
 }

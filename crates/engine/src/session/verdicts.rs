@@ -1,23 +1,64 @@
 //! The verdicts on the bots' edges: they follow the same events in a backtest, live, and when a journal is folded.
 
 use super::Session;
-use crate::{BotId, BotVerdict, Edge, Header, Judgement, Settled};
+use crate::{BotId, BotVerdict, Header, Judgement, Settled, VerdictSettings};
 use candlewick_sdk::Millis;
+use candlewick_statistics::{AlphaBudget, BudgetedBot, EdgeTestPlan};
 use serde_json::{Value, json};
+
+/// What all bots of a journal share: one alpha.
+#[derive(Default)]
+pub(super) struct SharedVerdicts {
+    /// Without bots before the first run begins.
+    budget: AlphaBudget,
+    /// Bots of earlier runs that the Session does not have: their trades may still end, and their places may be taken.
+    absent: Vec<(String, BotVerdict)>,
+}
+
+/// The verdict on a bot of a first run.
+pub(super) fn of_first_run(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -> BotVerdict {
+    let mut verdict = BotVerdict::new(plan);
+    verdict.set_weight(budget.weight(bot).unwrap_or(1.0));
+    verdict
+}
 
 impl Session {
     /// A run with this header begins: the verdict of each of its bots goes on where it stood, if the same bot traded
     /// last, and begins anew if its series, expiry, parameters, strategy, the strategy's version or the plan has changed.
+    /// What each may spend of alpha follows from that ([`AlphaBudget`]).
     pub fn begin_run(&mut self, header: &Header) {
         let named = header.settings.pointer("/session/bots").and_then(Value::as_array);
-        let next = self.next_intent();
-        for (index, settings) in named.into_iter().flatten().enumerate() {
-            let name = settings["name"].as_str().unwrap_or_default();
-            let place = self.names.iter().position(|known| known == name);
-            if let Some(bot) = place.and_then(|place| self.bots.get_mut(place)) {
-                bot.verdict.begin_run(&identity(header, settings, index), next);
+        let named: Vec<(&str, Value)> = (named.into_iter().flatten().enumerate())
+            .map(|(index, bot)| (bot["name"].as_str().unwrap_or_default(), identity(header, bot, index)))
+            .collect();
+        let (plan, next) = (plan_of(header), self.next_intent());
+        let mut budget = std::mem::take(&mut self.shared.budget);
+        let bots: Vec<BudgetedBot<'_>> = (named.iter())
+            .map(|(name, identity)| {
+                let id = self.remember_bot(name);
+                let verdict = self.verdict_mut(id);
+                let is_other = verdict.is_some_and(|verdict| verdict.begins_anew(identity));
+                let is_new = budget.weight(name).is_none();
+                BudgetedBot { name, begins_anew: is_other || is_new }
+            })
+            .collect();
+        budget.begin_run(&bots, |name| self.account_of(name));
+        for (bot, (_, identity)) in bots.iter().zip(&named) {
+            let id = self.remember_bot(bot.name);
+            if let Some(own) = self.bots.get_mut(id.index()).filter(|_| bot.begins_anew) {
+                own.stake.begin_anew();
+            }
+            let Some(verdict) = self.verdict_mut(id) else { continue };
+            if bot.begins_anew {
+                let plan = plan.unwrap_or_else(|| verdict.edge_test().plan());
+                verdict.begin_anew(identity, plan, next);
+            }
+            verdict.set_weight(budget.weight(bot.name).unwrap_or_default());
+            if let Some(plan) = plan {
+                verdict.set_watch_trades(plan.watch_trades());
             }
         }
+        self.shared.budget = budget;
     }
 
     /// The verdict on each bot, in the bots' order.
@@ -25,16 +66,54 @@ impl Session {
         self.bots.iter().map(|bot| &*bot.verdict)
     }
 
-    /// The bots whose edge the verdict has ruled out.
+    /// What all trades of several bots together may spend of alpha; 0 where they are not judged ([`AlphaBudget::whole`]).
+    pub fn weight_of_all_bots(&self) -> f64 {
+        if self.shared.budget == AlphaBudget::default() {
+            return AlphaBudget::of_first_run(self.names.iter().map(String::as_str)).whole();
+        }
+        self.shared.budget.whole()
+    }
+
+    /// The bots whose edge the verdict has ruled out, or says to have ended.
     pub fn edge_rejected_bots(&self) -> impl Iterator<Item = &str> {
         let bots = self.verdicts().zip(&self.names);
-        bots.filter(|(verdict, _)| verdict.edge() == Edge::Rejected).map(|(_, name)| name.as_str())
+        bots.filter(|(verdict, _)| verdict.edge().forbids_trades()).map(|(_, name)| name.as_str())
     }
 
     /// Counts a settlement in the verdict of its bot; the verdict, if it falls with that.
     pub(super) fn judge(&mut self, id: BotId, settled: &Settled, at: Millis) -> Option<Judgement> {
-        let bot = self.bots.get_mut(id.index())?;
-        bot.verdict.on_settled((id, settled.intent), (settled.outcome, settled.payout), at)
+        let verdict = self.verdict_mut(id)?;
+        verdict.on_settled((id, settled.intent), (settled.outcome, settled.payout), at)
+    }
+
+    /// The verdict on a bot, be it of an earlier run.
+    #[inline]
+    pub(super) fn verdict_mut(&mut self, id: BotId) -> Option<&mut BotVerdict> {
+        let own = self.bots.len();
+        match self.bots.get_mut(id.index()) {
+            Some(bot) => Some(&mut bot.verdict),
+            None => self.shared.absent.get_mut(id.index() - own).map(|(_, verdict)| verdict),
+        }
+    }
+
+    /// The number of a bot of an earlier run; one that the Session does not have gets one behind the Session's own.
+    pub(crate) fn remember_bot(&mut self, name: &str) -> BotId {
+        let known = self.names.iter().chain(self.shared.absent.iter().map(|(name, _)| name));
+        let place = known.clone().position(|known| known == name).unwrap_or_else(|| known.count());
+        let Some(id) = BotId::new(place) else { return BotId::RETIRED };
+        if place == self.bots.len() + self.shared.absent.len() {
+            let plan =
+                self.bots.first().map_or_else(EdgeTestPlan::default, |bot| bot.verdict.edge_test().plan());
+            self.shared.absent.push((name.to_owned(), BotVerdict::new(plan)));
+        }
+        id
+    }
+
+    /// What the account for an edge of a bot holds, with its open stakes lost.
+    fn account_of(&self, name: &str) -> f64 {
+        let own = self.names.iter().zip(&self.bots).map(|(name, bot)| (name, &*bot.verdict));
+        let mut all = own.chain(self.shared.absent.iter().map(|(name, verdict)| (name, verdict)));
+        all.find(|(known, _)| *known == name).map_or(1.0, |(_, verdict)| verdict.edge_test().edge_account())
     }
 }
 
@@ -45,6 +124,16 @@ fn identity(header: &Header, settings: &Value, index: usize) -> Value {
     identity.retain(|key, _| !["name", "stake"].contains(&key.as_str()));
     let version = header.strategies.get(index).map(|(_, version)| version);
     identity.insert("version".to_owned(), json!(version));
-    identity.insert("plan".to_owned(), json!(header.settings.pointer("/session/risk/verdict")));
+    let mut plan = json!(header.settings.pointer("/session/risk/verdict"));
+    // What comes after the verdict does not make it another one.
+    plan.as_object_mut().and_then(|plan| plan.remove("watch_trades"));
+    identity.insert("plan".to_owned(), plan);
     Value::Object(identity)
+}
+
+/// The plan that was fixed for a run; none where it is not known any more.
+fn plan_of(header: &Header) -> Option<EdgeTestPlan> {
+    let settings = header.settings.pointer("/session/risk/verdict")?;
+    let settings: VerdictSettings = serde_json::from_value(settings.clone()).ok()?;
+    settings.to_plan().ok()
 }

@@ -1,17 +1,18 @@
 //! A fraction of the Kelly stake, on the careful side of every number in it.
 
-use super::Purse;
+use super::{KellyBound, Purse};
+use crate::{IntentId, to_trade_outcome};
 use candlewick_sdk::{Money, Outcome, Payout};
-use candlewick_statistics::{WinRate, kelly_fraction, wilson_interval};
+use candlewick_statistics::{OpenBets, RunningWinRate, WinRate, kelly_fraction, wilson_interval};
 
 /// How many payouts back "recent" reaches.
 const RECENT: usize = 20;
-/// One-sided confidence of the lower bound: 95 %, as a two-sided interval of 90 %.
-const CONFIDENCE: f64 = 0.90;
+/// One-sided confidence of the lower end.
+const CONFIDENCE: f64 = 0.95;
 
 /// Bets the minimum for its first trades; then `fraction x f x free balance / trades that can be open
-/// together`, with `f = (p (1 + b) - 1) / b`, `p` the Wilson lower bound of the win rate and `b` the lowest
-/// recent payout. Nothing while `p` is not above break-even.
+/// together`, with `f = (p (1 + b) - 1) / b`, `p` the lower end of the win rate and `b` the lowest recent payout, and the
+/// minimum while that is less: a bot that stakes nothing learns nothing more.
 #[derive(Debug)]
 pub(crate) struct Kelly {
     fraction: f64,
@@ -20,11 +21,24 @@ pub(crate) struct Kelly {
     lost: u64,
     payouts: [Option<Payout>; RECENT],
     newest: usize,
+    /// None of the earlier rule.
+    sequence: Option<Sequence>,
+}
+
+/// The lower end that may be staked by after every trade.
+#[derive(Debug)]
+struct Sequence {
+    rate: RunningWinRate,
+    open: Vec<(IntentId, OpenBets)>,
 }
 
 impl Kelly {
-    pub(super) const fn new(fraction: f64, floor_trades: u32) -> Self {
-        Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT], newest: 0 }
+    pub(super) fn new(fraction: f64, floor_trades: u32, bound: KellyBound) -> Self {
+        let sequence = match bound {
+            KellyBound::ConfidenceSequence => Sequence::new(),
+            KellyBound::Wilson => None,
+        };
+        Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT], newest: 0, sequence }
     }
 
     pub(super) fn next(&self, purse: Purse) -> Money {
@@ -32,18 +46,38 @@ impl Kelly {
             return purse.minimum;
         }
         let kelly = self.careful_kelly().unwrap_or(0.0);
-        purse.free.scaled_down(self.fraction * kelly / f64::from(purse.together.max(1)))
+        let stake = purse.free.scaled_down(self.fraction * kelly / f64::from(purse.together.max(1)));
+        if self.sequence.is_some() { stake.max(purse.minimum) } else { stake }
     }
 
     /// `None` while there is nothing to judge by.
     fn careful_kelly(&self) -> Option<f64> {
         let payout = self.payouts.iter().flatten().min()?;
-        let rate = WinRate::new(self.won, self.lost).ok()?;
-        let interval = wilson_interval(rate, CONFIDENCE).ok()?;
-        kelly_fraction(interval.lower, payout.to_fraction()).ok()
+        let lower = if let Some(sequence) = &self.sequence {
+            sequence.rate.lower_end()
+        } else {
+            let rate = WinRate::new(self.won, self.lost).ok()?;
+            wilson_interval(rate, 2.0 * CONFIDENCE - 1.0).ok()?.lower
+        };
+        kelly_fraction(lower, payout.to_fraction()).ok()
     }
 
-    pub(super) fn settled(&mut self, outcome: Outcome, payout: Option<Payout>) {
+    pub(super) fn decided(&mut self, intent: IntentId) {
+        if let Some(Sequence { rate, open }) = &mut self.sequence {
+            open.push((intent, rate.on_open()));
+        }
+    }
+
+    pub(super) fn left_out(&mut self, intent: IntentId) {
+        if let Some(sequence) = &mut self.sequence {
+            sequence.settled(intent, Outcome::Cancelled);
+        }
+    }
+
+    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
+        if let Some(sequence) = &mut self.sequence {
+            sequence.settled(intent, outcome);
+        }
         match outcome {
             Outcome::Won => self.won += 1,
             Outcome::Lost => self.lost += 1,
@@ -54,39 +88,98 @@ impl Kelly {
             self.newest += 1;
         }
     }
+
+    /// Another bot trades from here on, whose win rate is not that of the trades so far.
+    pub(super) fn begin_anew(&mut self) {
+        if self.sequence.is_some() {
+            *self = Self::new(self.fraction, self.floor_trades, KellyBound::ConfidenceSequence);
+        }
+    }
+}
+
+impl Sequence {
+    fn new() -> Option<Self> {
+        Some(Self { rate: RunningWinRate::new(CONFIDENCE).ok()?, open: Vec::new() })
+    }
+
+    /// One that is not known, or was left out before, changes nothing.
+    fn settled(&mut self, intent: IntentId, outcome: Outcome) {
+        let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return };
+        let (_, bets) = self.open.swap_remove(place);
+        self.rate.on_settled(bets, to_trade_outcome(outcome));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(won: u32, lost: u32, floor: u32, together: u32, expected: std::ops::RangeInclusive<i64>) {
-        let mut kelly = Kelly::new(0.5, floor);
+    fn check(
+        (bound, order): (KellyBound, impl Iterator<Item = Outcome>),
+        (floor, together): (u32, u32),
+        expected: std::ops::RangeInclusive<i64>,
+    ) {
+        let mut kelly = Kelly::new(0.5, floor, bound);
         let payout = Payout::from_parts(800_000);
-        (0..won).for_each(|_| kelly.settled(Outcome::Won, payout));
-        (0..lost).for_each(|_| kelly.settled(Outcome::Lost, payout));
-        kelly.settled(Outcome::Draw, payout);
+        for (number, outcome) in (1..).zip(order) {
+            kelly.decided(IntentId::new(number));
+            kelly.settled(IntentId::new(number), outcome, payout);
+        }
         let purse = Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together };
         let stake = kelly.next(purse).minor();
-        assert!(expected.contains(&stake), "{won} won, {lost} lost: {stake}");
+        assert!(expected.contains(&stake), "{bound:?}: {stake}");
+    }
+
+    /// So many of each ten trades are won; a draw is none.
+    fn trades(won_of_ten: u64, count: u64) -> impl Iterator<Item = Outcome> {
+        let outcome =
+            move |trade: u64| if trade * 7 % 10 < won_of_ten { Outcome::Won } else { Outcome::Lost };
+        (0..count).map(outcome).chain([Outcome::Draw])
     }
 
     #[test]
     fn the_first_trades_bet_the_minimum() {
-        check(50, 49, 100, 1, 100..=100);
+        check((KellyBound::ConfidenceSequence, trades(7, 99)), (100, 1), 100..=100);
     }
 
     #[test]
-    fn nothing_is_staked_while_the_lower_bound_is_not_above_break_even() {
-        // 56 % of 200 is above the break-even of 55.56 %, its lower bound is not.
-        check(112, 88, 100, 1, 0..=0);
+    fn the_minimum_is_staked_while_the_lower_end_is_not_above_break_even_so_that_it_can_still_move() {
+        // 60 % of 200 is above the break-even of 55.56 %, its lower end is not; and nor is 50 % of any number.
+        check((KellyBound::ConfidenceSequence, trades(6, 200)), (100, 1), 100..=100);
+        check((KellyBound::ConfidenceSequence, trades(5, 2_000)), (100, 1), 100..=100);
+        check((KellyBound::Wilson, trades(6, 200)), (100, 1), 0..=0);
     }
 
     #[test]
-    fn a_clear_edge_is_staked_by_its_lower_bound_and_shared_among_trades_together() {
+    fn a_clear_edge_is_staked_by_its_lower_end_and_shared_among_trades_together() {
         // 700 of 1,000 at b = 0.8: Wilson lower bound at z = 1.644854 is 0.675650, so
         // f = (0.675650 x 1.8 - 1) / 0.8 = 0.270213; half of it on 10,000.00 is 1,351.06.
-        check(700, 300, 100, 1, 135_106..=135_106);
-        check(700, 300, 100, 3, 45_035..=45_035);
+        check((KellyBound::Wilson, trades(7, 1_000)), (100, 1), 135_106..=135_106);
+        check((KellyBound::Wilson, trades(7, 1_000)), (100, 3), 45_035..=45_035);
+        // The lower end that may be looked at after every trade lies on the grid of 0.4 points below that, and above 64 %:
+        // f from 0.19 to 0.27.
+        check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 1), 95_000..=134_000);
+        check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 3), 31_600..=44_700);
+    }
+
+    #[test]
+    fn what_is_left_out_or_begins_anew_leaves_nothing_behind() {
+        let (mut kelly, payout) =
+            (Kelly::new(0.5, 0, KellyBound::ConfidenceSequence), Payout::from_parts(800_000));
+        for number in (1..=400).map(IntentId::new) {
+            kelly.decided(number);
+            kelly.left_out(number);
+            kelly.settled(number, Outcome::Won, payout);
+        }
+        let purse =
+            Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together: 1 };
+        assert_eq!(kelly.next(purse).minor(), 100);
+        (401..800).map(IntentId::new).for_each(|number| {
+            kelly.decided(number);
+            kelly.settled(number, Outcome::Won, payout);
+        });
+        assert!(kelly.next(purse).minor() > 200_000);
+        kelly.begin_anew();
+        assert_eq!(kelly.next(purse).minor(), 100);
     }
 }

@@ -6,7 +6,7 @@ mod martingale;
 mod share;
 mod soros;
 
-use crate::EngineError;
+use crate::{EngineError, IntentId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
 use fixed::Fixed;
@@ -51,14 +51,29 @@ pub enum StakeSettings {
         /// How many wins in a row are staked again.
         wins: u32,
     },
-    /// A fraction of the Kelly stake, by the lower bound of the win rate seen and the lowest recent payout.
+    /// A fraction of the Kelly stake, by the lower end of the win rate seen and the lowest recent payout.
     Kelly {
         /// Fraction of the full Kelly stake, above 0 and at most 1.
         fraction: f64,
         /// How many trades bet the minimum stake first.
         #[serde(default = "default_kelly_floor_trades")]
         kelly_floor_trades: u32,
+        /// Which lower end of the win rate it stakes by.
+        #[serde(default)]
+        bound: KellyBound,
     },
+}
+
+/// The lower end of the win rate that a Kelly stake goes by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KellyBound {
+    /// One that holds after every trade, also of trades that overlap; the smallest stake while it is not above break-even.
+    #[default]
+    ConfidenceSequence,
+    /// Wilson's, which assumes independent trades and one look; nothing while it is not above break-even. It is that of
+    /// journals that do not say, and stops most bots for good.
+    Wilson,
 }
 
 /// What a stake rule may know when it is asked.
@@ -121,9 +136,9 @@ impl Stake {
                 within(f64::from(*wins), 0.0, 64.0, &format!("{key}.wins"))?;
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
-            StakeSettings::Kelly { fraction, kelly_floor_trades } => {
+            StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
                 within(*fraction, 0.0, 1.0, &format!("{key}.fraction"))?;
-                Ok(Self::Kelly(Kelly::new(*fraction, *kelly_floor_trades)))
+                Ok(Self::Kelly(Kelly::new(*fraction, *kelly_floor_trades, *bound)))
             }
         }
     }
@@ -139,13 +154,39 @@ impl Stake {
         }
     }
 
+    /// An intent of the bot was approved.
+    #[inline]
+    pub(crate) fn decided(&mut self, intent: IntentId) {
+        if let Self::Kelly(rule) = self {
+            rule.decided(intent);
+        }
+    }
+
+    /// An intent of the bot did not become a trade, or not the one that was meant.
+    pub(crate) fn left_out(&mut self, intent: IntentId) {
+        if let Self::Kelly(rule) = self {
+            rule.left_out(intent);
+        }
+    }
+
+    /// Another bot trades from here on.
+    pub(crate) fn begin_anew(&mut self) {
+        if let Self::Kelly(rule) = self {
+            rule.begin_anew();
+        }
+    }
+
     /// One of the bot's trades has ended.
-    pub(crate) fn settled(&mut self, outcome: Outcome, profit: Money, payout: Option<Payout>) {
+    pub(crate) fn settled(
+        &mut self,
+        intent: IntentId,
+        (outcome, profit, payout): (Outcome, Money, Option<Payout>),
+    ) {
         match self {
             Self::Fixed(_) | Self::Share(_) => {}
             Self::Martingale(rule) => rule.settled(outcome),
             Self::Soros(rule) => rule.settled(outcome, profit),
-            Self::Kelly(rule) => rule.settled(outcome, payout),
+            Self::Kelly(rule) => rule.settled(intent, outcome, payout),
         }
     }
 

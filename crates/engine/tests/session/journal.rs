@@ -224,6 +224,8 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
         trades: 1,
         account_for: 1.0,
         account_against: 1.0,
+        weight: 1.0,
+        since: None,
     };
     actions.extend(
         [
@@ -234,6 +236,9 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
             Judgement { trades: 2, ..fell },
             Judgement { account_for: 2.0, ..fell },
             Judgement { account_against: 2.0, ..fell },
+            Judgement { weight: 0.5, ..fell },
+            Judgement { edge: Edge::NoLongerHeld, since: Some(Millis::ZERO), ..fell },
+            Judgement { edge: Edge::NoLongerHeld, since: Some(Millis::new(1)), ..fell },
         ]
         .map(Action::Verdict),
     );

@@ -7,6 +7,7 @@ mod event;
 mod script;
 mod test_session;
 // What it does.
+mod alpha_budget;
 mod answers;
 mod limits;
 mod openings;
@@ -14,6 +15,7 @@ mod staking;
 mod stretches;
 mod trial;
 mod verdicts;
+mod watch;
 // What is kept of it.
 mod book;
 mod journal;

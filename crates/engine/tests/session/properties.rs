@@ -5,8 +5,8 @@ use crate::event::{
 };
 use crate::script::{Restless, Script};
 use candlewick_engine::{
-    Action, Control, Entry, Event, EventKind, IntentId, IntentState, JournalHash, Origin, Recorder,
-    RiskSettings, Session, SessionSettings, StakeSettings, TradeBook, judge,
+    Action, Control, Entry, Event, EventKind, IntentId, IntentState, JournalHash, KellyBound, Origin,
+    Recorder, RiskSettings, Session, SessionSettings, StakeSettings, TradeBook, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Interval, Millis, Money, MoneyScale, Outcome, Strategy};
@@ -100,7 +100,7 @@ fn session(min_payout_percent: f64) -> Session {
         StakeSettings::Share { percent: 1.0 },
         StakeSettings::Martingale { amount, factor: 2.0, levels: 4 },
         StakeSettings::Soros { amount, wins: 2 },
-        StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3 },
+        StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound: KellyBound::default() },
     ];
     let script = |(index, stake): (usize, StakeSettings)| {
         let (symbol, interval) = [("A", "1m"), ("B", "1m"), ("A", "5m")][index % 3];

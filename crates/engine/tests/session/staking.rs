@@ -5,7 +5,7 @@ use crate::event::{
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{EventKind, RiskSettings, Settled, StakeSettings};
+use candlewick_engine::{EventKind, KellyBound, RiskSettings, Settled, StakeSettings};
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -156,7 +156,7 @@ fn a_settlement_tells_an_older_payout_than_an_open_since() {
 #[test]
 fn the_minimum_stake_is_a_multiple_of_the_step() {
     // The smallest multiple of 0.40 that is not below 1.00.
-    let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 200 };
+    let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 200, bound: KellyBound::default() };
     for (script, change) in [
         (patient(&[1]), probing as fn(&mut RiskSettings)),
         (patient(&[1]).staking(kelly), |_: &mut RiskSettings| {}),

@@ -10,6 +10,7 @@ use candlewick_engine::{
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, json, to_string};
+use candlewick_statistics::{EdgeTest, EdgeTestPlan, TradeOutcome};
 
 /// Twenty losses in a row are more than enough to rule out an edge of one half.
 const LOSSES: i64 = 20;
@@ -73,24 +74,33 @@ fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
         session.handle(&event);
         accounts(&the_verdict(&session.session))
     };
-    // No payout was seen: 0.04 / 0.92 of the account, and of its mirror 0.04 / 1.04.
-    let (edge, mirror) = (1.0 - 0.04 / 0.92, 25.0 / 26.0);
+    let opened = |payout| {
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
+        let stake = test.on_open(payout).unwrap();
+        (test, stake)
+    };
+    // No payout was seen: 92 % is taken for it.
+    let (unseen, _) = opened(0.92);
+    let staked = (0, unseen.edge_account(), unseen.mirror_account());
     let near = |found: (u64, f64, f64), expected: (u64, f64, f64)| {
         let is_near = (found.1 - expected.1).abs() < 1e-12 && (found.2 - expected.2).abs() < 1e-12;
         assert!(found.0 == expected.0 && is_near, "{found:?}, not {expected:?}");
     };
-    near(handle(candle(0, 1)), (0, edge, mirror));
+    near(handle(candle(0, 1)), staked);
     near(handle(at(61, rejected(1))), (0, 1.0, 1.0));
-    near(handle(candle(0, 2)), (0, edge, mirror));
-    near(handle(at(121, in_doubt(2))), (0, edge, mirror));
+    near(handle(candle(0, 2)), staked);
+    near(handle(at(121, in_doubt(2))), staked);
     near(handle(at(170, not_opened(2, 175))), (0, 1.0, 1.0));
-    near(handle(candle(0, 3)), (0, edge, mirror));
-    near(handle(at(181, opened_paying(3, 80))), (0, edge, mirror));
+    near(handle(candle(0, 3)), staked);
+    near(handle(at(181, opened_paying(3, 80))), staked);
     near(handle(at(235, cancelled(3))), (0, 1.0, 1.0));
     // Now 80 % was seen.
-    near(handle(candle(0, 4)), (0, 0.95, mirror));
-    near(handle(at(241, opened_paying(4, 80))), (0, 0.95, mirror));
-    near(handle(at(295, won(4, 800))), (1, 1.04, 1.0 - (0.8 - 0.04) / 0.76 / 26.0));
+    let (mut seen, stake) = opened(0.8);
+    let staked = (0, seen.edge_account(), seen.mirror_account());
+    near(handle(candle(0, 4)), staked);
+    near(handle(at(241, opened_paying(4, 80))), staked);
+    seen.settle(stake, TradeOutcome::Won, 0.8);
+    near(handle(at(295, won(4, 800))), (1, seen.edge_account(), seen.mirror_account()));
 }
 
 fn header(settings: &SessionSettings, version: &str) -> Header {

@@ -121,6 +121,22 @@ pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
     assert!(matches!(error, JournalError::BrokenChain { seq: 4, .. }), "{error:?}");
 }
 
+/// A reader beside the holder: what is committed after its walk is neither an error nor handed out.
+pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    store.record_exchange(exchange(7, "a"));
+    store.commit().await.unwrap();
+    let mut reader = fixture.reader().await;
+    let mut walk = reader.walk(4).await.unwrap();
+    while !walk.next().await.unwrap().is_empty() {}
+    store.record_exchange(exchange(7, "b"));
+    store.commit().await.unwrap();
+    assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a")]);
+    store.close().await.unwrap();
+    reader.verify().await.unwrap();
+    assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a"), exchange(7, "b")]);
+}
+
 /// Those that an earlier program wrote have no seal, and the program goes on with its own.
 pub(crate) async fn exchanges_without_seals_are_counted(fixture: &Fixture) {
     fixture.open().await.unwrap().close().await.unwrap();
@@ -134,7 +150,10 @@ pub(crate) async fn exchanges_without_seals_are_counted(fixture: &Fixture) {
     store.close().await.unwrap();
     let verified = fixture.reader().await.verify().await.unwrap();
     assert_eq!((verified.entries, verified.exchanges, verified.exchanges_outside), (1, 1, 2));
-    assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap().len(), 3);
+    let mut reader = fixture.reader().await;
+    assert_eq!(reader.exchanges_of(7).await.unwrap().len(), 3);
+    reader.verify().await.unwrap();
+    assert_eq!(reader.exchanges_outside_of(7).await.unwrap(), 2);
 }
 
 pub(crate) async fn a_walk_hands_out_no_line_that_was_changed(fixture: &Fixture) {

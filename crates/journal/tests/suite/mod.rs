@@ -30,6 +30,7 @@ macro_rules! test_claims {
             chain::each_change_by_hand_is_named,
             chain::a_shortened_journal_is_not_written_on,
             chain::each_change_of_an_exchange_is_found,
+            chain::exchanges_after_the_walk_are_left_out,
             chain::exchanges_without_seals_are_counted,
             chain::a_walk_hands_out_no_line_that_was_changed,
             lease::a_second_holder_is_refused_and_told_who,

@@ -182,6 +182,7 @@ mod tests {
         let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});
         RecordedRun {
+            has_earlier_verdict_rule: false,
             number: 2,
             seq: 10,
             began: Millis::ZERO,

@@ -39,6 +39,8 @@ pub struct Explanation {
     candles: Vec<CandleLine>,
     /// What of a settled trade is checked by what the journal holds; empty before, and where it holds too little.
     audit: Vec<Check>,
+    /// How many of its raw requests an earlier program kept outside the hash chain.
+    exchanges_outside: u64,
     /// What happened, in the order of its arrival.
     timeline: Vec<Step>,
 }
@@ -58,6 +60,7 @@ pub async fn read_trade(
     let decided = row.approved.decision_time();
     let lines = reader.lines_of(intent.number()).await?;
     let exchanges = reader.exchanges_of(intent.number()).await?;
+    let exchanges_outside = reader.exchanges_outside_of(intent.number()).await?;
     let notes: Vec<&StoredLine> = contents.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
     let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
@@ -81,6 +84,7 @@ pub async fn read_trade(
         indicators_missing,
         candles: candles_around(reader, &contents, (row, origin)).await?,
         audit,
+        exchanges_outside,
         timeline,
     })
 }
@@ -161,6 +165,14 @@ impl Display for Explanation {
         )?;
         for line in audit::lines(&self.audit) {
             writeln!(f, "Audit: {line}")?;
+        }
+        if self.exchanges_outside > 0 {
+            let outside = self.exchanges_outside;
+            writeln!(
+                f,
+                "Raw exchanges: {outside} of an earlier program lie outside the hash chain: nothing shows whether they are as \
+                 they were written"
+            )?;
         }
         let mut rows = table(["time", "since decision", "what", ""]);
         for step in &self.timeline {

@@ -44,6 +44,9 @@ struct Replay {
     awaited: VecDeque<Value>,
     /// The form of the run's entries.
     format: u32,
+    /// Whether the run's verdicts are those of a program that gave every bot all of alpha, or whose accounts staked by another
+    /// rule: they stand as recorded.
+    has_earlier_verdicts: bool,
 }
 
 impl Decisions {
@@ -76,7 +79,9 @@ impl Decisions {
                     Some(Difference::without_values(run.seq, run.number, error.to_string()));
                 break;
             }
-            let mut replay = Replay::new(fold.session, run.format);
+            let has_earlier_verdicts =
+                run.has_earlier_verdict_rule || lines[begin..].iter().any(is_earlier_verdict);
+            let mut replay = Replay::new(fold.session, run.format, has_earlier_verdicts);
             let difference = lines[begin..end].iter().find_map(|stored| replay.take(stored, &mut decisions));
             decisions.difference = difference.or_else(|| replay.missing(&lines[end - 1]));
             if decisions.difference.is_some() {
@@ -103,8 +108,8 @@ fn strategies_of(
 }
 
 impl Replay {
-    const fn new(session: Session, format: u32) -> Self {
-        Self { session, actions: Vec::new(), awaited: VecDeque::new(), format }
+    const fn new(session: Session, format: u32, has_earlier_verdicts: bool) -> Self {
+        Self { session, actions: Vec::new(), awaited: VecDeque::new(), format, has_earlier_verdicts }
     }
 
     /// Takes the next line of the run; how it differs from the replay, if it does.
@@ -118,6 +123,7 @@ impl Replay {
                 decisions.events += 1;
                 self.replay(stored)
             }
+            LineKind::Action if self.has_earlier_verdicts && is_verdict(stored) => None,
             LineKind::Action => {
                 let expected: Option<Value> = serde_json::from_str(&stored.line.body).ok();
                 let got = self.awaited.pop_front();
@@ -150,8 +156,11 @@ impl Replay {
             return None;
         }
         self.session.handle(&event, &mut self.actions);
-        let format = self.format;
-        for action in self.actions.drain(..).filter(|action| is_kept(action, format)) {
+        let (format, without_verdicts) = (self.format, self.has_earlier_verdicts);
+        let is_compared = |action: &Action| {
+            is_kept(action, format) && !(without_verdicts && matches!(action, Action::Verdict(_)))
+        };
+        for action in self.actions.drain(..).filter(is_compared) {
             self.awaited.extend(to_recorded_form(&action).ok());
         }
         None
@@ -172,6 +181,16 @@ const fn is_kept(action: &Action, format: u32) -> bool {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
         Action::Verdict(_) => format >= Header::FORMAT_OF_VERDICTS,
     }
+}
+
+fn is_verdict(stored: &StoredLine) -> bool {
+    stored.line.kind == LineKind::Action && stored.line.body.contains(r#""action":"verdict""#)
+}
+
+/// A verdict that does not say what its bot may spend of alpha.
+fn is_earlier_verdict(stored: &StoredLine) -> bool {
+    let weight = || serde_json::from_str::<Value>(&stored.line.body).ok()?.get("weight").cloned();
+    is_verdict(stored) && weight().is_none()
 }
 
 impl Difference {

@@ -4,6 +4,7 @@
 //! An [`Analysis`] is plain data that serialises; [`Analysis::of`] makes it from trade rows alone, of a backtest as of a
 //! live run. What needs the run to be repeated is a [`Sensitivity`], made where strategies can be built anew.
 
+mod apart;
 mod baselines;
 mod breakdown;
 mod dimension;
@@ -16,7 +17,7 @@ pub use baselines::Baselines;
 pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
 pub use dimension::Dimension;
 pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
-pub use finding::{Background, Finding, FindingKind, Severity};
+pub use finding::{Background, Finding, FindingKind, Severity, VariantsUnknown};
 pub use metrics::{DrawdownFigures, Metrics};
 pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
 
@@ -24,7 +25,7 @@ use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use candlewick_search::variants::VariantCount;
-use finding::Facts;
+use finding::{Facts, VerdictBasis};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -71,6 +72,9 @@ pub struct Analysis {
     /// How many variants were tried, and what is left of the p-value; nothing where they are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variants: Option<VariantCount>,
+    /// Why there may be more of them.
+    #[serde(skip)]
+    pub variants_unknown: Option<VariantsUnknown>,
     /// What a reader must know, the most serious first.
     pub findings: Vec<Finding>,
 }
@@ -90,8 +94,16 @@ impl Analysis {
             equity: EquityPoint::curve(&settled, trades.balance, trades.scale, trades.span),
             sensitivity: None,
             variants: None,
+            variants_unknown: None,
             findings: Vec::new(),
         }
+    }
+
+    /// What is to be said before everything else, where there is such a thing: that nothing was traded, and why.
+    pub fn headline(&self) -> Option<&str> {
+        let is_headline =
+            |one: &&Finding| one.kind == FindingKind::RefusedByOneRule && one.severity == Severity::Serious;
+        self.findings.iter().find(is_headline).map(|one| one.text.as_str())
     }
 
     /// Corrects for the number of variants that were tried.
@@ -101,15 +113,25 @@ impl Analysis {
     }
 
     /// Finds what a reader must know, by all that is known by now.
-    pub fn conclude(&mut self, trades: &Trades<'_>, summary: &Summary, background: Background) {
+    pub fn conclude(
+        &mut self,
+        trades: &Trades<'_>,
+        summary: &Summary,
+        (background, is_decided): (Background, bool),
+    ) {
+        let settled = settled_rows(trades.book);
+        let apart = apart::apart(settled.iter().copied()).len() as u64;
         self.findings = Finding::all_of(&Facts {
             summary,
             metrics: &self.metrics,
             breakdowns: &self.breakdowns,
             sensitivity: self.sensitivity.as_ref(),
             variants: self.variants.as_ref(),
+            variants_unknown: self.variants_unknown.as_ref(),
             bots: trades.bots,
+            settled: &settled,
             background,
+            basis: VerdictBasis { apart, is_decided },
         });
     }
 }

@@ -48,7 +48,7 @@ impl Counts {
     /// Counts trades by how they ended.
     pub fn of(trades: &[JudgedTrade]) -> Self {
         let mut counts = Self::default();
-        for trade in trades {
+        for trade in trades.iter().filter(|trade| !trade.was_none()) {
             *match trade.ended {
                 Some((_, Outcome::Won)) => &mut counts.won,
                 Some((_, Outcome::Lost)) => &mut counts.lost,

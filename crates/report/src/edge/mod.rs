@@ -14,7 +14,7 @@ pub use independent::{Counts, IndependentFigures};
 pub use ruin_figures::{RuinFigures, RuinRate, RuinTerms};
 pub use ruin_summary::RuinSummary;
 pub use sample::{NamedTrade, Sample};
-pub use trades_file::read_trades;
+pub use trades_file::{TradesFile, read_trades};
 pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
 pub use verdict_report::VerdictReport;
 

@@ -2,9 +2,13 @@
 
 use super::{Counts, IndependentFigures};
 use crate::error::ReportError;
-use candlewick_engine::{JudgedTrade, judge_trades};
-use candlewick_records::{verdict_name, verdict_words};
-use candlewick_statistics::EdgeTestPlan;
+use crate::run::Caveats;
+use candlewick_engine::{JudgedTrade, edge_sequence_of, judge_of, judge_trades};
+use candlewick_records::{
+    EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, verdict_name, verdict_words,
+};
+use candlewick_sdk::Millis;
+use candlewick_statistics::{AlphaBudget, EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
 
 /// A trade and the bot that it belongs to.
@@ -24,19 +28,32 @@ pub struct Sample {
     /// How the trades ended.
     #[serde(flatten)]
     pub counts: Counts,
-    /// `edge_shown`, `edge_rejected` or `not_enough_trades`; null without an order.
+    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`; null without an order.
     pub verdict: Option<&'static str>,
     /// About so many more trades show an edge of the size that is looked for, if there is one.
     pub about_more_trades: Option<u64>,
     /// The evidence for an edge: what an account that bets on one has become, from 1.
     pub account_for: Option<f64>,
+    /// What shows an edge: `1 / (alpha x weight)`, since all bots share one alpha; null where nothing can.
+    pub threshold_for: Option<f64>,
     /// The evidence against one, likewise.
     pub account_against: Option<f64>,
+    /// What rules an edge out: `1 / beta`.
+    pub threshold_against: Option<f64>,
     /// Groups of trades that overlap in time.
     pub clusters: Option<u64>,
     /// By how much overlap inflates the variance of the sum of returns.
     pub variance_inflation: Option<f64>,
-    /// Figures that assume independent trades.
+    /// Why *edge shown* is not said.
+    pub withheld: Vec<String>,
+    /// What is assumed.
+    pub labels: Vec<&'static str>,
+    /// With which decision a shown edge of `delta` or more seems to have ended; null while it has not.
+    pub no_longer_held_since: Option<Millis>,
+    /// Where the edge and the win rate lie.
+    #[serde(flatten)]
+    pub intervals: EdgeIntervals,
+    /// Figures that assume independent trades, looked at once.
     pub independent: IndependentFigures,
 }
 
@@ -52,58 +69,99 @@ impl Sample {
             verdict: None,
             about_more_trades: None,
             account_for: None,
+            threshold_for: None,
             account_against: None,
+            threshold_against: None,
             clusters: None,
             variance_inflation: None,
+            withheld: Vec::new(),
+            labels: Vec::new(),
+            no_longer_held_since: None,
+            intervals: EdgeIntervals::default(),
             independent: IndependentFigures::of_counts(counts, payout_fraction)?,
         })
     }
 
-    /// Of all trades together, and of each bot where there are several, by their first trades.
+    /// Of all trades together, and of each bot where there are several, by their first trades. `bots` is how many share
+    /// alpha, if that is known: some may have no trade.
     ///
     /// # Errors
     /// More trades than can be counted.
-    pub fn all_of(trades: &[NamedTrade], plan: EdgeTestPlan) -> Result<Vec<Self>, ReportError> {
-        let every: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
-        let mut samples = vec![Self::of_trades(None, &every, plan)?];
-        let mut bots: Vec<&str> = Vec::new();
+    pub fn all_of(
+        trades: &[NamedTrade],
+        plan: EdgeTestPlan,
+        (bots, caveats): (usize, &Caveats),
+    ) -> Result<Vec<Self>, ReportError> {
+        let mut names: Vec<&str> = Vec::new();
         for named in trades {
-            if !bots.contains(&named.bot.as_str()) {
-                bots.push(&named.bot);
+            if !names.contains(&named.bot.as_str()) {
+                names.push(&named.bot);
             }
         }
-        if bots.len() > 1 {
-            for bot in bots {
-                let own = trades.iter().filter(|named| named.bot == bot).map(|named| named.trade);
-                let own: Vec<JudgedTrade> = own.collect();
-                samples.push(Self::of_trades(Some(bot.to_owned()), &own, plan)?);
-            }
-        }
-        Ok(samples)
+        let part = AlphaBudget::part_of_first_run(bots.max(names.len()));
+        let of = |bot: Option<&str>| {
+            let own = trades.iter().filter(|named| bot.is_none_or(|bot| named.bot == bot));
+            let own: Vec<JudgedTrade> = own.map(|named| named.trade).collect();
+            let test = judge_trades(&own, EdgeTest::new(plan).weighing(part));
+            Self::of_trades(bot, &own, &test, caveats)
+        };
+        let each = names.iter().filter(|_| bots.max(names.len()) > 1).map(|bot| of(Some(bot)));
+        std::iter::once(of(None)).chain(each).collect()
     }
 
-    fn of_trades(
-        bot: Option<String>,
+    /// Of trades that a test has judged.
+    ///
+    /// # Errors
+    /// More trades than can be counted.
+    pub fn of_trades(
+        bot: Option<&str>,
         trades: &[JudgedTrade],
-        plan: EdgeTestPlan,
+        test: &EdgeTest,
+        caveats: &Caveats,
     ) -> Result<Self, ReportError> {
-        let test = judge_trades(trades, plan);
-        let (verdict, about_more_trades) = verdict_name(&test);
+        let (mut verdict, about_more_trades) = verdict_name(test);
+        let mut withheld = Vec::new();
+        if test.verdict() == Verdict::EdgeShown {
+            let ended = trades.iter().filter(|trade| !trade.was_none()).filter_map(|trade| trade.ended);
+            let outcomes = ended.map(|(_, outcome)| outcome);
+            withheld = caveats.reasons_to_withhold(test, outcomes, |test| judge_trades(trades, test));
+        }
+        let again = EdgeTest::new(test.plan()).weighing(test.weight());
+        let no_longer_held_since = (test.verdict() == Verdict::EdgeShown)
+            .then(|| judge_of(trades, again).no_longer_held_since())
+            .flatten();
+        if !withheld.is_empty() {
+            verdict = "not_enough_trades";
+        } else if no_longer_held_since.is_some() {
+            verdict = NO_LONGER_HELD;
+        }
         Ok(Self {
-            bot,
+            bot: bot.map(str::to_owned),
             counts: Counts::of(trades),
             verdict: Some(verdict),
             about_more_trades,
             account_for: Some(test.edge_account()),
+            threshold_for: threshold(test),
             account_against: Some(test.mirror_account()),
+            threshold_against: Some(test.plan().beta().recip()),
             clusters: Some(test.overlap().clusters()),
             variance_inflation: Some(test.overlap().variance_inflation()),
-            independent: IndependentFigures::of_trades(trades, plan)?,
+            withheld,
+            labels: caveats.labels.clone(),
+            no_longer_held_since,
+            intervals: EdgeIntervals::of(&edge_sequence_of(trades)),
+            independent: IndependentFigures::of_trades(trades, test.plan())?,
         })
     }
 
     /// The verdict in words.
     pub fn words(&self) -> String {
+        if !self.withheld.is_empty() {
+            return format!("edge shown, but withheld: {}", self.withheld.join("; "));
+        }
+        if let Some(since) = self.no_longer_held_since {
+            return no_longer_held_words(since);
+        }
         self.verdict.map_or_else(
             || "none: it takes trades in their order".to_owned(),
             |verdict| verdict_words(verdict, self.about_more_trades),

@@ -1,7 +1,8 @@
 //! The verdict on trades, all together and bot by bot, as people and machines read it.
 
 use super::{Counts, Sample, percent};
-use candlewick_records::table;
+use crate::run::caveat_of;
+use candlewick_records::{table, threshold_words};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::fmt;
@@ -31,9 +32,23 @@ impl VerdictReport {
         std::iter::once(&self.all).chain(&self.bots)
     }
 
+    /// Where edges and win rates lie, whenever one looks.
+    fn intervals(&self) -> String {
+        let ends =
+            |sample: &Sample| Some((sample.intervals.edge_words()?, sample.intervals.win_rate_words()?));
+        let known = self.samples().filter_map(|sample| Some((name_of(sample), ends(sample)?)));
+        let mut lines = table(["95 %, at any look and with overlap", "edge, % of stake", "win rate"]);
+        let mut is_empty = true;
+        for (name, (edge, rate)) in known {
+            is_empty = false;
+            lines.add_row([name, edge, rate]);
+        }
+        if is_empty { String::new() } else { format!("\n\n{}", lines.trim_fmt()) }
+    }
+
     /// The figures that assume independent trades.
     fn independent(&self) -> String {
-        let mut header = vec!["assumes independent trades".to_owned()];
+        let mut header = vec!["assumes independent trades, looked at once".to_owned()];
         header.extend(self.samples().map(name_of));
         let mut lines = table(header);
         let mut add = |name: &str, figure: &dyn Fn(&Sample) -> Option<String>| {
@@ -44,8 +59,10 @@ impl VerdictReport {
         let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
         add("win rate", &|sample| sample.independent.win_rate.map(percent));
         add("break-even", &|sample| sample.independent.break_even.map(percent));
-        add("95 % of it, Wilson", &|sample| sample.independent.wilson_95.map(range));
-        add("95 % of it, Clopper-Pearson", &|sample| sample.independent.clopper_pearson_95.map(range));
+        add("95 % of it if looked at once, Wilson", &|sample| sample.independent.wilson_95.map(range));
+        add("95 % of it if looked at once, Clopper-Pearson", &|sample| {
+            sample.independent.clopper_pearson_95.map(range)
+        });
         add("p-value against break-even", &|sample| {
             sample.independent.p_value.map(|p_value| format!("{p_value:.4}"))
         });
@@ -61,26 +78,35 @@ impl fmt::Display for VerdictReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut verdicts =
             table(["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"]);
-        let account =
-            |account: Option<f64>| account.map_or("-".to_owned(), |account| format!("{account:.3}"));
+        let account = |account: Option<f64>, threshold: Option<f64>| {
+            account
+                .map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_words(threshold)))
+        };
         for sample in self.samples() {
             let Counts { won, lost, draw, cancelled, unsettled } = sample.counts;
             let mut row = vec![name_of(sample), sample.words()];
-            row.extend([account(sample.account_for), account(sample.account_against)]);
+            row.extend([
+                account(sample.account_for, sample.threshold_for),
+                account(sample.account_against, sample.threshold_against),
+            ]);
             row.extend([won, lost, draw, cancelled, unsettled].map(|count| count.to_string()));
             verdicts.add_row(row);
         }
         let meaning = if self.all.verdict.is_some() {
             format!(
-                "Evidence begins at 1: {:.0} for an edge shows one, {:.0} against an edge of {} of the stake or more rules it out.",
-                1.0 / self.alpha,
-                1.0 / self.beta,
-                percent(self.delta)
+                "Evidence begins at 1: what stands behind \"of\" shows an edge, or rules out one of {} of the stake or more. All bots and \
+                 their fresh starts share one alpha of {}.",
+                percent(self.delta),
+                percent(self.alpha)
             )
         } else {
             "The verdict follows trades in their order: give them with --trades or --journal.".to_owned()
         };
-        write!(f, "{}\n{meaning}\n\n{}", verdicts.trim_fmt(), self.independent())
+        let caveats: Vec<&str> = self.all.labels.iter().map(|label| caveat_of(label)).collect();
+        let caveats =
+            if caveats.is_empty() { String::new() } else { format!("\nCaveats: {}.", caveats.join("; ")) };
+        let verdicts = verdicts.trim_fmt();
+        write!(f, "{verdicts}\n{meaning}{caveats}{}\n\n{}", self.intervals(), self.independent())
     }
 }
 

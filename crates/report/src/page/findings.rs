@@ -35,6 +35,9 @@ fn without_findings(verdict: &VerdictText) -> &'static str {
             "Nothing was found that speaks against these figures. They are of trades that were made; whether the edge \
              lasts, only later ones show."
         }
+        "edge_no_longer_held" => {
+            "Nothing was found that makes these figures doubtful: they show an edge that has ended."
+        }
         "edge_rejected" => {
             "Nothing was found that makes these figures doubtful: they rule an edge out, as the verdict says."
         }

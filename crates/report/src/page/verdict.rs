@@ -5,12 +5,13 @@ use super::{DataTable, RunPage};
 use crate::analysis::Metrics;
 use crate::markup::escaped;
 use candlewick_backtest::metric::WinRates;
+use candlewick_records::{EdgeIntervals, threshold_words};
 use std::fmt::Write as _;
 
 /// The verdict as the report words it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VerdictText {
-    /// `edge_shown`, `edge_rejected` or `not_enough_trades`.
+    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub name: &'static str,
     /// One sentence, with why it is withheld and what is assumed.
     pub words: String,
@@ -25,11 +26,13 @@ pub struct VerdictText {
     /// The same of the account that bets against one.
     pub account_against: f64,
     /// What the accounts must reach to decide, for and against.
-    pub thresholds: [f64; 2],
+    pub thresholds: [Option<f64>; 2],
     /// The payout at which the decided trades would have earned nothing.
     pub break_even_payout_percent: Option<f64>,
     /// Profit in money.
     pub pnl: f64,
+    /// Where the edge and the win rate lie.
+    pub intervals: EdgeIntervals,
 }
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -37,6 +40,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let (class, headline) = match verdict.name {
         "edge_shown" => ("shown", "Edge shown"),
         "edge_rejected" => ("rejected", "No edge"),
+        "edge_no_longer_held" => ("rejected", "Edge no longer held"),
         _ if !verdict.withheld.is_empty() => ("withheld", "Edge shown, but withheld"),
         _ => ("open", "Not enough trades yet"),
     };
@@ -45,6 +49,9 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
          <p class=\"words\">{}.</p>",
         escaped(&capitalised(without(&verdict.words, headline)))
     );
+    if let Some(refused) = page.analysis.headline() {
+        let _ = write!(text, "<p><b>{}</b></p>", escaped(refused));
+    }
     for sentence in sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
     }
@@ -56,7 +63,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         text.push_str("</ul>");
     }
     if let Some(rates) = &page.analysis.metrics.win_rate {
-        text.push_str(&ruler(rates));
+        text.push_str(&ruler(rates, page.verdict.intervals.win_rate_sequence_95));
     }
     text.push_str(&tiles(page));
     if page.bots.rows.len() > 1 {
@@ -86,6 +93,11 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
             sentences.push(sentence);
         }
     }
+    if let Some(edge) = page.verdict.intervals.edge_words() {
+        sentences.push(format!(
+            "Edge, as a part of the stake: {edge} (95 %, looked at any time, overlap included)."
+        ));
+    }
     if let Some(payout) = page.verdict.break_even_payout_percent {
         sentences.push(format!("The same trades would have broken even at a payout of {payout:.2} %."));
     }
@@ -96,16 +108,18 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         "Evidence from {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict may be \
          looked at after every trade, and holds for trades that overlap.",
         factor(*account_for),
-        factor(thresholds[0]),
+        threshold_words(thresholds[0]),
         factor(*account_against),
-        factor(thresholds[1])
+        threshold_words(thresholds[1])
     ));
     sentences
 }
 
 /// What is likely of the win rate, on a ruler with the break-even rate.
-fn ruler(rates: &WinRates) -> String {
-    let [low, high] = rates.wilson;
+fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
+    // Ends that have crossed are no place.
+    let [low, high] = sequence.filter(|[low, high]| low <= high).unwrap_or(rates.wilson);
+    let at_any_look = sequence.is_some_and(|[low, high]| low <= high);
     let ends = [Some(low), Some(high), rates.break_even];
     let ends = || ends.iter().flatten();
     let (from, to) = (ends().copied().fold(f64::MAX, f64::min), ends().copied().fold(0.0, f64::max));
@@ -120,11 +134,21 @@ fn ruler(rates: &WinRates) -> String {
         at(rates.rate)
     );
     let mut sentence = format!(
-        "Win rate {}, between {} and {} with 95 % confidence if trades were independent",
+        "Win rate {}, between {} and {} with 95 % confidence, {}",
         percent(rates.rate),
         percent(low),
-        percent(high)
+        percent(high),
+        if at_any_look { "looked at any time" } else { "if looked at once and trades were independent" }
     );
+    if at_any_look {
+        let [low, high] = rates.wilson;
+        let _ = write!(
+            sentence,
+            " (if looked at once and trades were independent: {} to {})",
+            percent(low),
+            percent(high)
+        );
+    }
     if let Some(needed) = rates.break_even {
         let _ = write!(text, "<i class=\"needed\" style=\"left:{:.2}%\"></i>", at(needed));
         let _ = write!(sentence, "; the dashed line is break-even, {}", percent(needed));

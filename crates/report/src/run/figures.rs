@@ -9,8 +9,8 @@ use candlewick_records::{DelayLine, Spread};
 use std::fmt::{self, Write as _};
 
 /// What stands over the table of bots.
-pub(super) const BOT_HEADER: [&str; 9] =
-    ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"];
+pub(super) const BOT_HEADER: [&str; 10] =
+    ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
 /// The most that a win can pay, in percent of the stake.
 const MAX_PAYOUT: f64 = 100.0;
 /// What delays are shown for.
@@ -18,6 +18,9 @@ const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to
 
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(headline) = self.analysis.headline() {
+            writeln!(f, "{headline}\n")?;
+        }
         writeln!(f, "verdict: {}\n", self.edge.words())?;
         let mut bots = table(BOT_HEADER);
         for row in self.bot_rows() {
@@ -51,7 +54,12 @@ impl RunReport {
             let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
             let mut row = vec![line.bot.clone(), line.symbol.clone()];
             row.extend(counts);
-            row.extend([percent(line.win_rate), self.signed(line.pnl), line.edge.brief()]);
+            row.extend([
+                percent(line.win_rate),
+                self.signed(line.pnl),
+                line.edge.evidence(),
+                line.edge.brief(),
+            ]);
             row
         };
         self.bots.iter().map(row).collect()
@@ -71,7 +79,12 @@ impl RunReport {
             ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
-            ("break-even payout", self.break_even_payout_percent.map_or("-".to_owned(), break_even_payout)),
+            (
+                "win rate, 95 % at any look",
+                self.edge.intervals().win_rate_words().unwrap_or_else(|| "-".to_owned()),
+            ),
+            ("edge, 95 % at any look", self.edge.intervals().edge_words().unwrap_or_else(|| "-".to_owned())),
+            ("break-even payout", self.break_even_payouts()),
             (
                 "p-value, if trades are independent",
                 self.p_value.map_or("-".to_owned(), |p| format!("{p:.4}")),
@@ -117,6 +130,14 @@ impl RunReport {
         }
         figures.push(("journal hash", short(&self.journal_hash)));
         figures
+    }
+
+    /// By unit of stake, and by money where stakes make a difference.
+    fn break_even_payouts(&self) -> String {
+        let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout);
+        let (by_unit, by_money) =
+            (text(self.break_even_payout_percent), text(self.break_even_payout_percent_by_money));
+        if by_unit == by_money { by_unit } else { format!("{by_unit} by unit of stake, {by_money} by money") }
     }
 
     /// What is left of the p-value, and what other directions would have earned.

@@ -11,14 +11,15 @@ pub use page::{PageParts, page_of};
 pub use recorded::RecordedReport;
 pub use trades::{rows_of, write_trades_to};
 pub use variants::VariantCounter;
+pub(crate) use verdict::caveat_of;
 pub use verdict::{Caveats, EdgeLine, ReplayBasis};
 
-use crate::analysis::{Analysis, Background, Prices, Sensitivity, Trades};
+use crate::analysis::{Analysis, Background, Prices, Sensitivity, Trades, VariantsUnknown};
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_records::DelayLine;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
-use candlewick_statistics::EdgeTestPlan;
+use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -62,6 +63,8 @@ pub struct Run<'a> {
     pub caveats: Caveats,
     /// The verdict on each bot, in their order, as its Session has it.
     pub verdicts: Vec<BotVerdict>,
+    /// What all trades of several bots together may spend of alpha ([`AlphaBudget::whole`](candlewick_statistics::AlphaBudget)).
+    pub weight_of_all_bots: f64,
     /// What is known besides the trades.
     pub background: Background,
     /// What the settings matter, where the run was repeated for it.
@@ -97,8 +100,10 @@ pub struct RunReport {
     unsettled_stakes: f64,
     win_rate: Option<f64>,
     break_even: Option<f64>,
-    /// The payout at which the decided trades would have earned nothing.
+    /// The payout at which the decided trades would have earned nothing, each with the same stake.
     break_even_payout_percent: Option<f64>,
+    /// The same with the stakes that they had.
+    break_even_payout_percent_by_money: Option<f64>,
     p_value: Option<f64>,
     /// Whether all trades together have an edge: `edge_shown`, `edge_rejected` or `not_enough_trades`.
     verdict: &'static str,
@@ -127,6 +132,8 @@ pub struct RunReport {
     #[serde(skip)]
     holder: Unsettled,
     #[serde(skip)]
+    caveats: Caveats,
+    #[serde(skip)]
     scale: MoneyScale,
 }
 
@@ -147,6 +154,11 @@ struct BotLine {
 }
 
 impl RunReport {
+    /// What keeps an edge from being believed, the variants counted that were tried.
+    pub const fn caveats(&self) -> &Caveats {
+        &self.caveats
+    }
+
     /// The figures of a run.
     pub fn of(mut run: Run<'_>) -> Self {
         let summary = Summary::of(run.book, run.balance);
@@ -157,14 +169,19 @@ impl RunReport {
             (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
         let is_replay = run.data_hash.is_some();
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
-        let analysis = analyse(&mut run, &summary);
+        let test = test_of_all(&run);
+        let analysis = analyse(&mut run, &summary, &test);
         let judged = run.bots.iter().zip(&run.verdicts).enumerate();
         let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
             bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
         };
-        let plan =
-            run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
-        let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
+        let edge = match &*run.verdicts {
+            [only] => {
+                let edge = EdgeLine::of(&test, judged_rows(run.book, (0, only)), &run.caveats);
+                edge.ended(only.judge().no_longer_held_since())
+            }
+            _ => EdgeLine::of(&test, run.book.rows(), &run.caveats),
+        };
         Self {
             candles: run.candles,
             trades: summary.trades,
@@ -180,7 +197,9 @@ impl RunReport {
             holder: run.unsettled,
             win_rate: summary.win_rate,
             break_even: summary.break_even,
-            break_even_payout_percent: stakes_won
+            break_even_payout_percent: (summary.won > 0)
+                .then(|| summary.lost as f64 / summary.won as f64 * 100.0),
+            break_even_payout_percent_by_money: stakes_won
                 .is_positive()
                 .then(|| stakes_lost.minor() as f64 / stakes_won.minor() as f64 * 100.0),
             p_value: summary.p_value,
@@ -199,35 +218,73 @@ impl RunReport {
             audit_findings: run.audit_findings,
             bots: judged.map(bot_line).collect(),
             analysis,
+            caveats: run.caveats,
             scale,
         }
     }
 }
 
 /// What the trades show, corrected for the variants that were tried, with what a reader must know.
-fn analyse(run: &mut Run<'_>, summary: &Summary) -> Analysis {
+fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let span = run.span.clone();
     let Run { book, bots, scale, balance, prices, .. } = *run;
     let trades = Trades { book, bots, scale, balance, span: &span, prices };
     let mut analysis = Analysis::of(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
-    if let Some(counter) = &run.variants {
-        match counter.count(summary, &analysis.metrics) {
+    match &run.variants {
+        // A live run is one of its kind; whatever was chosen of replays was one of several.
+        None if run.data_hash.is_none() => {}
+        None => {
+            run.caveats.leave_uncounted();
+            analysis.variants_unknown = Some(VariantsUnknown::NotCounted);
+        }
+        Some(counter) => match counter.count(book, summary, &analysis.metrics) {
             Ok(variants) => {
-                run.caveats.variants = variants.count;
+                run.caveats.count(variants.count, variants.unknown.as_deref());
+                let lost = variants.unknown.clone().map(VariantsUnknown::Lost);
+                analysis.variants_unknown = lost.or(variants.is_first.then_some(VariantsUnknown::Before));
                 analysis.count_variants(variants);
             }
-            Err(error) => run.notices.push(counter.failure(&error)),
-        }
+            Err(error) => {
+                let failure = counter.failure(&error);
+                run.caveats.count(0, Some(&error.to_string()));
+                analysis.variants_unknown = Some(VariantsUnknown::Lost(error.to_string()));
+                run.notices.push(failure);
+            }
+        },
     }
-    analysis.conclude(&trades, summary, run.background);
+    let is_decided = matches!(test.verdict(), Verdict::EdgeShown | Verdict::EdgeRejected);
+    analysis.conclude(&trades, summary, (run.background, is_decided));
     analysis
+}
+
+/// The account of all trades: that of the bot where there is one alone, and of several by their part of alpha. Of a journal
+/// whose earlier trades are not here it would be a fresh start that alpha has not been shared with.
+fn test_of_all(run: &Run<'_>) -> EdgeTest {
+    if let [only] = &*run.verdicts {
+        return only.edge_test().clone();
+    }
+    let plan = run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
+    let is_whole = run.book.rows().first().is_none_or(|row| row.approved.intent().number() == 1);
+    let weight = if is_whole { run.weight_of_all_bots } else { 0.0 };
+    judge(run.book.rows(), EdgeTest::new(plan).weighing(weight))
 }
 
 /// What was staked on settled trades of one outcome.
 fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
     let ended_so = |row: &&IntentRow| row.outcome == Some(outcome);
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
+}
+
+/// The bot's trades in the book that its verdict rests on: what it decided before it began anew belongs to another bot.
+fn judged_rows<'a>(
+    book: &'a TradeBook,
+    (index, verdict): (usize, &BotVerdict),
+) -> impl Iterator<Item = &'a IntentRow> + Clone {
+    let first = verdict.first_intent();
+    let is_judged =
+        move |row: &&IntentRow| row.approved.bot().index() == index && row.approved.intent() >= first;
+    book.rows().iter().filter(is_judged)
 }
 
 fn bot_line(
@@ -237,7 +294,8 @@ fn bot_line(
     (scale, caveats): (MoneyScale, &Caveats),
 ) -> BotLine {
     let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
-    let edge = EdgeLine::of(verdict.edge_test(), own.clone(), caveats);
+    let edge = EdgeLine::of(verdict.edge_test(), judged_rows(book, (index, verdict)), caveats);
+    let edge = edge.ended(verdict.judge().no_longer_held_since());
     let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

@@ -76,6 +76,7 @@ fn report_of(part: &RecordedRuns) -> RunReport {
         audit_findings: part.audit_findings.clone(),
         caveats: Caveats::of_trading(part.trading, &part.simulation),
         verdicts: part.verdicts.clone(),
+        weight_of_all_bots: part.weight_of_all_bots,
         background,
         sensitivity: None,
         variants: None,

@@ -2,10 +2,9 @@
 
 use crate::analysis::Metrics;
 use candlewick_backtest::Summary;
-use candlewick_sdk::Millis;
-use candlewick_search::variants::{Note, Variant, VariantCount, VariantLedger};
+use candlewick_engine::TradeBook;
+use candlewick_search::variants::{Look, Note, Variant, VariantCount, VariantLedger, trades_hash};
 use std::io;
-use std::ops::Range;
 
 /// What a run is counted as, and in which ledger.
 pub struct VariantCounter {
@@ -13,23 +12,29 @@ pub struct VariantCounter {
     pub ledger: VariantLedger,
     /// The bots of the run, each as a variant of its idea.
     pub tried: Vec<Variant>,
-    /// From the first candle of the run to its last.
-    pub span: Range<Millis>,
+    /// The candles that it saw.
+    pub look: Look,
 }
 
 impl VariantCounter {
     /// Notes the run and says what it has to be corrected for.
-    pub(super) fn count(&self, summary: &Summary, metrics: &Metrics) -> io::Result<VariantCount> {
+    pub(super) fn count(
+        &self,
+        book: &TradeBook,
+        summary: &Summary,
+        metrics: &Metrics,
+    ) -> io::Result<VariantCount> {
         // A figure is that of a single idea, or it is none of any.
         let is_single = self.tried.len() == 1;
         let note = |tried: &Variant| Note {
             tried: tried.clone(),
             p_value: summary.p_value.filter(|_| is_single),
             sharpe_of_a_day: metrics.daily.sharpe_of_a_day().filter(|_| is_single),
+            trades: Some(trades_hash(book, &tried.bots, &self.look.span)),
         };
         let notes: Vec<Note> = self.tried.iter().map(note).collect();
-        let known = self.ledger.note(&notes, &self.span)?;
-        Ok(VariantCount::of(&known, &notes, &self.span))
+        let noted = self.ledger.note(&notes, &self.look)?;
+        Ok(VariantCount::of(&noted, &notes, &self.look))
     }
 
     /// Why a run was not counted.

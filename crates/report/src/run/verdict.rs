@@ -1,11 +1,14 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
 use crate::page::VerdictText;
-use candlewick_engine::{IntentRow, judge};
-use candlewick_records::{TradingMode, verdict_name};
-use candlewick_sdk::Outcome;
+use candlewick_engine::{IntentRow, Judge, edge_sequence, judge};
+use candlewick_records::{
+    EdgeIntervals, NO_LONGER_HELD, TradingMode, no_longer_held_words, threshold, threshold_words,
+    verdict_name,
+};
+use candlewick_sdk::{Millis, Outcome};
 use candlewick_simulator::SimulationSettings;
-use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
+use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
@@ -15,9 +18,19 @@ const MAX_CANCELLED: f64 = 0.01;
 const ASSUMED_PAYOUT: &str = "on assumed payout";
 /// The prices are not those that the venue would have had.
 const HYPOTHESIS: &str = "hypothesis";
+/// Nobody counted what was tried.
+const UNCOUNTED: &str = "variants not counted";
+/// All of these.
+const LABELS: [&str; 3] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED];
+/// What stands before a reason and between two of them in a cell of a CSV.
+const WITHHELD: &str = "withheld: ";
+const SEPARATOR: &str = " | ";
+/// Said of all trades together where nothing of alpha is left for them.
+const NOT_TOGETHER: &str =
+    "each bot is judged by itself: all together are not what they were when alpha was shared out";
 
 /// What a run's results rest on, as far as the run itself knows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caveats {
     /// Why *edge shown* is not said of it.
     pub withholding: Vec<String>,
@@ -51,6 +64,17 @@ impl Caveats {
         Self { withholding, labels, ..Self::default() }
     }
 
+    /// That so many variants were tried, or why nobody knows how many: what is not known cannot be corrected for.
+    pub fn count(&mut self, variants: u64, unknown: Option<&str>) {
+        self.variants = variants;
+        self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
+    }
+
+    /// That variants are not counted.
+    pub fn leave_uncounted(&mut self) {
+        self.labels.push(UNCOUNTED);
+    }
+
     /// Of a live run, by what its trades are worth: what is simulated is assumed.
     pub fn of_trading(trading: Option<TradingMode>, simulation: &SimulationSettings) -> Self {
         let labels = match trading {
@@ -72,7 +96,7 @@ fn haste(simulation: &SimulationSettings) -> Option<String> {
 /// The verdict on some trades, with what it rests on.
 #[derive(Debug, Serialize)]
 pub struct EdgeLine {
-    /// `edge_shown`, `edge_rejected` or `not_enough_trades`.
+    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     #[serde(skip)]
     pub verdict: &'static str,
     /// Trades that the accounts rest on.
@@ -81,10 +105,14 @@ pub struct EdgeLine {
     about_more_trades: Option<u64>,
     /// The edge that is looked for, as a return per unit of stake.
     delta: f64,
-    /// The evidence for an edge: what an account that bets on one has become, from 1; 20 shows the edge.
+    /// The evidence for an edge: what an account that bets on one has become, from 1.
     account_for: f64,
-    /// The evidence against an edge of `delta`, likewise; 20 rules it out.
+    /// What shows the edge: `1 / (alpha x weight)`, since all bots share one alpha; null where nothing can.
+    threshold_for: Option<f64>,
+    /// The evidence against an edge of `delta`, likewise.
     account_against: f64,
+    /// What rules it out: `1 / beta`.
+    threshold_against: f64,
     /// Groups of trades that overlap in time.
     clusters: u64,
     /// By how much overlap inflates the variance of the sum of returns.
@@ -92,9 +120,11 @@ pub struct EdgeLine {
     /// Why *edge shown* is not said.
     withheld: Vec<String>,
     labels: Vec<&'static str>,
-    /// What the accounts must reach to decide.
-    #[serde(skip)]
-    thresholds: [f64; 2],
+    /// With which decision a shown edge of `delta` or more seems to have ended; null while it has not.
+    no_longer_held_since: Option<Millis>,
+    /// Where the edge and the win rate lie.
+    #[serde(flatten)]
+    intervals: EdgeIntervals,
 }
 
 impl EdgeLine {
@@ -106,15 +136,24 @@ impl EdgeLine {
     ) -> Self {
         let mut withheld = Vec::new();
         let (mut verdict, about_more_trades) = verdict_name(test);
+        // Of a bot whose earlier trades are not here there is no interval beside its account.
+        let has_end =
+            |row: &&IntentRow| matches!(row.outcome, Some(outcome) if outcome != Outcome::Cancelled);
+        let is_whole = rows.clone().into_iter().filter(has_end).count() as u64 == test.settled();
+        let intervals =
+            if is_whole { EdgeIntervals::of(&edge_sequence(rows.clone())) } else { EdgeIntervals::default() };
+        let mut since = None;
         if test.verdict() == Verdict::EdgeShown {
-            withheld.clone_from(&caveats.withholding);
-            withheld.extend(gaps(rows.clone()));
-            withheld.extend(luck(rows, test.plan(), caveats.variants));
+            let again = EdgeTest::new(test.plan()).weighing(test.weight());
+            since = Judge::after(rows.clone(), again).no_longer_held_since();
+            let ended = rows.clone().into_iter().filter_map(|row| row.outcome);
+            withheld = caveats.reasons_to_withhold(test, ended, |test| judge(rows, test));
         }
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
         }
-        Self::new(test, (verdict, about_more_trades), withheld, caveats.labels.clone())
+        let line = Self::new(test, (verdict, about_more_trades), withheld, caveats.labels.clone());
+        Self { intervals, ..line }.ended(since)
     }
 
     fn new(
@@ -129,13 +168,32 @@ impl EdgeLine {
             about_more_trades,
             delta: test.plan().delta(),
             account_for: test.edge_account(),
+            threshold_for: threshold(test),
             account_against: test.mirror_account(),
+            threshold_against: test.plan().beta().recip(),
             clusters: test.overlap().clusters(),
             variance_inflation: test.overlap().variance_inflation(),
             withheld,
             labels,
-            thresholds: [test.plan().alpha(), test.plan().beta()].map(f64::recip),
+            no_longer_held_since: None,
+            intervals: EdgeIntervals::default(),
         }
+    }
+
+    /// As a watch over trades before these may know: since when the edge that was shown no longer holds.
+    #[must_use]
+    pub fn ended(self, since: Option<Millis>) -> Self {
+        let verdict = match (since, self.verdict) {
+            (Some(_), _) if self.withheld.is_empty() => NO_LONGER_HELD,
+            (None, NO_LONGER_HELD) => "edge_shown",
+            (_, verdict) => verdict,
+        };
+        Self { no_longer_held_since: since, verdict, ..self }
+    }
+
+    /// Where the edge and the win rate lie.
+    pub const fn intervals(&self) -> EdgeIntervals {
+        self.intervals
     }
 
     /// As a page shows it; the money beside it is not known here.
@@ -148,7 +206,8 @@ impl EdgeLine {
             judged_trades: self.judged_trades,
             account_for: self.account_for,
             account_against: self.account_against,
-            thresholds: self.thresholds,
+            thresholds: [self.threshold_for, Some(self.threshold_against)],
+            intervals: self.intervals,
             ..VerdictText::default()
         }
     }
@@ -157,14 +216,19 @@ impl EdgeLine {
     pub fn words(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
         let mut words = match (self.verdict, self.about_more_trades) {
-            ("edge_shown", _) => "edge shown".to_owned(),
+            ("edge_shown", _) => "edge shown, at some time on these trades".to_owned(),
             ("edge_rejected", _) => {
-                let error = 100.0 / self.thresholds[1];
+                let error = 100.0 / self.threshold_against;
                 format!("no edge: {size} or more is ruled out (error rate {error:.0} %)")
+            }
+            (NO_LONGER_HELD, _) => {
+                let since = self.no_longer_held_since.map(no_longer_held_words).unwrap_or_default();
+                format!("{since}: it was shown before that, and one of {size} or more has ended since")
             }
             _ if !self.withheld.is_empty() => {
                 format!("edge shown, but withheld: {}", self.withheld.join("; "))
             }
+            _ if self.threshold_for.is_none() => NOT_TOGETHER.to_owned(),
             (_, Some(more)) => {
                 format!("not enough trades yet (about {more} more, if the true edge is {size})")
             }
@@ -188,6 +252,11 @@ impl EdgeLine {
         format!("{name} ({})", self.judged_trades)
     }
 
+    /// The evidence for an edge, and what shows one.
+    pub fn evidence(&self) -> String {
+        format!("{:.2} of {}", self.account_for, threshold_words(self.threshold_for))
+    }
+
     /// How the trades overlap, where they do.
     pub fn overlap(&self) -> Option<String> {
         let inflation = self.variance_inflation;
@@ -196,32 +265,68 @@ impl EdgeLine {
 }
 
 /// A label as people read it.
-fn caveat_of(label: &str) -> &str {
+pub(crate) fn caveat_of(label: &str) -> &str {
     match label {
         ASSUMED_PAYOUT => "payout assumed",
         HYPOTHESIS => "prices not from this venue",
+        UNCOUNTED => "variants unknown, since they are not counted",
         other => other,
+    }
+}
+
+impl Caveats {
+    /// As a cell of a CSV.
+    pub(super) fn to_cell(&self) -> String {
+        let withholding = self.withholding.iter().map(|reason| format!("{WITHHELD}{reason}"));
+        self.labels
+            .iter()
+            .map(|label| (*label).to_owned())
+            .chain(withholding)
+            .collect::<Vec<_>>()
+            .join(SEPARATOR)
+    }
+
+    /// As read from such a cell. What is not known to be harmless is not.
+    pub(crate) fn of_cell(cell: &str, variants: u64) -> Self {
+        let mut caveats = Self { variants, ..Self::default() };
+        for text in cell.split(SEPARATOR).filter(|text| !text.is_empty()) {
+            match LABELS.into_iter().find(|label| *label == text) {
+                Some(label) => caveats.labels.push(label),
+                None => caveats.withholding.push(text.strip_prefix(WITHHELD).unwrap_or(text).to_owned()),
+            }
+        }
+        caveats
+    }
+
+    /// Why *edge shown* is not said of a test that shows one, of trades that ended so. `judge_again` judges the same trades by
+    /// a test that has seen none.
+    pub(crate) fn reasons_to_withhold(
+        &self,
+        test: &EdgeTest,
+        ended: impl Iterator<Item = Outcome>,
+        judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
+    ) -> Vec<String> {
+        let mut reasons = self.withholding.clone();
+        reasons.extend(gaps(ended));
+        reasons.extend(luck(test, self.variants, judge_again));
+        reasons
     }
 }
 
 /// The best of many variants does well by luck: the account that shows an edge of one has to do as many times better
 /// (Bonferroni's correction, which holds for any number of variants that resemble each other in any way).
-fn luck<'a>(
-    rows: impl IntoIterator<Item = &'a IntentRow>,
-    plan: EdgeTestPlan,
-    variants: u64,
-) -> Option<String> {
+fn luck(test: &EdgeTest, variants: u64, judge_again: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
     if variants < 2 {
         return None;
     }
-    let corrected = EdgeTestPlan::new(plan.alpha() / variants as f64, plan.beta(), plan.delta()).ok()?;
-    (judge(rows, corrected).verdict() != Verdict::EdgeShown)
+    let corrected = EdgeTest::new(test.plan()).weighing(test.weight() / variants as f64);
+    (judge_again(corrected).verdict() != Verdict::EdgeShown)
         .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }
 
 /// Trades that gaps in the data called off may hide losses.
-fn gaps<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> Option<String> {
-    let outcomes: Vec<Outcome> = rows.into_iter().filter_map(|row| row.outcome).collect();
+fn gaps(ended: impl Iterator<Item = Outcome>) -> Option<String> {
+    let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;
     (share > MAX_CANCELLED).then(|| format!("{:.1} % of the trades were cancelled for gaps", share * 100.0))

@@ -108,7 +108,7 @@ impl SweepReport {
             ));
         }
         if let Some(Err(error)) = counted {
-            notices.push(format!("these variants are not counted: {error}"));
+            notices.push(format!("variants unknown: {error}"));
         }
         Self {
             search: sweep.search.search.as_str(),

@@ -32,7 +32,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
             )?;
         }
         if let Some(problem) = &self.uncounted {
-            write!(f, "\nnote: these variants are not counted: {problem}")?;
+            write!(f, "\nnote: variants unknown: {problem}")?;
         }
         for file in &self.files {
             write!(f, "\nwrote {}", file.display())?;
@@ -85,9 +85,15 @@ impl WalkForwardReport {
             ));
             let needed = percent(all.break_even);
             figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
+            let intervals = self.edge.intervals();
+            let ends = [
+                ("win rate, 95 % at any look", intervals.win_rate_words()),
+                ("edge, 95 % at any look", intervals.edge_words()),
+            ];
+            figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {
                 let ends = format!("{} to {}", percent(Some(interval.lower)), percent(Some(interval.upper)));
-                figures.push(("95 % interval, if trades are independent", ends));
+                figures.push(("win rate, 95 % if looked at once and independent", ends));
             }
             let p_value = all.p_value.map_or("-".to_owned(), |p_value| format!("{p_value:.4}"));
             figures.push(("p-value, if trades are independent", p_value));

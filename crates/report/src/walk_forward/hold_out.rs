@@ -30,6 +30,8 @@ pub struct HoldOutOpening {
     pub number: usize,
     /// How often candles of it had been opened for other hypotheses.
     pub others: usize,
+    /// What was known of earlier looks at it, in words: why an edge is not shown.
+    pub looks: Vec<String>,
 }
 
 /// What came of an opening.
@@ -39,6 +41,8 @@ struct OpenedLine {
     opened_at: String,
     /// How often candles of it had been opened for other hypotheses.
     opened_for_others: usize,
+    /// What was known of earlier looks at it, in words.
+    looks: Vec<String>,
     verdict: &'static str,
     edge: EdgeLine,
     #[serde(flatten)]
@@ -64,6 +68,9 @@ impl HoldOut {
                 .withholding
                 .push(format!("the hold-out had been opened for this hypothesis before ({times})"));
         }
+        caveats.withholding.extend(opened.looks.iter().cloned());
+        // The best of all that were tested on it.
+        caveats.variants = 1 + opened.others as u64;
         let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();
         let edge = EdgeLine::of(&judge(rows, plan_of(std::slice::from_ref(step))), rows, &caveats);
         Self {
@@ -73,6 +80,7 @@ impl HoldOut {
             opened: Some(OpenedLine {
                 opened_at: opened.at.clone(),
                 opened_for_others: opened.others,
+                looks: opened.looks.clone(),
                 verdict: edge.verdict,
                 edge,
                 window: WindowLine::of(step, None, space, objective),
@@ -104,6 +112,7 @@ impl HoldOut {
                 ),
             ));
         }
+        words.extend(opened.looks.iter().map(|look| ("", look.clone())));
         words.push(("hold-out's verdict", opened.edge.words()));
         if let Some(figures) = opened.window.out_of_sample() {
             let (rate, needed) = (percent(figures.win_rate), percent(figures.break_even));

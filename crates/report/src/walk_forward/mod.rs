@@ -212,12 +212,12 @@ impl<'a> WalkForwardSummary<'a> {
     pub fn new(
         report: &'a WalkForwardReport,
         resumed: usize,
-        counted: Option<io::Result<u64>>,
+        counted: Option<&io::Result<u64>>,
         elapsed: Duration,
         files: Vec<PathBuf>,
     ) -> Self {
         let (variants_tried, uncounted) = match counted {
-            Some(Ok(count)) => (Some(count), None),
+            Some(Ok(count)) => (Some(*count), None),
             Some(Err(error)) => (None, Some(error.to_string())),
             None => (None, None),
         };

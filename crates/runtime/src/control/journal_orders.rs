@@ -16,12 +16,15 @@ pub struct JournalOrders {
     url: JournalUrl,
     halt_file: HaltFile,
     reader: Option<Reader>,
+    /// Whether all that waited before this run has been seen to.
+    is_beyond_earlier: bool,
 }
 
 impl JournalOrders {
-    /// Of this journal; while the HALT file is there, an order to resume is refused.
+    /// Of this journal; while the HALT file is there, an order to resume is refused. Of the orders that wait before the first
+    /// look, which were given to an earlier run, only one to halt is handed over.
     pub const fn new(url: JournalUrl, halt_file: HaltFile) -> Self {
-        Self { url, halt_file, reader: None }
+        Self { url, halt_file, reader: None, is_beyond_earlier: false }
     }
 
     /// Hands the run every order that waits, the oldest first, until `stop`. The run answers them in its journal: an order is
@@ -46,9 +49,11 @@ impl JournalOrders {
     pub async fn look(&mut self, orders: &mpsc::Sender<ControlRequest>) {
         match tokio::time::timeout(PATIENCE, self.waiting()).await {
             Ok(Ok(waiting)) => {
+                let mut are_refused = true;
                 for order in waiting {
-                    carry(&self.url, &self.halt_file, order, orders).await;
+                    are_refused &= self.carry(order, orders).await;
                 }
+                self.is_beyond_earlier |= are_refused;
             }
             Ok(Err(error)) => tracing::debug!(%error, "orders in the journal cannot be looked for"),
             Err(_) => tracing::debug!("orders in the journal were not found out in time"),
@@ -70,32 +75,70 @@ impl JournalOrders {
         }
         Ok(waiting)
     }
+
+    /// Hands one to the run, or refuses it; whether that is done.
+    async fn carry(&mut self, stored: StoredOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
+        let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
+            Ok(order) => match self.refusal_of(&order) {
+                None => {
+                    tracing::debug!(giver = stored.giver, "an order came through the journal");
+                    // The answer is read where it is durable.
+                    let (answer, _) = oneshot::channel();
+                    // A run that has too much to do is handed it at the next look.
+                    drop(orders.try_send(ControlRequest { order, token: Some(stored.token), answer }));
+                    return true;
+                }
+                Some(refusal) => refusal,
+            },
+            Err(error) => ControlAnswer::Refused { problem: format!("this is no order: {error}") },
+        };
+        // Nothing follows from it, so nothing has to be durable with it.
+        let answer = serde_json::to_string(&refusal).unwrap_or_default();
+        let closed = close_orders(&self.url, Some(&stored.token), &answer).await;
+        if let Err(error) = &closed {
+            tracing::debug!(%error, "an order in the journal could not be refused");
+        }
+        closed.is_ok()
+    }
+
+    fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
+        if self.is_beyond_earlier || matches!(order, ControlOrder::Halt { .. }) {
+            return self.halt_file.refusal_of(order);
+        }
+        let problem = "it was given before this run began: give it again".to_owned();
+        Some(ControlAnswer::Refused { problem })
+    }
 }
 
-/// Hands one to the run, or refuses it.
-async fn carry(
-    url: &JournalUrl,
-    halt_file: &HaltFile,
-    stored: StoredOrder,
-    orders: &mpsc::Sender<ControlRequest>,
-) {
-    let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
-        Ok(order) => match halt_file.refusal_of(&order) {
-            None => {
-                tracing::debug!(giver = stored.giver, "an order came through the journal");
-                // The answer is read where it is durable.
-                let (answer, _) = oneshot::channel();
-                // A run that has too much to do is handed it at the next look.
-                drop(orders.try_send(ControlRequest { order, token: Some(stored.token), answer }));
-                return;
-            }
-            Some(refusal) => refusal,
-        },
-        Err(error) => ControlAnswer::Refused { problem: format!("this is no order: {error}") },
-    };
-    // Nothing follows from it, so nothing has to be durable with it.
-    let answer = serde_json::to_string(&refusal).unwrap_or_default();
-    if let Err(error) = close_orders(url, Some(&stored.token), &answer).await {
-        tracing::debug!(%error, "an order in the journal could not be refused");
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_journal::{Holder, OrderToken, Store, give_order};
+
+    #[tokio::test]
+    async fn of_what_an_earlier_run_did_not_carry_out_only_a_halt_is_obeyed() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = JournalUrl::from_path(&folder.path().join("j.db"));
+        let store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let give = async |order: ControlOrder| {
+            let body = serde_json::to_string(&order).unwrap();
+            let order = StoredOrder { token: OrderToken::random().unwrap(), giver: "somebody".into(), body };
+            give_order(&url, &order).await.unwrap();
+            order.token
+        };
+        let halt = give(ControlOrder::Halt { reason: "news".into() }).await;
+        let stale = give(ControlOrder::Resume).await;
+        let (sender, mut orders) = mpsc::channel::<ControlRequest>(8);
+        let mut handed_over = || orders.try_recv().ok().map(|request| request.token.unwrap());
+        let mut in_journal = JournalOrders::new(url.clone(), HaltFile::new(folder.path().join("HALT")));
+        in_journal.look(&sender).await;
+        assert_eq!((handed_over(), handed_over()), (Some(halt.clone()), None));
+        let answer = Reader::open(&url).await.unwrap().answer_to(&stale).await.unwrap();
+        assert!(answer.is_some_and(|answer| answer.contains("before this run began")));
+        // What comes while it runs is obeyed.
+        let fresh = give(ControlOrder::Resume).await;
+        in_journal.look(&sender).await;
+        assert_eq!((handed_over(), handed_over()), (Some(halt), Some(fresh)));
+        store.close().await.unwrap();
     }
 }

@@ -112,6 +112,13 @@ pub struct RunState {
     pub troubles: Vec<String>,
 }
 
+impl RunState {
+    /// Among the troubles: what was asked of the venue fails, and it has not been heard for a while.
+    pub const SILENT: &str = "the venue does not answer";
+    /// For how long it has not been heard then; what is read or heard at least every minute is stale after that.
+    pub const SILENT_AFTER: Millis = Millis::from_seconds(180);
+}
+
 /// What a run does with signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -120,7 +127,7 @@ pub enum Phase {
     Trading,
     /// They are refused until somebody resumes: a person or a rule halted them.
     Halted,
-    /// They are refused until the journal can be written again.
+    /// They are refused until the journal can be written again, or the venue accepts the token.
     Suspended,
     /// They are refused, and the run ends once what is open has settled.
     Stopping,

@@ -2,6 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
+use super::believed::TIME_SLACK;
 use super::closing::Phase;
 use super::command::{Command, Step};
 use super::event_queue::Place;
@@ -41,9 +42,15 @@ impl Coordinator {
             &answer,
             Answer::Open(_, OpenOutcome::Opened(reply)) if self.doubts.is_claimed(&reply.value.id)
         );
+        // A time that is not believed of the trade proves nothing of the clock either.
+        let is_nonsense = matches!(
+            &answer,
+            Answer::Open(_, OpenOutcome::Opened(reply))
+                if reply.value.request_time.is_some_and(|at| at.abs_diff(step.now) > TIME_SLACK)
+        );
         for sample in samples_of(&answer) {
             // A simulated venue takes an order one latency after it arrived; another intent's trade was taken at another time.
-            if (self.is_simulated || is_anothers) && sample.source == ClockSource::Open {
+            if (self.is_simulated || is_anothers || is_nonsense) && sample.source == ClockSource::Open {
                 continue;
             }
             let change = self.skew.take(sample, step.now);
@@ -66,19 +73,25 @@ impl Coordinator {
         }
     }
 
-    /// Our clock caught up by so much, or had nothing to catch up with.
+    /// Our clock caught up by so much, or had nothing to catch up with. It does so for an answer that shows a leap, or because
+    /// the process noticed that it had not run.
     pub(super) fn on_clock_moved(&mut self, by: Millis, step: &mut Step<'_>) {
-        let Some(leap) = self.leap.take() else { return };
-        let mut offset = leap.offset;
+        let leap = self.leap.take();
+        if leap.is_none() && self.phase.is_over() {
+            return;
+        }
+        let mut offset = leap.as_ref().and_then(|leap| leap.offset);
         if by > Millis::ZERO {
             offset = self.skew.our_clock_moved(by, step.now).offset;
             let text = format!("the machine stood still for {by} ms; the run goes on at the present");
             self.session.alarm(text, step);
-        } else {
+        } else if let Some(leap) = &leap {
             self.alarm_leap(leap.by, step);
         }
         self.report_offset(offset, step);
-        self.take_answer(leap.answer, step);
+        if let Some(leap) = leap {
+            self.take_answer(leap.answer, step);
+        }
     }
 
     fn alarm_leap(&mut self, by: Millis, step: &mut Step<'_>) {
@@ -303,7 +316,7 @@ impl Coordinator {
                 (now, EventKind::NotSent { intent })
             }
             OpenOutcome::Unknown { reason } => {
-                step.warn(format!("intent {intent} is in doubt: {reason}"));
+                step.alarm(format!("intent {intent} is in doubt: {reason}"));
                 self.doubt(intent, now)
             }
         };

@@ -7,11 +7,11 @@ use super::trade_watch::Tracked;
 use crate::connect::without_noise;
 use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
-use candlewick_sdk::{Millis, MoneyScale, Symbol};
+use candlewick_sdk::{Millis, MoneyScale, Outcome, Symbol};
 
 /// How long after twice its duration a trade may close, and before its decision be asked for, for clocks that differ: any
 /// other time is nonsense.
-const TIME_SLACK: Millis = Millis::HOUR;
+pub(super) const TIME_SLACK: Millis = Millis::HOUR;
 
 impl Coordinator {
     /// A report without what its trade cannot have: impossible times are reckoned by our own clock then, so that no trade is
@@ -24,12 +24,13 @@ impl Coordinator {
     ) -> TradeReport {
         let report = self.with_plausible_times(intent, counted(report, self.session.scale()), step);
         let most = self.settings.max_payout_percent;
-        match report.payout.filter(|payout| payout.to_percent() > f64::from(most)) {
+        let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(most));
+        let too_much = too_much.map(|payout| format!("{payout} %, more than {most} %"));
+        match too_much.or_else(|| impossible_payout(&report)) {
             None => report,
             Some(payout) => {
                 let id = &report.id;
-                let reason =
-                    format!("trade {id} of intent {intent} is to pay {payout} %, more than {most} %");
+                let reason = format!("trade {id} of intent {intent} is to pay {payout}");
                 if self.session.halted().is_none() {
                     self.halt(reason, step);
                 } else if self.doubts.is_new_oddity(&reason) {
@@ -67,13 +68,15 @@ impl Coordinator {
             terms.map(|terms| (terms.stake(), terms.expiry().close_type.duration())).unwrap_or_default();
         let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
         let ordered = terms.map(|terms| self.session.order_of(&terms));
+        let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
+        let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
         let tracked = Tracked {
             venue_id: report.id.clone(),
             stake,
             duration,
             close_time: report.close_time,
-            symbol: report.symbol.clone().or(ordered.as_ref().map(|order| order.symbol.to_string())),
+            symbol: report.symbol.as_deref().map(VenueSymbol::truncated).or(known),
             direction: direction.or(ordered.map(|order| order.direction)),
         };
         let first = self.trades.begin(intent, tracked, now);
@@ -99,6 +102,13 @@ impl Coordinator {
             taken: self.taken(intent, report),
         }
     }
+}
+
+/// A payout that none can be, where it is what a trade is to bring: one that has won nothing may say 0.
+fn impossible_payout(report: &TradeReport) -> Option<String> {
+    let percent = report.impossible_payout?;
+    let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
+    (!percent.is_zero() || moves_money).then(|| format!("{} %, which no trade does", percent.normalize()))
 }
 
 /// A report without times that do not lie between these, and the first of those.

@@ -153,6 +153,7 @@ impl Coordinator {
             audits: self.audits.tallies(),
             halted: self.session.halted().cloned(),
             verdicts: self.session.session().verdicts().cloned().collect(),
+            weight_of_all_bots: self.session.session().weight_of_all_bots(),
             dropped_notices: 0,
             not_durable: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),

@@ -123,4 +123,8 @@ impl Step<'_> {
     pub(crate) fn warn(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Warning(text.into())));
     }
+
+    pub(crate) fn alarm(&mut self, text: impl Into<String>) {
+        self.commands.push(Command::Notify(Notice::Alarm(text.into())));
+    }
 }

@@ -4,16 +4,19 @@ use super::recorded_session::RecordedSession;
 use crate::RuntimeSettings;
 use crate::past::Past;
 use crate::resolver::{
-    Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, Undecidable,
-    WalletView, latest_close, may_have_made,
+    Accepted, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, Undecidable,
+    WalletView, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
-use candlewick_engine::{IntentId, OrderTerms};
+use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far our clock may be wrong at least, whatever the venue's answers prove now: it was another time then.
 const UNCERTAINTY: Millis = Millis::from_seconds(2);
+
+/// Listed trades that are remembered for what cannot be of them.
+const MAX_ODD_ROWS: usize = 10_000;
 
 /// Looks for the trades of intents in doubt, until they are trades or are none.
 pub(crate) struct Doubts {
@@ -26,8 +29,10 @@ pub(crate) struct Doubts {
     began: BTreeMap<IntentId, Millis>,
     /// A listing that waits for the balances after it.
     listing: Option<TradeListing>,
-    /// What was said of trades that cannot be: their names, or the whole of it.
+    /// What was said of our trades that cannot be: their names, or the whole of it.
     oddities: BTreeSet<String>,
+    /// Listed trades of which something was said that cannot be.
+    odd_rows: BTreeSet<String>,
     /// How often the list is looked through for trades that no intent explains.
     list_every: Option<Millis>,
 }
@@ -53,6 +58,7 @@ impl Doubts {
             began: std::mem::take(&mut past.doubted),
             listing: None,
             oddities: BTreeSet::new(),
+            odd_rows: BTreeSet::new(),
             list_every: (seconds > 0).then(|| Millis::from_seconds(seconds)),
         }
     }
@@ -131,9 +137,14 @@ impl Doubts {
         self.resolver.begin_look(now);
     }
 
-    /// Whether it was not said yet of a trade, or in these words, that something of it cannot be.
+    /// Whether it was not said yet of a trade of ours, or in these words, that something of it cannot be.
     pub(crate) fn is_new_oddity(&mut self, text: &str) -> bool {
         self.oddities.insert(text.to_owned())
+    }
+
+    /// The same of a listed trade; of endless ones nothing more is said.
+    pub(crate) fn is_new_odd_row(&mut self, id: &str) -> bool {
+        self.odd_rows.len() < MAX_ODD_ROWS && self.odd_rows.insert(id.to_owned())
     }
 
     /// The list has come; the balances after it are a second source.
@@ -161,9 +172,11 @@ impl Doubts {
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
             .filter_map(|intent| Some(self.doubt_of(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
+        let answered = self.answered_beside(session);
         let known = Known {
             claimed: &self.claimed,
             in_flight: &in_flight,
+            answered: &answered,
             reserved: &session.session().reserved().collect(),
             wallet,
             uncertainty: uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY)),
@@ -174,11 +187,36 @@ impl Doubts {
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
                 let answered_at = row.answered_at.filter(is_young)?;
-                Some((book.venue_id(row)?, answered_at))
+                Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
             })
             .collect();
-        self.resolver.measure_lag(listing, accepted.iter().map(|(id, at)| (id.as_str(), *at)));
+        let accepted = accepted.iter().map(|(id, at, is_settled)| Accepted {
+            id: id.as_str(),
+            at: *at,
+            is_settled: *is_settled,
+        });
+        self.resolver.measure_lag(listing, accepted);
         self.resolver.take_listing(listing, &known, now)
+    }
+
+    /// Requests that were answered while something is looked for, or not long before.
+    fn answered_beside(&self, session: &RecordedSession) -> Vec<Doubt> {
+        let Some(since) = self.resolver.looks_since() else { return Vec::new() };
+        let book = session.book();
+        let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
+        let answers = rows.filter_map(|row| Some((row, row.answered_at.filter(|at| *at >= since)?)));
+        answers.map(|(row, at)| self.doubt_of(session, &row.approved, at)).collect()
+    }
+
+    /// Whether the venue may have made this trade of the request of an intent that is looked for.
+    pub(crate) fn may_have_taken(
+        &self,
+        intent: IntentId,
+        report: &TradeReport,
+        uncertainty: Option<Millis>,
+    ) -> bool {
+        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
+        self.resolver.may_have_taken(intent, report, uncertainty)
     }
 
     /// Whose answered request may have made this trade as well.
@@ -190,7 +228,15 @@ impl Doubts {
     ) -> Option<IntentId> {
         let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         let book = session.book();
-        let rows = book.rows().iter().rev().filter(|row| book.venue_id(row).is_some());
+        // Far from it in time, no need to look closer.
+        let at = request_time_of(report);
+        let is_near = |row: &&IntentRow| {
+            let terms = &row.approved;
+            let slack = uncertainty + terms.expiry().close_type.duration() + Millis::MINUTE * 2;
+            let has_ended = |at| row.answered_at.is_some_and(|answered_at| answered_at + slack < at);
+            at.is_none_or(|at| terms.decision_time() - slack <= at && !has_ended(at))
+        };
+        let rows = book.rows().iter().rev().filter(is_near).filter(|row| book.venue_id(row).is_some());
         let doubts = rows.filter_map(|row| Some(self.doubt_of(session, &row.approved, row.answered_at?)));
         doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }

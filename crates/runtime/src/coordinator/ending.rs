@@ -113,7 +113,7 @@ pub struct Finished {
     pub book: TradeBook,
     /// Free balance at the end.
     pub free: Money,
-    /// Stakes of intents that are not over.
+    /// Stakes of intents that are not over, and of second trades.
     pub open_stakes: Money,
     /// What the venue has and nobody knows the end of.
     pub unfinished: Vec<Unfinished>,
@@ -131,6 +131,8 @@ pub struct Finished {
     pub halted: Option<String>,
     /// The verdict on each bot, in the bots' order.
     pub verdicts: Vec<BotVerdict>,
+    /// What all trades of several bots together may spend of alpha; 0 where they are not judged.
+    pub weight_of_all_bots: f64,
     /// Notices that were dropped because a watcher did not read them in time.
     pub dropped_notices: u64,
     /// Why the journal's end may not be durable, if it may not: the next start finds out at the venue what it misses.

@@ -5,6 +5,7 @@ use super::command::{Ask, Command, Step};
 use super::doubts::PersonsVerdict;
 use super::input::{OrderId, RequestId};
 use super::journal_state::Urgency;
+use super::token::WHERE_FROM;
 use crate::adoption::check_adoption;
 use crate::control::{ControlAnswer, ControlOrder, Phase, Resolution, RunState};
 use candlewick_broker::{BrokerError, TradeReport};
@@ -82,7 +83,10 @@ impl Coordinator {
     ) {
         let Some(Claim { intent, venue_id, reason }) = self.claims.0.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
-        let checked = check_adoption(&self.session.order_of(&terms), venue_id.as_str(), answer);
+        let may_have_taken =
+            |report: &TradeReport| self.doubts.may_have_taken(intent, report, self.skew.uncertainty());
+        let order = self.session.order_of(&terms);
+        let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
         let answer = match checked {
             Ok(report) => self.end_doubt(intent, &PersonsVerdict::Adopt(Box::new(report)), &reason, step),
             Err(error) => {
@@ -114,13 +118,14 @@ impl Coordinator {
 
     fn done(&self, step: &Step<'_>) -> ControlAnswer {
         let suspended = self.session.journal.suspended();
-        let token_refused =
-            self.token_refused.as_ref().map(|text| format!("the venue does not accept the token: {text}"));
+        let token_refused = self.token_refused.as_ref().map(|text| {
+            format!("the venue does not accept the token: {text}; a new one is waited for, {WHERE_FROM}")
+        });
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
-        } else if self.session.halted().is_some() || token_refused.is_some() {
+        } else if self.session.halted().is_some() {
             Phase::Halted
-        } else if suspended.is_some() {
+        } else if suspended.is_some() || token_refused.is_some() {
             Phase::Suspended
         } else {
             Phase::Trading

@@ -92,10 +92,10 @@ impl RecordedSession {
         handled
     }
 
-    /// A warning that is kept in the journal as well: a person must see it.
+    /// What a person must see, kept in the journal as well.
     pub(crate) fn alarm(&mut self, text: String, step: &mut Step<'_>) {
         self.journal.note(serde_json::json!({ "alarm": text }).to_string(), step);
-        step.warn(text);
+        step.alarm(text);
     }
 
     /// Keeps the reason with the intent: the event that follows has none.

@@ -7,10 +7,11 @@ use super::command::{Ask, Step};
 use super::doubts::PersonsVerdict;
 use super::event_queue::Place;
 use super::input::RequestId;
+use super::second_trades::MAX_NAMED;
 use crate::resolver::{Decided, Resolution};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::Millis;
 
 /// How far ahead a time of a listed trade may lie.
 const FARTHEST: Millis = Millis::from_seconds(2 * 24 * 3_600);
@@ -76,7 +77,12 @@ impl Coordinator {
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let rows = listing.trades.into_iter().map(|report| counted(report, scale));
-        listing.trades = rows.map(|row| self.with_possible_times(row, step)).collect();
+        let mut odd = 0;
+        listing.trades = rows.map(|row| self.with_possible_times(row, &mut odd, step)).collect();
+        if odd > MAX_NAMED {
+            let text = format!("{} more trades are listed with times that are not believed", odd - MAX_NAMED);
+            self.session.alarm(text, step);
+        }
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
             self.warn_of("the venue's trades could not be listed", error, step);
@@ -91,12 +97,15 @@ impl Coordinator {
     }
 
     /// A listed trade without times that no trade has: by the others it may yet be known again.
-    fn with_possible_times(&mut self, row: TradeReport, step: &mut Step<'_>) -> TradeReport {
+    fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
         let (row, impossible) = between(row, Millis::ZERO, step.now + FARTHEST);
-        if let Some(at) = impossible.filter(|_| self.doubts.is_new_oddity(&row.id)) {
-            let (id, at) = (&row.id, at.get());
-            let text = format!("trade {id} is listed with the time {at}, which is not believed");
-            self.session.alarm(text, step);
+        if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
+            *odd += 1;
+            if *odd <= MAX_NAMED {
+                let (id, at) = (&row.id, at.get());
+                let text = format!("trade {id} is listed with the time {at}, which is not believed");
+                self.session.alarm(text, step);
+            }
         }
         row
     }
@@ -113,9 +122,14 @@ impl Coordinator {
         let wallet = balance.and_then(|balance| self.session.money(balance));
         let opening: Vec<IntentId> = self.requests.opening().collect();
         let known = (opening.as_slice(), self.skew.uncertainty());
+        let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
-            self.carry_out(resolution, wallet, step);
+            match resolution {
+                Resolution::Unexplained { report } => unexplained.push(*report),
+                resolution => self.carry_out(resolution, step),
+            }
         }
+        self.on_all_unexplained(&unexplained, wallet, step);
         self.follow_second_trades(&listing, step);
         if let Some(at) = self.doubts.next_routine_look(now) {
             self.agenda.add(at, Job::Trades);
@@ -126,7 +140,7 @@ impl Coordinator {
         }
     }
 
-    fn carry_out(&mut self, resolution: Resolution, wallet: Option<Money>, step: &mut Step<'_>) {
+    fn carry_out(&mut self, resolution: Resolution, step: &mut Step<'_>) {
         match resolution {
             Resolution::Adopt { intent, report } => {
                 step.warn(format!("intent {intent} was in doubt and is trade {}", report.id));
@@ -149,7 +163,7 @@ impl Coordinator {
                 self.session.alarm(text, step);
                 self.halt_at_second_trade(intent, &why, step);
             }
-            Resolution::Unexplained { report } => self.on_unexplained(&report, wallet, step),
+            Resolution::Unexplained { .. } => {}
         }
     }
 

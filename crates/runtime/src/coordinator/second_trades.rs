@@ -3,27 +3,53 @@
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
+use super::settlement::profit_of;
 use crate::SecondTradeRule;
 use crate::audit::{Audit, Finding};
 use crate::resolver::Why;
-use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, SecondTrade, VenueId};
-use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_sdk::{Millis, Money};
 
 /// How soon the list is looked through again while a second trade is open.
 const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+/// Trades that are named for one listing at most, of each kind; more are counted.
+pub(super) const MAX_NAMED: usize = 20;
 
 impl Coordinator {
+    /// Trades of the account that no intent explains.
+    pub(super) fn on_all_unexplained(
+        &mut self,
+        reports: &[TradeReport],
+        wallet: Option<Money>,
+        step: &mut Step<'_>,
+    ) {
+        let (mut seconds, mut strangers) = (0, 0);
+        for report in reports {
+            let second_of = self.doubts.second_of(report, &self.session, self.skew.uncertainty());
+            let count = if second_of.is_some() { &mut seconds } else { &mut strangers };
+            *count += 1;
+            if *count <= MAX_NAMED {
+                self.on_unexplained(report, second_of, wallet, step);
+            }
+        }
+        let more = seconds.max(MAX_NAMED) + strangers.max(MAX_NAMED) - MAX_NAMED * 2;
+        if more > 0 {
+            let text = format!("{more} more trades in the venue's list are explained by no intent");
+            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+        }
+    }
+
     /// A trade of the account that no intent explains. One that an answered request may have made too is at stake, and halts.
     /// What is over, and in the wallet as the ledger has it, was booked as money that no trade explains.
-    pub(super) fn on_unexplained(
+    fn on_unexplained(
         &mut self,
         report: &TradeReport,
+        second_of: Option<IntentId>,
         wallet: Option<Money>,
         step: &mut Step<'_>,
     ) {
         let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
-        let second_of = self.doubts.second_of(report, &self.session, self.skew.uncertainty());
         let note = serde_json::json!({ "unexplained": report.id, "symbol": symbol, "second_of": second_of });
         self.session.journal.note(note.to_string(), step);
         let Some(intent) = second_of else {
@@ -62,8 +88,9 @@ impl Coordinator {
     pub(super) fn follow_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         for trade in self.session.session().second_trades().to_vec() {
             let is_it = |report: &&TradeReport| VenueId::truncated(&report.id) == trade.venue_id;
-            let profit =
-                listing.trades.iter().find(is_it).and_then(|report| self.profit_of(report, trade.stake));
+            let scale = self.session.scale();
+            let report = listing.trades.iter().find(is_it);
+            let profit = report.and_then(|report| profit_of(report, trade.stake, scale));
             if let Some(profit) = profit {
                 let SecondTrade { intent, venue_id, .. } = trade;
                 self.handle(step.now, EventKind::SecondTradeSettled { intent, venue_id, profit }, step);
@@ -77,17 +104,5 @@ impl Coordinator {
         if !self.session.session().second_trades().is_empty() {
             self.agenda.add(at, Job::Trades);
         }
-    }
-
-    /// What it brought, once that is known.
-    fn profit_of(&self, report: &TradeReport, stake: Money) -> Option<Money> {
-        let Progress::Over(outcome) = report.progress else { return None };
-        let reported = report.profit.and_then(|profit| self.session.money(profit));
-        Some(match (reported, outcome) {
-            (Some(profit), _) => profit,
-            (None, Outcome::Lost) => -stake,
-            (None, Outcome::Draw | Outcome::Cancelled) => Money::ZERO,
-            (None, Outcome::Won) => stake.profit_at(report.payout?),
-        })
     }
 }

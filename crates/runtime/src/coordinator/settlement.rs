@@ -14,14 +14,7 @@ pub(crate) fn settlement_of(
     scale: MoneyScale,
 ) -> Option<Settled> {
     let outcome = report.progress.outcome()?;
-    // The venue's figure is the truth; where it is missing, the rule of the outcome gives it.
-    let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
-    let profit = match (reported, outcome) {
-        (Some(profit), _) => profit,
-        (None, Outcome::Lost) => -trade.stake,
-        (None, Outcome::Draw | Outcome::Cancelled) => Money::ZERO,
-        (None, Outcome::Won) => trade.stake.profit_at(report.payout?),
-    };
+    let profit = profit_of(report, trade.stake, scale)?;
     Some(Settled {
         intent,
         outcome,
@@ -31,6 +24,18 @@ pub(crate) fn settlement_of(
         close_time: report.close_time,
         close_price: report.close_price,
         payout: report.payout,
+    })
+}
+
+/// What a trade that is over brought. The venue's figure is the truth; where it is missing, the rule of the outcome gives it.
+pub(super) fn profit_of(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
+    let outcome = report.progress.outcome()?;
+    let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
+    Some(match (reported, outcome) {
+        (Some(profit), _) => profit,
+        (None, Outcome::Lost) => -stake,
+        (None, Outcome::Draw | Outcome::Cancelled) => Money::ZERO,
+        (None, Outcome::Won) => stake.profit_at(report.payout?),
     })
 }
 

@@ -10,6 +10,9 @@ use candlewick_sdk::Millis;
 /// How often the venue is asked with a token that it refuses, at least: a new one is found by that.
 const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
 
+/// Where a new token is taken from.
+pub(super) const WHERE_FROM: &str = "in the file of broker.api_token_file, which is read again by itself, or in the environment after a restart";
+
 impl Coordinator {
     /// The venue refuses the token, in these words, or accepts one again.
     pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
@@ -26,8 +29,8 @@ impl Coordinator {
                 }
                 self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
                 let text = format!(
-                    "the venue does not accept the token: {text}; nothing is opened until it does: a new token in the \
-                     file of broker.api_token_file is used by itself, one in the environment after a restart"
+                    "the venue does not accept the token: {text}; nothing is opened until it does: a new one is waited \
+                     for, {WHERE_FROM}; where the token is in order, `candlewick resume` has it tried again"
                 );
                 self.session.alarm(text, step);
             }

@@ -1,7 +1,7 @@
 //! Accepted trades that are not final: when each is asked for.
 
 use candlewick_broker::{Reported, TradeReport};
-use candlewick_engine::IntentId;
+use candlewick_engine::{IntentId, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct OpenTrade {
     pub(crate) stake: Money,
     pub(crate) close_time: Option<Millis>,
     /// What it was when it was first known.
-    symbol: Option<String>,
+    symbol: Option<VenueSymbol>,
     direction: Option<Direction>,
     /// When it is taken to close while the venue does not say.
     assumed_close: Millis,
@@ -37,7 +37,7 @@ pub(crate) struct Tracked {
     /// When it closes, where the venue has said so.
     pub(crate) close_time: Option<Millis>,
     /// Its pair, as the venue writes it, or as it was ordered.
-    pub(crate) symbol: Option<String>,
+    pub(crate) symbol: Option<VenueSymbol>,
     /// Up or down.
     pub(crate) direction: Option<Direction>,
 }
@@ -137,9 +137,11 @@ impl OpenTrade {
     /// How a record differs from what the trade was known as; what it leaves out does not.
     fn difference(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
+        // By as much of it as a journal keeps.
+        let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
         if report.id != self.venue_id {
             Some(format!("it is named {}", report.id))
-        } else if self.symbol.is_some() && report.symbol.is_some() && self.symbol != report.symbol {
+        } else if self.symbol.is_some() && symbol.is_some() && self.symbol != symbol {
             Some(format!("its symbol is {}", report.symbol.as_deref().unwrap_or_default()))
         } else if self.direction.is_some() && direction.is_some() && self.direction.as_ref() != direction {
             Some(format!("its direction is {}", direction.copied()?))
@@ -172,7 +174,7 @@ mod tests {
             stake: Money::ZERO,
             duration: Millis::from_seconds(30),
             close_time,
-            symbol: Some("BTCUSDT".to_owned()),
+            symbol: Some(VenueSymbol::truncated("BTCUSDT")),
             direction: Some(Direction::Buy),
         };
         watch.begin(INTENT, trade, Millis::ZERO)

@@ -5,19 +5,20 @@ use super::agenda::Job;
 use super::command::{Ask, Step};
 use super::input::{Answer, RequestId};
 use crate::audit::WalletState;
+use crate::control::RunState;
 use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_sdk::Millis;
 
 /// How often the venue is asked whether the account may still trade.
 const USER_PACE: Millis = Millis::from_seconds(600);
-/// A venue that was not heard for so long is said to be silent.
-const SILENT_AFTER: Millis = Millis::from_seconds(180);
 
 /// What is known of the venue besides its trades.
 #[derive(Debug, Default)]
 pub(crate) struct VenueWatch {
-    /// When it last answered anything.
+    /// When it last answered what it was asked; a refusal is no answer, but to an open.
     heard: Option<Millis>,
+    /// Whether a question has failed since then: a run may have nothing to ask for a while.
+    has_failed: bool,
     /// Why the account may not trade, in the venue's words.
     restrictions: Vec<String>,
 }
@@ -25,7 +26,8 @@ pub(crate) struct VenueWatch {
 impl Coordinator {
     /// An answer came: it is the venue's, or says that there is none.
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
-        if is_heard(answer) {
+        self.venue.has_failed = !is_heard(answer);
+        if !self.venue.has_failed {
             self.venue.heard = Some(now);
         }
     }
@@ -75,9 +77,10 @@ impl Coordinator {
             WalletState::Missing => Some(format!("the venue shows no {account} wallet")),
             WalletState::BelowZero => Some(format!("the {account} wallet is below zero")),
         };
-        let is_silent = self.venue.heard.is_some_and(|at| now - at > SILENT_AFTER);
-        let silent = is_silent.then(|| "the venue does not answer".to_owned());
-        silent.into_iter().chain(user).chain(wallet).collect()
+        let is_silent =
+            self.venue.heard.is_some_and(|at| now - at > RunState::SILENT_AFTER) && self.venue.has_failed;
+        let silent = is_silent.then(|| RunState::SILENT.to_owned());
+        silent.into_iter().chain(user).chain(wallet).chain(self.settings.shortage.clone()).collect()
     }
 }
 

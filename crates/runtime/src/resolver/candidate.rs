@@ -37,6 +37,24 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
 
+/// Whether a report is of a trade that the venue may have made of an intent's request although it is not what was asked for:
+/// pair and account are, it was asked for just then, and amount, direction or expiry differ.
+pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+    let (order, window) = (&doubt.order, doubt.span(uncertainty));
+    report.from_token != Some(false)
+        && compare_value(report.symbol.as_deref(), &order.symbol.as_str()) == Match::Same
+        && compare_value(report.account, &order.account) != Match::Different
+        && compare_time(report, order, window) == Match::Same
+        && compare_terms(order, report) == Match::Different
+}
+
+/// Whether a report says the whole of a bet: its amount, direction and duration.
+pub(crate) fn says_all(report: &TradeReport) -> bool {
+    let direction = report.direction.as_ref().and_then(Reported::known);
+    let duration = report.close_type.as_ref().and_then(Reported::known);
+    direction.is_some() && duration.is_some() && report.amount.is_some()
+}
+
 /// The same without its time and who asked for it.
 pub(crate) fn compare_terms(order: &OpenOrder, report: &TradeReport) -> Match {
     let respects = [
@@ -122,6 +140,38 @@ mod tests {
         check(|_, report| report.from_token = Some(false), Match::Different);
         // The same number, written with other decimals.
         check(|_, report| report.amount = Some(Decimal::new(10_000, 3)), Match::Same);
+    }
+
+    #[test]
+    fn a_departure_is_asked_for_just_then_on_the_same_pair_and_account() {
+        let check = |change: &dyn Fn(&mut TradeReport), expected: bool| {
+            let mut report = testing::report("r", Millis::new(130_000));
+            change(&mut report);
+            assert_eq!(is_departure(&testing::doubt(1), &report, Millis::SECOND), expected, "{report:?}");
+        };
+        check(&|_| {}, false);
+        let sell = |report: &mut TradeReport| report.direction = Some(Reported::Known(Direction::Sell));
+        check(&sell, true);
+        check(&|report| report.amount = Some(Decimal::from(50)), true);
+        check(&|report| report.close_type = Some(Reported::Known("02:00".parse().unwrap())), true);
+        for also in [
+            &|report: &mut TradeReport| report.symbol = Some("ETHUSDT".into()),
+            &|report: &mut TradeReport| report.symbol = None,
+            &|report: &mut TradeReport| report.account = Some(Account::Real),
+            &|report: &mut TradeReport| report.from_token = Some(false),
+            // Sent at 100 s and ended at 110 s; it arrives within 30 s.
+            &|report: &mut TradeReport| report.request_time = Some(Millis::new(97_999)),
+            &|report: &mut TradeReport| report.request_time = Some(Millis::new(141_001)),
+        ] as [&dyn Fn(&mut TradeReport); 6]
+        {
+            check(
+                &|report| {
+                    sell(report);
+                    also(report);
+                },
+                false,
+            );
+        }
     }
 
     #[test]

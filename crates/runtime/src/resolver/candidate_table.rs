@@ -1,7 +1,7 @@
 //! Who could be whose: the unclaimed trades of a listing beside the intents in doubt.
 
 use super::Doubt;
-use super::candidate::{Match, Window, compare, request_time_of};
+use super::candidate::{Match, Window, compare, is_departure, request_time_of, says_all};
 use candlewick_broker::TradeListing;
 use candlewick_broker::TradeReport;
 use candlewick_sdk::Millis;
@@ -15,6 +15,8 @@ pub(crate) struct CandidateTable<'a> {
     pub(crate) possible: Vec<BTreeSet<usize>>,
     /// Of these, the rows that are in every respect what was asked for.
     certain: BTreeSet<(usize, usize)>,
+    /// For each intent, the rows that are nobody's and that the venue may have made of its request, unlike what was asked for.
+    pub(crate) departures: Vec<BTreeSet<usize>>,
     /// Rows that may be trades of requests in flight.
     awaited: BTreeSet<usize>,
 }
@@ -49,12 +51,55 @@ impl<'a> CandidateTable<'a> {
             possible.push(matches.into_iter().map(|(row, _)| row).collect());
         }
         let awaited = in_flight.iter().flat_map(like).map(|(row, _)| row).collect();
-        Self { rows, possible, certain, awaited }
+        let departures = vec![BTreeSet::new(); possible.len()];
+        Self { rows, possible, certain, departures, awaited }
+    }
+
+    /// Finds the rows that fit no intent, and that the venue may have made of the request of one that is in doubt all the
+    /// same. One of a request in flight is waited for.
+    pub(crate) fn find_departures(
+        &mut self,
+        (in_doubt, in_flight): (&[Option<&Doubt>], &[Doubt]),
+        uncertainty: Millis,
+        is_unknown: impl Fn(&TradeReport) -> bool,
+    ) {
+        for (row, report) in self.rows.iter().enumerate() {
+            if self.is_owned(row) || !is_unknown(report) {
+                continue;
+            }
+            if in_flight.iter().any(|doubt| is_departure(doubt, report, uncertainty)) {
+                self.awaited.insert(row);
+                continue;
+            }
+            let fits =
+                |doubt: Option<&Doubt>| doubt.is_some_and(|doubt| is_departure(doubt, report, uncertainty));
+            for (intent, _) in in_doubt.iter().enumerate().filter(|(_, doubt)| fits(**doubt)) {
+                self.departures[intent].insert(row);
+            }
+        }
+    }
+
+    /// The identifiers of the rows that the venue may have made of an intent's request, unlike what was asked for.
+    pub(crate) fn departures_of(&self, intent: usize) -> BTreeSet<String> {
+        self.departures[intent].iter().map(|row| self.rows[*row].id.clone()).collect()
+    }
+
+    /// The only row that the venue may have made of an intent's request, if it can be no other intent's and says what it is.
+    pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
+        let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
+        let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
+        (owners == 1 && says_all(self.rows[row])).then_some(row)
     }
 
     /// The identifiers of the rows that may be an intent's trade.
     pub(crate) fn ids_of(&self, intent: usize) -> BTreeSet<String> {
         self.possible[intent].iter().map(|row| self.rows[*row].id.clone()).collect()
+    }
+
+    /// The identifiers of the rows that may be an intent's trade and do not say enough.
+    pub(crate) fn unclear_of(&self, intent: usize) -> BTreeSet<String> {
+        let rows = self.possible[intent].iter().filter(|row| !self.certain.contains(&(intent, **row)));
+        rows.map(|row| self.rows[*row].id.clone()).collect()
     }
 
     /// The identifiers of some rows.
@@ -76,9 +121,13 @@ impl<'a> CandidateTable<'a> {
 
     /// Rows that are nobody's.
     pub(crate) fn unowned(&self) -> impl Iterator<Item = &'a TradeReport> {
-        let is_owned =
-            |row: usize| self.awaited.contains(&row) || self.possible.iter().any(|own| own.contains(&row));
-        self.rows.iter().enumerate().filter(move |(row, _)| !is_owned(*row)).map(|(_, report)| *report)
+        let is_looked_into = |row: &usize| self.departures.iter().any(|rows| rows.contains(row));
+        let rows = self.rows.iter().enumerate();
+        rows.filter(move |(row, _)| !self.is_owned(*row) && !is_looked_into(row)).map(|(_, report)| *report)
+    }
+
+    fn is_owned(&self, row: usize) -> bool {
+        self.awaited.contains(&row) || self.possible.iter().any(|own| own.contains(&row))
     }
 
     /// The intents in groups that share no row. An intent without a row is a group of its own.

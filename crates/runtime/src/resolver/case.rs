@@ -1,6 +1,6 @@
 //! What is known of one intent in doubt: what the last listings showed, and when to look next.
 
-use super::Doubt;
+use super::{Doubt, Why};
 use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
@@ -38,6 +38,8 @@ enum Question {
 struct Sighting {
     /// The trades that may be the one; none means that it was absent.
     ids: BTreeSet<String>,
+    /// Those that the venue may have made of its request, unlike what was asked for.
+    departures: BTreeSet<String>,
     first_began: Millis,
     first_ended: Millis,
     last_began: Millis,
@@ -55,6 +57,13 @@ pub(crate) struct Case {
     first_seen: Option<Millis>,
     sighting: Option<Sighting>,
     question: Question,
+    /// Trades that may be its own, in any listing so far.
+    pub(crate) seen: BTreeSet<String>,
+    /// Those that a list has shown as what the venue may have made of its request, unlike what was asked for, or without
+    /// saying whether they are.
+    pub(crate) departed: BTreeSet<String>,
+    /// Those that a person was told of.
+    named: BTreeSet<String>,
     looks: usize,
     next_look: Millis,
 }
@@ -69,6 +78,9 @@ impl Case {
             first_seen: None,
             sighting: None,
             question: Question::Open,
+            seen: BTreeSet::new(),
+            departed: BTreeSet::new(),
+            named: BTreeSet::new(),
             looks: 0,
             next_look: now + Millis::from_seconds(PAUSES_S[0]),
         }
@@ -98,10 +110,12 @@ impl Case {
         reserved_until
     }
 
-    /// Whether a person is to be asked now: once.
-    pub(crate) fn ask(&mut self) -> bool {
+    /// Whether a person is to be asked now: once, and again where a trade may be meant that was not named before.
+    pub(crate) fn ask(&mut self, why: &Why) -> bool {
+        let known = self.named.len();
+        self.named.extend(why.venue_ids().iter().cloned());
         let asked = std::mem::replace(&mut self.question, Question::Asked);
-        asked == Question::Open
+        asked == Question::Open || self.named.len() > known
     }
 
     /// Whether it may be a trade, and no person was asked about it.
@@ -118,7 +132,14 @@ impl Case {
     }
 
     /// Takes the trades of a listing that may be its own.
-    pub(crate) fn observe(&mut self, listing: &TradeListing, ids: BTreeSet<String>, deadline: Millis) {
+    pub(crate) fn observe(
+        &mut self,
+        listing: &TradeListing,
+        (ids, departures): (BTreeSet<String>, BTreeSet<String>),
+        deadline: Millis,
+    ) {
+        self.seen.extend(ids.iter().chain(&departures).cloned());
+        self.departed.extend(departures.iter().cloned());
         if !ids.is_empty() {
             self.first_seen = self.first_seen.or(Some(listing.began));
         }
@@ -130,18 +151,25 @@ impl Case {
             return;
         }
         if ids.is_empty() {
-            self.last_missing = Some(listing.began);
             self.first_seen = None;
+        }
+        if ids.is_empty() && departures.is_empty() {
+            self.last_missing = Some(listing.began);
         }
         match &mut self.sighting {
             // Absence counts from the deadline on, which may have moved.
-            Some(seen) if seen.ids == ids && (!ids.is_empty() || seen.first_began >= deadline) => {
+            Some(seen)
+                if seen.ids == ids
+                    && (!ids.is_empty()
+                        || (seen.first_began >= deadline && seen.departures == departures)) =>
+            {
                 seen.last_began = listing.began;
             }
             _ => {
                 let TradeListing { began, ended, .. } = *listing;
-                let seen = Sighting { ids, first_began: began, first_ended: ended, last_began: began };
-                self.sighting = Some(seen);
+                let (first_began, last_began) = (began, began);
+                self.sighting =
+                    Some(Sighting { ids, departures, first_began, first_ended: ended, last_began });
             }
         }
     }
@@ -226,7 +254,8 @@ mod tests {
             let (began, ended) = (Millis::new(*began), Millis::new(*ended));
             let listing =
                 TradeListing { began, ended, is_complete: ended >= began, ..TradeListing::default() };
-            case.observe(&listing, ids.iter().map(ToString::to_string).collect(), DEADLINE);
+            let ids = ids.iter().map(ToString::to_string).collect();
+            case.observe(&listing, (ids, BTreeSet::new()), DEADLINE);
         }
         case
     }
@@ -278,7 +307,7 @@ mod tests {
             let mut case = Case::new(testing::doubt(1), Millis::new(begun));
             for (at, ids) in seen {
                 let ids = ids.iter().map(ToString::to_string).collect();
-                case.observe(&testing::listing(*at, Vec::new()), ids, DEADLINE);
+                case.observe(&testing::listing(*at, Vec::new()), (ids, BTreeSet::new()), DEADLINE);
             }
             let found = [late_at - 1, late_at].map(|now| case.is_late(lag, Millis::new(now)));
             assert_eq!(found, [false, true], "begun at {begun}, seen {seen:?}");
@@ -293,9 +322,9 @@ mod tests {
     fn a_deadline_that_moves_makes_earlier_absence_worthless() {
         let mut case = observed(&[(100_000, 100_000, &[])]);
         let later = DEADLINE + Millis::SECOND;
-        case.observe(&testing::listing(110_000, Vec::new()), BTreeSet::new(), later);
+        case.observe(&testing::listing(110_000, Vec::new()), Default::default(), later);
         assert!(!case.is_absent_twice(later));
-        case.observe(&testing::listing(120_000, Vec::new()), BTreeSet::new(), later);
+        case.observe(&testing::listing(120_000, Vec::new()), Default::default(), later);
         assert!(case.is_absent_twice(later));
     }
 
@@ -305,8 +334,8 @@ mod tests {
         let mut pauses = Vec::new();
         for round in 0..9 {
             if round == 7 {
-                assert!(case.ask());
-                assert!(!case.ask());
+                assert!(case.ask(&Why::WalletUnknown));
+                assert!(!case.ask(&Why::WalletUnknown));
             }
             let now = case.next_look();
             case.begin_look(now);
@@ -338,12 +367,12 @@ mod tests {
         case.give_up(Millis::ZERO);
         assert_eq!(case.pause(), SLOW_PAUSE);
         let trade = BTreeSet::from(["a".to_owned()]);
-        case.observe(&testing::listing(300_000, Vec::new()), trade, DEADLINE);
+        case.observe(&testing::listing(300_000, Vec::new()), (trade, BTreeSet::new()), DEADLINE);
         assert_eq!(case.pause(), Millis::from_seconds(30));
         // Only an incomplete listing showed it: its slow pause is cut short.
         let mut case = Case { looks: 10, next_look: Millis::new(480_000), ..case };
         let incomplete = TradeListing { is_complete: false, ..testing::listing(300_000, Vec::new()) };
-        case.observe(&incomplete, BTreeSet::from(["b".to_owned()]), DEADLINE);
+        case.observe(&incomplete, (BTreeSet::from(["b".to_owned()]), BTreeSet::new()), DEADLINE);
         case.hasten_look(DEADLINE, Millis::new(300_000));
         assert_eq!(case.next_look(), Millis::new(330_000));
     }

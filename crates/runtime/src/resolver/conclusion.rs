@@ -6,6 +6,7 @@ use super::wallet::Reserved;
 use super::{Known, Why};
 use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
+use std::collections::BTreeSet;
 
 /// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) listing: &'a TradeListing,
     pub(crate) known: &'a Known<'a>,
     pub(crate) list_lag: Millis,
+    /// Whether no other program is known to trade on the account.
+    pub(crate) is_alone: bool,
     pub(crate) now: Millis,
 }
 
@@ -46,7 +49,7 @@ impl Evidence<'_> {
         let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
             let is_late = self.every(group, |case| case.is_late(self.list_lag, self.now));
-            return ask_if(is_late, Why::ListUnsteady);
+            return ask_if(is_late, self.unsteady(&group.intents));
         }
         if let Some(pairs) = self.table.pairs(group, |intent| self.cases[intent].doubt.sent) {
             return Conclusion::Adopt(pairs);
@@ -62,7 +65,9 @@ impl Evidence<'_> {
         }
     }
 
-    /// No trade is listed. It is not opened when that was so twice after the deadline and the wallet agrees.
+    /// No trade is listed that is what was asked for. One that the venue may have made of the request instead is adopted when that
+    /// was so twice after the deadline, it is the only one, and nobody else is known to trade. Without any the intent is not
+    /// opened when the wallet agrees.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -70,8 +75,15 @@ impl Evidence<'_> {
             Stage::InDoubt => {}
         }
         let is_absent = self.listing.is_complete && case.is_absent_twice(case.deadline(self.list_lag));
+        let departures = &self.table.departures[intent];
+        if is_absent && !departures.is_empty() {
+            return match self.table.only_departure(intent).filter(|_| self.is_alone) {
+                Some(row) => Conclusion::Adopt(vec![(intent, row)]),
+                None => Conclusion::Ask(Why::OtherTrades { venue_ids: self.table.names(departures) }),
+            };
+        }
         let why = match self.known.wallet {
-            _ if !is_absent => Why::ListUnsteady,
+            _ if !is_absent => self.unsteady(&BTreeSet::from([intent])),
             None => Why::WalletUnknown,
             Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
                 return Conclusion::NotOpened(intent);
@@ -100,6 +112,13 @@ impl Evidence<'_> {
         }
         reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
         reserved
+    }
+
+    /// What listings that prove nothing have shown all the same.
+    fn unsteady(&self, intents: &BTreeSet<usize>) -> Why {
+        let seen: BTreeSet<&String> = intents.iter().flat_map(|intent| &self.cases[*intent].seen).collect();
+        let is_free = |id: &&String| !self.known.claimed.contains(*id);
+        Why::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
     }
 
     fn every(&self, group: &Group, holds: impl Fn(&Case) -> bool) -> bool {

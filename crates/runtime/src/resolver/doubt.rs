@@ -63,6 +63,11 @@ impl Doubt {
         self.expected_close_latest + list_lag
     }
 
+    /// When its request reached the venue, without what a list may lag.
+    pub(crate) fn span(&self, uncertainty: Millis) -> Window {
+        self.window(uncertainty, self.latest_arrival() + uncertainty)
+    }
+
     /// When the request of its trade reached the venue, given how far our clock may be wrong.
     pub(crate) fn window(&self, uncertainty: Millis, deadline: Millis) -> Window {
         Window { from: self.sent - uncertainty - STAMP_SLACK, until: deadline }

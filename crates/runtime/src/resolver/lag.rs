@@ -3,23 +3,34 @@
 use super::candidate::request_time_of;
 use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A trade that is missing for longer is not late but lost: that is for the audit, and waiting does not help.
 pub(crate) const LONGEST: Millis = Millis::from_seconds(600);
 
+/// A trade that was accepted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) at: Millis,
+    /// Whether the venue has said how it ended: it exists.
+    pub(crate) is_settled: bool,
+}
+
 /// Measures the lag of the list. A lag is the longest time for which a trade is known to have been accepted and
 /// yet was missing from a complete listing; a list that was not looked at proves no lag.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LagMeter {
     setting: Millis,
     longest: Millis,
+    /// Accepted trades that were in no listing so far, and when the last of those began.
+    missing: BTreeMap<String, Millis>,
 }
 
 impl LagMeter {
     /// With the allowance of the settings (`list_lag_ms`).
     pub(crate) const fn new(setting: Millis) -> Self {
-        Self { setting, longest: Millis::ZERO }
+        Self { setting, longest: Millis::ZERO, missing: BTreeMap::new() }
     }
 
     /// How long a trade may be missing from the list: the setting, or twice the longest lag if that is more.
@@ -31,17 +42,25 @@ impl LagMeter {
     pub(crate) fn take<'a>(
         &mut self,
         listing: &TradeListing,
-        accepted: impl IntoIterator<Item = (&'a str, Millis)>,
+        accepted: impl IntoIterator<Item = Accepted<'a>>,
     ) {
         if !listing.is_complete {
             return;
         }
         let listed: BTreeSet<&str> = listing.trades.iter().map(|trade| trade.id.as_str()).collect();
-        for (id, at) in accepted {
+        let mut missing = BTreeMap::new();
+        for Accepted { id, at, is_settled } in accepted {
             if !listed.contains(id) {
-                self.note(listing.began - at);
+                // One that has not settled may never come, as an answer can name what is no trade: then that is no lag beyond
+                // what is allowed for.
+                let lag = listing.began - at;
+                self.note(if is_settled || lag > LONGEST { lag } else { lag.min(self.setting) });
+                missing.insert(id.to_owned(), listing.began);
+            } else if let Some(missing) = self.missing.get(id) {
+                self.note(*missing - at);
             }
         }
+        self.missing = missing;
     }
 
     /// A trade that was found now was missing from a complete listing that began at `missing`.
@@ -64,11 +83,22 @@ mod tests {
     use super::*;
     use crate::resolver::testing;
 
+    const fn open(id: &str, at: i64) -> Accepted<'_> {
+        Accepted { id, at: Millis::new(at), is_settled: false }
+    }
+
+    #[test]
+    fn a_settled_trade_that_does_not_show_is_a_lag() {
+        let mut meter = LagMeter::new(Millis::from_seconds(120));
+        meter.take(&testing::listing(400_000, Vec::new()), [Accepted { is_settled: true, ..open("a", 0) }]);
+        assert_eq!(meter.allowance(), Millis::from_seconds(800));
+    }
+
     fn check(missing_for: &[i64], expected: i64) {
         let mut meter = LagMeter::new(Millis::from_seconds(120));
         for lag in missing_for {
             let listing = testing::listing(1_000 + lag, vec![testing::report("listed", Millis::ZERO)]);
-            meter.take(&listing, [("listed", Millis::ZERO), ("missing", Millis::new(1_000))]);
+            meter.take(&listing, [open("listed", 0), open("missing", 1_000)]);
         }
         assert_eq!(meter.allowance(), Millis::new(expected), "{missing_for:?}");
     }
@@ -78,16 +108,31 @@ mod tests {
         check(&[], 120_000);
         check(&[60_000], 120_000);
         check(&[60_001, 5], 120_002);
-        check(&[600_000], 1_200_000);
+        // What never shows is no lag that has to be waited for.
+        check(&[600_000], 240_000);
         // Listed before it was accepted, or lost: no lag.
         check(&[-5, 600_001], 120_000);
+    }
+
+    #[test]
+    fn a_trade_that_shows_at_last_proves_how_long_it_was_missing() {
+        let mut meter = LagMeter::new(Millis::from_seconds(120));
+        let mut look = |at: i64, trades: &[&str]| {
+            let trades = trades.iter().map(|id| testing::report(id, Millis::ZERO)).collect();
+            meter.take(&testing::listing(at, trades), [open("late", 0), open("none", 0)]);
+            meter.allowance().get()
+        };
+        assert_eq!(look(200_000, &[]), 240_000);
+        assert_eq!(look(300_000, &[]), 240_000);
+        assert_eq!(look(310_000, &["late"]), 600_000);
+        assert_eq!(look(590_000, &["late"]), 600_000);
     }
 
     #[test]
     fn an_incomplete_listing_shows_no_lag() {
         let mut meter = LagMeter::new(Millis::ZERO);
         let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
-        meter.take(&listing, [("missing", Millis::ZERO)]);
+        meter.take(&listing, [open("missing", 0)]);
         assert_eq!(meter.allowance(), Millis::ZERO);
     }
 }

@@ -26,6 +26,7 @@ mod testing;
 
 pub(crate) use doubt::Doubt;
 pub use doubt::latest_close;
+pub(crate) use lag::Accepted;
 pub(crate) use lag::{LONGEST as LONGEST_LIST_LAG, LagMeter};
 pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
 pub(crate) use wallet::{WalletView, sums_of};
@@ -33,8 +34,7 @@ pub(crate) use wallet::{WalletView, sums_of};
 #[cfg(test)]
 pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
 
-use candidate::request_time_of;
-pub(crate) use candidate::{Match, compare_terms};
+pub(crate) use candidate::{Match, compare_terms, request_time_of};
 use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -42,6 +42,9 @@ use candlewick_sdk::Millis;
 use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence};
 use std::collections::BTreeSet;
+
+/// How long before a request that is in doubt another may have been answered whose second trade passes for its own.
+const ANSWERED_BEFORE: Millis = Millis::MINUTE;
 
 /// Whether a request may have made this trade, as far as its report says.
 pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -56,6 +59,8 @@ pub(crate) struct Known<'a> {
     pub(crate) claimed: &'a BTreeSet<String>,
     /// The requests that are in flight: a trade may be listed before its answer arrives.
     pub(crate) in_flight: &'a [Doubt],
+    /// Requests that were answered: a second trade of theirs is no other intent's.
+    pub(crate) answered: &'a [Doubt],
     /// Intents without a known trade whose stakes are taken off the ledger's free balance all the same.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
     /// The wallet, read after the listing began; none when it could not be read.
@@ -98,6 +103,15 @@ impl Resolver {
         }
     }
 
+    /// Whether the venue may have made this trade of the request of an intent that is looked for: the list says so, and its
+    /// own record does.
+    pub(crate) fn may_have_taken(&self, intent: IntentId, report: &TradeReport, uncertainty: Millis) -> bool {
+        let is_it = |case: &Case| {
+            case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
+        };
+        self.find(intent).is_some_and(|place| is_it(&self.cases[place]))
+    }
+
     /// Trades that were reported as unexplained in an earlier run.
     pub(crate) fn recall_unexplained(&mut self, venue_ids: impl IntoIterator<Item = String>) {
         self.reported.extend(venue_ids);
@@ -107,7 +121,7 @@ impl Resolver {
     pub(crate) fn measure_lag<'a>(
         &mut self,
         listing: &TradeListing,
-        accepted: impl IntoIterator<Item = (&'a str, Millis)>,
+        accepted: impl IntoIterator<Item = Accepted<'a>>,
     ) {
         self.lag.take(listing, accepted);
     }
@@ -120,6 +134,12 @@ impl Resolver {
     /// When the next listing is useful; none when nothing is in doubt.
     pub(crate) fn next_look(&self) -> Option<Millis> {
         self.cases.iter().map(Case::next_look).min()
+    }
+
+    /// From when on a request may have to do with one that is in doubt; none when nothing is.
+    pub(crate) fn looks_since(&self) -> Option<Millis> {
+        let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
+        in_doubt.map(|case| case.doubt.sent - ANSWERED_BEFORE).min()
     }
 
     /// Whether an intent is in doubt of which no person was asked yet.
@@ -147,9 +167,12 @@ impl Resolver {
         let table = self.compare(listing, known, list_lag);
         for (intent, case) in self.cases.iter_mut().enumerate() {
             let deadline = case.deadline(list_lag);
-            case.observe(listing, table.ids_of(intent), deadline);
+            case.observe(listing, (table.ids_of(intent), table.departures_of(intent)), deadline);
+            case.departed.extend(table.unclear_of(intent));
         }
-        let evidence = Evidence { cases: &self.cases, table: &table, listing, known, list_lag, now };
+        let is_alone = self.reported.is_empty();
+        let evidence =
+            Evidence { cases: &self.cases, table: &table, listing, known, list_lag, is_alone, now };
         let conclusions: Vec<_> =
             table.groups().into_iter().map(|group| (evidence.conclude(&group), group)).collect();
         let mut resolutions = Vec::new();
@@ -217,7 +240,16 @@ impl Resolver {
             .map(|doubt| (doubt, doubt.window(known.uncertainty, Millis::MAX)))
             .collect();
         let is_free = |row: &TradeReport| !known.claimed.contains(&row.id) && !self.given.contains(&row.id);
-        CandidateTable::new(listing, is_free, (&in_doubt, &in_flight))
+        let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
+        // What was reported is known as a stranger's, and what an answered request made twice as that request's.
+        let is_unknown = |row: &TradeReport| {
+            let is_second = |doubt: &Doubt| may_have_made(doubt, row, known.uncertainty);
+            !self.reported.contains(&row.id) && !known.answered.iter().any(is_second)
+        };
+        let doubts: Vec<Option<&Doubt>> =
+            self.cases.iter().map(|case| (case.stage == Stage::InDoubt).then_some(&case.doubt)).collect();
+        table.find_departures((&doubts, known.in_flight), known.uncertainty, is_unknown);
+        table
     }
 
     fn carry_out(
@@ -242,7 +274,7 @@ impl Resolver {
             Conclusion::Ask(why) => {
                 for intent in &group.intents {
                     let case = &mut self.cases[*intent];
-                    if case.ask() {
+                    if case.ask(&why) {
                         let (intent, why) = (case.doubt.intent, why.clone());
                         resolutions.push(Resolution::AskPerson { intent, why });
                     }

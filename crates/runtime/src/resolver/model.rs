@@ -37,6 +37,8 @@ pub(super) enum Owner {
 #[derive(Clone, Debug)]
 pub(super) struct Requested {
     pub(super) owner: Owner,
+    /// Whether the venue took five times the amount.
+    pub(super) is_departure: bool,
     /// Equal for equal orders; the stake is part of it.
     pub(super) stake: i64,
     pub(super) direction: Direction,
@@ -93,13 +95,18 @@ impl Requested {
         let at = Millis::new(self.sent + arrived_after);
         let order = self.doubt(place).order;
         let report = TradeReport {
-            amount: Some(order.amount),
+            amount: Some(Decimal::new(self.taken(), 2)),
             direction: Some(candlewick_broker::Reported::Known(order.direction)),
             from_token: Some(self.owner != Owner::Hand),
             account: Some(if self.owner == Owner::RealMoney { Account::Real } else { Account::Demo }),
             ..testing::report(&name(place), at)
         };
         Some((report, at + Millis::new(lag)))
+    }
+
+    /// What the venue took.
+    fn taken(&self) -> i64 {
+        self.stake * if self.is_departure { 5 } else { 1 }
     }
 
     fn is_ours(&self) -> bool {
@@ -169,10 +176,17 @@ impl Run {
             })
             .map(|(place, requested)| Doubt { ended: Millis::MAX, ..requested.doubt(place) })
             .collect();
+        let answered = self.requested.iter().enumerate().filter(|(place, requested)| {
+            let is_found = || self.resolutions.iter().any(|(_, found)| is_adoption_of(found, *place));
+            let has_come = requested.sent + requested.takes <= now.get();
+            has_come && (requested.owner == Owner::Answered || is_found())
+        });
+        let answered: Vec<Doubt> = answered.map(|(place, requested)| requested.doubt(place)).collect();
         let reserved = self.released.iter().filter(|(_, until)| now < **until).map(|(intent, _)| *intent);
         let known = Known {
             claimed: &self.claimed.clone(),
             in_flight: &in_flight,
+            answered: &answered,
             reserved: &reserved.collect(),
             wallet: Some(self.wallet(now)),
             uncertainty: Millis::ZERO,
@@ -244,11 +258,13 @@ impl Run {
                 .accepted
                 .map(|(arrived_after, _)| requested.sent + arrived_after + self.habits.wallet_lag);
             if requested.owner != Owner::RealMoney && taken.is_some_and(|taken| taken <= now.get()) {
-                balance -= stake;
+                balance -= Money::from_minor(requested.taken());
             }
             let is_released = self.released.get(&intent).is_some_and(|at| *at <= now);
             if requested.is_ours() && requested.sent <= now.get() && !is_released {
-                free -= stake;
+                // What was adopted counts as the venue took it.
+                let is_known = self.claimed.contains(&name(place));
+                free -= if is_known { Money::from_minor(requested.taken()) } else { stake };
             }
         }
         WalletView { balance, explained_without_doubts: free }
@@ -257,6 +273,14 @@ impl Run {
     fn draw(&mut self, one_in: u64) -> bool {
         self.draws += 1;
         one_in > 0 && scramble(self.habits.seed ^ self.draws).is_multiple_of(one_in)
+    }
+}
+
+fn is_adoption_of(resolution: &Resolution, place: usize) -> bool {
+    let of = IntentId::new(place as u64 + 1);
+    match resolution {
+        Resolution::Adopt { intent, .. } | Resolution::AdoptLate { intent, .. } => *intent == of,
+        Resolution::NotOpened { .. } | Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => false,
     }
 }
 

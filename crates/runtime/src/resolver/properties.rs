@@ -36,7 +36,8 @@ fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
                 Owner::Stranger | Owner::Hand | Owner::RealMoney => 0,
             };
             let accepted = accepted.map(|(part, lag)| ((part * longest as f64) as i64, lag));
-            Requested { owner, stake: stake * 1_000, direction, sent, takes, accepted }
+            let is_departure = false;
+            Requested { owner, is_departure, stake: stake * 1_000, direction, sent, takes, accepted }
         },
     )
 }
@@ -92,13 +93,16 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
         let place = intent.number() as usize - 1;
         let (asked, found) = (&all[place], all.iter().enumerate().find(|(other, _)| name(*other) == id));
         let found = found.expect("only trades that exist are listed").1;
-        prop_assert_eq!((found.stake, found.direction), (asked.stake, asked.direction));
+        // Another trade than was asked for is adopted only where the one that was asked for does not exist.
+        let is_as_asked = (found.stake, found.direction) == (asked.stake, asked.direction);
+        let is_absent = asked.accepted.is_none() && found.owner == Owner::Stranger;
+        prop_assert!(is_as_asked || is_absent, "{id} is not what {intent} asked for");
         prop_assert!(!matches!(found.owner, Owner::Hand | Owner::RealMoney | Owner::Answered));
         let at = found.sent + found.accepted.unwrap_or_default().0;
         prop_assert!(at >= asked.sent - 1_000, "{id} was requested before its intent was sent");
     }
     let mut outcomes: BTreeMap<IntentId, usize> = BTreeMap::new();
-    let mut asked = BTreeSet::new();
+    let mut asked: BTreeMap<IntentId, BTreeSet<String>> = BTreeMap::new();
     let mut unexplained = BTreeSet::new();
     for (_, resolution) in &run.resolutions {
         match resolution {
@@ -110,7 +114,13 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
                 // What is asked after it is not opened is another question.
                 asked.remove(intent);
             }
-            Resolution::AskPerson { intent, .. } => prop_assert!(asked.insert(*intent), "asked twice"),
+            Resolution::AskPerson { intent, why } => {
+                let is_first = !asked.contains_key(intent);
+                let named = asked.entry(*intent).or_default();
+                let known = named.len();
+                named.extend(why.venue_ids().iter().cloned());
+                prop_assert!(is_first || named.len() > known, "asked twice of the same trades");
+            }
             Resolution::AdoptLate { .. } => {}
             Resolution::Unexplained { report } => prop_assert!(unexplained.insert(report.id.clone())),
         }
@@ -178,6 +188,25 @@ proptest! {
         prop_assert!(habits.repeats_one_in > 0 || asks.is_empty(), "{asks:?}");
     }
 
+    /// What the venue took of another amount is found, whatever else was answered, and nobody else's.
+    #[test]
+    fn what_the_venue_took_instead_is_adopted(
+        mut all in distinct(&[Owner::Answered, Owner::Hand, Owner::RealMoney]),
+        sent in 0_i64..300_000,
+        (takes, lag) in (1_i64..20_000, 0_i64..100_000),
+        part in 0.0_f64..1.0,
+        habits in habits(0),
+    ) {
+        let accepted = Some(((part * (takes + 30_000) as f64) as i64, lag));
+        let (owner, direction) = (Owner::Doubted, Direction::Buy);
+        all.push(Requested { owner, is_departure: true, stake: 100 << all.len(), direction, sent, takes, accepted });
+        let habits = Habits { says_length: true, repeats_one_in: 0, ..habits };
+        let run = Run::new(all.clone(), habits, HOUR);
+        check_invariants(&all, &run)?;
+        let place = all.len() - 1;
+        prop_assert_eq!(adopted(&run), [(intent(place), name(place))]);
+    }
+
     /// Twins whose requests arrive in the order of their sending each get their own trade.
     #[test]
     fn twins_get_their_own_trades(
@@ -191,7 +220,7 @@ proptest! {
             arrival = (sent + arrives_after.min(takes)).max(arrival + 1);
             let accepted = Some((arrival - sent, lag));
             let (owner, direction) = (Owner::Doubted, Direction::Buy);
-            all.push(Requested { owner, stake: 1_000, direction, sent, takes: takes.max(arrival - sent), accepted });
+            all.push(Requested { owner, is_departure: false, stake: 1_000, direction, sent, takes: takes.max(arrival - sent), accepted });
         }
         let run = Run::new(all.clone(), habits, HOUR);
         check_invariants(&all, &run)?;

@@ -29,12 +29,28 @@ pub(crate) enum Why {
     TooFewTrades { venue_ids: Vec<String> },
     /// Trades that may be meant and do not say enough of themselves.
     UnclearTrades { venue_ids: Vec<String> },
+    /// No such trade is listed, but others that the venue may have made of the request.
+    OtherTrades { venue_ids: Vec<String> },
     /// No trade is listed, and the wallet holds so much that is not explained.
     WalletUnexplained { surplus: Money },
     /// No trade is listed, and the wallet could not be read.
     WalletUnknown,
     /// No listing was complete, or no two were alike.
-    ListUnsteady,
+    ListUnsteady { venue_ids: Vec<String> },
+}
+
+impl Why {
+    /// The trades that may be meant.
+    pub(crate) fn venue_ids(&self) -> &[String] {
+        match self {
+            Self::TooManyTrades { venue_ids }
+            | Self::TooFewTrades { venue_ids }
+            | Self::UnclearTrades { venue_ids }
+            | Self::OtherTrades { venue_ids }
+            | Self::ListUnsteady { venue_ids } => venue_ids,
+            Self::WalletUnexplained { .. } | Self::WalletUnknown => &[],
+        }
+    }
 }
 
 /// What a person decides about an intent.
@@ -78,13 +94,24 @@ impl fmt::Display for Why {
             Self::UnclearTrades { venue_ids } => {
                 write!(f, "trades are listed that may be meant: {}", venue_ids.join(", "))
             }
+            Self::OtherTrades { venue_ids } => write!(
+                f,
+                "no such trade is listed, but others of that pair and moment that nobody is known to have asked for: {}",
+                venue_ids.join(", ")
+            ),
             Self::WalletUnexplained { surplus } => write!(
                 f,
                 "no such trade is listed, and {} minor units in the wallet are not explained by that",
                 surplus.minor()
             ),
             Self::WalletUnknown => f.write_str("no such trade is listed, and the wallet could not be read"),
-            Self::ListUnsteady => f.write_str("the venue's trade list could not be read completely"),
+            Self::ListUnsteady { venue_ids } => {
+                f.write_str("the venue's trade list could not be read completely")?;
+                if venue_ids.is_empty() {
+                    return Ok(());
+                }
+                write!(f, "; what it shows and may be meant: {}", venue_ids.join(", "))
+            }
         }
     }
 }
@@ -97,5 +124,13 @@ mod tests {
     fn a_person_is_told_which_trades_are_meant() {
         let why = Why::TooManyTrades { venue_ids: vec!["01A".to_owned(), "01B".to_owned()] };
         assert_eq!(why.to_string(), "more trades are listed than were asked for: 01A, 01B");
+        let unsteady = |ids: &[&str]| {
+            Why::ListUnsteady { venue_ids: ids.iter().map(ToString::to_string).collect() }.to_string()
+        };
+        assert_eq!(unsteady(&[]), "the venue's trade list could not be read completely");
+        assert_eq!(
+            unsteady(&["01A", "01B"]),
+            "the venue's trade list could not be read completely; what it shows and may be meant: 01A, 01B"
+        );
     }
 }

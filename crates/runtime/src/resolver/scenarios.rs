@@ -1,10 +1,12 @@
 //! Doubts resolved look by look.
 
+mod departures;
+
 use super::testing::{doubt, listing, report};
 use super::{Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::{Direction, Millis, Money};
+use candlewick_sdk::{Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The default doubt: sent at 100 s, ended at 110 s, so its deadline is 140.999 s + 120 s, and a person is asked
@@ -13,6 +15,7 @@ struct Scenario {
     resolver: Resolver,
     claimed: BTreeSet<String>,
     in_flight: Vec<Doubt>,
+    answered: Vec<Doubt>,
     /// Free balance 0.00; the wallet holds so much.
     wallet: Option<i64>,
     /// Until when stakes of intents without a trade are taken off the ledger.
@@ -30,6 +33,7 @@ impl Scenario {
             resolver,
             claimed: BTreeSet::new(),
             in_flight: Vec::new(),
+            answered: Vec::new(),
             wallet: Some(0),
             reserved: BTreeMap::new(),
         }
@@ -44,6 +48,7 @@ impl Scenario {
         let known = Known {
             claimed: &self.claimed,
             in_flight: &self.in_flight,
+            answered: &self.answered,
             reserved: &reserved.map(|(intent, _)| *intent).collect(),
             wallet: self.wallet.map(view),
             uncertainty: Millis::ZERO,
@@ -78,9 +83,10 @@ fn shortened(resolution: &Resolution) -> String {
                 Why::TooManyTrades { .. } => "too many",
                 Why::TooFewTrades { .. } => "too few",
                 Why::UnclearTrades { .. } => "unclear",
+                Why::OtherTrades { venue_ids } => return format!("{intent}? others {}", venue_ids.join(" ")),
                 Why::WalletUnexplained { .. } => "wallet",
                 Why::WalletUnknown => "no wallet",
-                Why::ListUnsteady => "list",
+                Why::ListUnsteady { venue_ids } => return format!("{intent}? list {}", venue_ids.join(" ")),
             };
             format!("{intent}? {why}")
         }
@@ -266,7 +272,10 @@ fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
     assert!(scenario.look_at(&incomplete(115, vec![trade("a", 101)])).is_empty());
     assert!(scenario.look_at(&incomplete(125, vec![trade("a", 101)])).is_empty());
     assert!(scenario.look_at(&incomplete(380, Vec::new())).is_empty());
-    assert_eq!(scenario.look_at(&incomplete(381, Vec::new())), ["1? list"]);
+    assert_eq!(scenario.look_at(&incomplete(381, Vec::new())), ["1? list a"]);
+    // What may be meant and shows only now is said too, each trade once.
+    assert_eq!(scenario.look_at(&incomplete(390, vec![trade("b", 102)])), ["1? list a b"]);
+    assert!(scenario.look_at(&incomplete(395, vec![trade("b", 102)])).is_empty());
     assert!(scenario.look_at(&incomplete(391, Vec::new())).is_empty());
 }
 
@@ -277,7 +286,7 @@ fn trades_that_nobody_asked_for_are_reported_once() {
     scenario.resolver.recall_unexplained(["recalled".to_owned()]);
     let other = |id: &str, change: fn(&mut TradeReport)| {
         let mut trade = trade(id, 101);
-        trade.direction = Some(Reported::Known(Direction::Sell));
+        trade.symbol = Some("ETHUSDT".to_owned());
         change(&mut trade);
         trade
     };

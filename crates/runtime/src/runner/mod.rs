@@ -185,7 +185,13 @@ impl Runner {
                     Next::Input(Input::Time)
                 }
             };
-            let next = if self.sleep.has_slept() { self.confirm_lease(next).await } else { next };
+            // First, so that nothing that waited is judged by a clock that stood still.
+            let (next, behind) = if self.sleep.has_slept() {
+                let behind = self.clock.catch_up();
+                (self.confirm_lease(next).await, behind)
+            } else {
+                (next, Millis::ZERO)
+            };
             if self.result.is_some() {
                 continue;
             }
@@ -203,6 +209,9 @@ impl Runner {
                 }
                 Next::Input(input) => self.feed(input).await,
             }
+            if behind > Millis::ZERO {
+                self.feed(Input::ClockMoved(behind)).await;
+            }
         }
     }
 
@@ -211,6 +220,8 @@ impl Runner {
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process stood still: does it hold its journal yet?");
         let confirmed = self.journal.confirm().await;
+        // What that took was no sleep.
+        self.sleep.look_up();
         match (next, confirmed) {
             // What it answered before is not true any more.
             (Next::Journal(Returned { durable, taken }), Confirmed::Here(confirmed)) => {
@@ -357,8 +368,10 @@ impl Runner {
     }
 
     fn notify(&self, notice: &Notice) {
-        if let Notice::Warning(text) = notice {
-            tracing::warn!("{text}");
+        match notice {
+            Notice::Warning(text) => tracing::warn!("{text}"),
+            Notice::Alarm(text) => tracing::error!("{text}"),
+            Notice::Handled { .. } | Notice::Price(..) | Notice::Stopping { .. } => {}
         }
         for watcher in &self.watchers {
             watcher.send(notice);

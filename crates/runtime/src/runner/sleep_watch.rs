@@ -19,6 +19,11 @@ impl SleepWatch {
         Self { clock, seen: clock.elapsed() }
     }
 
+    /// What has passed until now was no absence.
+    pub(crate) fn look_up(&mut self) {
+        self.seen = self.clock.elapsed();
+    }
+
     /// Whether the process has stood still since this was last asked.
     pub(crate) fn has_slept(&mut self) -> bool {
         let now = self.clock.elapsed();

@@ -13,8 +13,8 @@ use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 
 /// How long after our own time a time can still be.
 const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
-/// How long before it.
-const PAST: Millis = Millis::from_seconds(6 * 3_600);
+/// How long before it: a doubt may last for hours.
+const PAST: Millis = Millis::from_seconds(72 * 3_600);
 /// A list may say for so long that a trade runs that does not.
 const LIST_LAGS: Millis = Millis::from_seconds(605);
 /// What a win may pay at most, in percent.

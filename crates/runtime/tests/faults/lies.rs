@@ -44,6 +44,10 @@ const TOO_MUCH: i64 = 900;
 /// How long after its settlement a trade is listed as running once more.
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
+/// What is said of a trade that no answer explains.
+const UNEXPLAINED: &str = "explained by no intent";
+const SECOND: &str = "asked for one trade";
+
 /// What an order says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
@@ -232,9 +236,14 @@ impl Lie {
         matches!(self, Self::ListedOtherwise | Self::ListedProfit | Self::ListedTwice | Self::Reopens)
     }
 
-    /// Whether the venue takes a trade that is known again by nobody whose answer got lost.
+    /// Whether the venue takes another trade than was asked for.
     pub(crate) const fn is_unlike_asked(self) -> bool {
         matches!(self, Self::Takes(_))
+    }
+
+    /// Whether nobody whose answer got lost can know the trade again: another pair, or another account.
+    pub(crate) const fn is_lost_with_its_answer(self) -> bool {
+        matches!(self, Self::Takes(Term::Symbol | Term::Account))
     }
 
     /// Whether its trade may be reported as explained by no intent.
@@ -251,6 +260,39 @@ impl Lie {
                 | Self::AnswersStrangersId
                 | Self::AnswersUnknownId
         )
+    }
+
+    /// Whether nobody can book its trade who has not heard of it. One that was called off moves no money, and its end is all that
+    /// a short record says.
+    pub(crate) fn is_heard(self, outcome: Outcome) -> bool {
+        match self {
+            Self::Takes(Term::Amount | Term::Symbol | Term::Account) | Self::PaysTooMuch => {
+                matches!(outcome, Outcome::Won | Outcome::Lost)
+            }
+            Self::EndsWith(_) => true,
+            Self::EndsBeside => outcome == Outcome::Won,
+            _ => false,
+        }
+    }
+
+    /// What is said of it, one of these.
+    pub(crate) const fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Takes(Term::Amount) | Self::Answers(Term::Amount) => &["amount is", UNEXPLAINED, SECOND],
+            Self::Takes(Term::Symbol) | Self::Answers(Term::Symbol) => &["symbol is", UNEXPLAINED, SECOND],
+            Self::Takes(Term::Direction) | Self::Answers(Term::Direction) => {
+                &["direction is", UNEXPLAINED, SECOND]
+            }
+            Self::Takes(Term::Account) | Self::Answers(Term::Account) => &["account is"],
+            Self::PaysTooMuch => &["is to pay"],
+            Self::EndsWith(_) => &["ended with"],
+            Self::EndsBeside => &["settled wrongly"],
+            Self::AnswersStrangersId => {
+                &["amount is", "symbol is", "direction is", "is of another trade", UNEXPLAINED, SECOND]
+            }
+            Self::AnswersUnknownId => &[UNEXPLAINED, SECOND],
+            _ => &[],
+        }
     }
 
     /// What a win pays, in percent.
@@ -329,6 +371,11 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
     report
 }
 
+/// Whether the record by its id is of another trade at a moment.
+pub(crate) fn is_mistaken(trade: &Trade, now: Millis) -> bool {
+    matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.settles_at + MISTAKEN_FOR
+}
+
 fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
     let other = Takes(term).taken(&trade.order);
     match term {
@@ -368,7 +415,7 @@ pub(crate) fn answer(
     trade: &Trade,
     record_of: impl Fn(&Trade) -> TradeReport,
 ) -> TradeReport {
-    if matches!(trade.lie, Some(Lie::AnswersAhead | HasTime(Moment::Request, _))) {
+    if trade.lie == Some(Lie::AnswersAhead) {
         // It passes for the venue's clock, and trades cannot be distinguished by their times any more.
         world.note_offset(AHEAD);
     }

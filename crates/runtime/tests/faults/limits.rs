@@ -121,11 +121,10 @@ fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     // What a second trade of a request brings is the account's as well.
     let disk = world.disk();
     let of_today = disk.lines.iter().filter(|stored| day(stored.line.at) == today);
-    let profit = profit + crate::schedule::second_trade_profits(of_today);
+    let profit = profit + crate::ledger::second_trade_profits(of_today);
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let stakes: i64 = unfinished.map(|row| row.approved.stake().minor()).sum();
-    let is_whole = !world.has_second_trade();
-    world.require(limit == Money::ZERO || !is_whole || profit - stakes >= -limit.minor(), || {
+    world.require(limit == Money::ZERO || profit - stakes >= -limit.minor(), || {
         format!("{profit} today and {stakes} at stake are beyond the day's limit")
     });
 }

@@ -2,7 +2,7 @@
 
 use crate::dice::mix;
 use crate::fuse::{Crash, Fuse, Mortal};
-use crate::lies::Lie;
+use crate::lies::{self, Lie};
 use crate::memory_journal::CrashingJournal;
 use crate::network::{ModelNetwork, USER};
 use crate::others;
@@ -339,9 +339,11 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         let mut truth = world.truth();
         truth.show(number);
         let resolution = match truth.of_intent(number) {
-            // Somebody sees another trade than was asked for.
-            Some(trade) if trade.lie.is_some_and(Lie::is_unlike_asked) && is_given_up => continue,
-            Some(trade) if trade.lie.is_some_and(Lie::is_unlike_asked) => Resolution::NotOpened,
+            // Somebody sees a trade that cannot be that of a request of ours.
+            Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) && is_given_up => continue,
+            Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) => Resolution::NotOpened,
+            // Nobody confirms a record that is not the trade that the venue's pages show.
+            Some(trade) if lies::is_mistaken(trade, world.time.now()) => continue,
             Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),
             None if is_given_up || truth.is_underway(number) => continue,
             None => Resolution::NotOpened,

@@ -2,13 +2,13 @@
 
 use crate::direct;
 use crate::fuse::Crash;
+use crate::ledger;
 use crate::lies::Lie;
 use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
 use crate::watcher::is_unfinished;
 use crate::world::{Layer, Logging, World};
 use candlewick_broker::Account;
 use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
-use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -277,34 +277,6 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     (end, Millis::new(offset), Millis::new(pause))
 }
 
-/// The sum of all that was booked as money that no trade explains, in minor units.
-fn deposits(lines: &[StoredLine]) -> i64 {
-    total(lines.iter(), "deposit", "amount")
-}
-
-/// What second trades of requests have brought.
-pub(crate) fn second_trade_profits<'a>(lines: impl Iterator<Item = &'a StoredLine>) -> i64 {
-    total(lines, "second_trade_settled", "profit")
-}
-
-/// What second trades of requests, which are strangers', did to the ledger.
-fn second_trades(lines: &[StoredLine], session: &Session) -> i64 {
-    let open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
-    second_trade_profits(lines.iter()) - open
-}
-
-/// The sum of a field of all events of a kind.
-fn total<'a>(lines: impl Iterator<Item = &'a StoredLine>, event: &str, field: &str) -> i64 {
-    let amount = |stored: &StoredLine| {
-        if !stored.line.body.contains(&format!("\"{event}\"")) {
-            return None;
-        }
-        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-        (body["event"] == event).then(|| body[field].as_i64().unwrap_or_default())
-    };
-    lines.filter_map(amount).sum()
-}
-
 /// Folds the journal anew and holds it against the venue's truth.
 fn reckon(world: &World, folded: Option<Box<Folded>>) {
     if !world.broken().is_empty() || world.is_excused() {
@@ -325,7 +297,6 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
         }
     }
     // By a clock that is off too far a trade may not be known again: then it must have been reported.
-    let mut beside = truth.by_strangers;
     for trade in &truth.trades {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
         let may_stay_open = trade.lie.is_some_and(Lie::may_stay_open);
@@ -340,7 +311,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
                     && (row.state == IntentState::Settled || may_stay_open)
             }
             (None, []) => true,
-            (None, [row]) => is_answered_with(row),
+            (None, [row]) => is_answered_with(row) || trade.is_taken_for_ours,
             (Some(_), []) if may_be_unexplained => {
                 // An alarm names it, or the run halted by what its answer said.
                 let is_named =
@@ -351,13 +322,13 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
             }
             (Some(_), []) => {
                 let is_reported = past.unexplained().contains(&trade.id);
-                world.is_far_off() && (is_reported || trade.request_time < since)
+                // Another's may have passed for it while the list kept it back for longer than it may.
+                let is_late = world.plan.habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
+                    && truth.trades.iter().any(|other| other.is_taken_for_ours);
+                (world.is_far_off() && (is_reported || trade.request_time < since)) || is_late
             }
             _ => false,
         };
-        if trade.intent.is_some() && claimed.is_empty() && trade.order.account == Account::Demo {
-            beside += trade.profit;
-        }
         world.require(is_accounted_for, || format!("{trade:?} is claimed by {claimed:?}"));
     }
     let is_made_up = |row: &&IntentRow| {
@@ -366,29 +337,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     };
     claims.retain(|_, rows| !rows.iter().all(is_made_up));
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
-    // What strangers' trades did to the wallet may have been booked as money that came or went, and what trades did that
-    // were not known again; nothing else may.
-    let booked: i64 = deposits(&world.disk().lines);
-    // After a lie about money the run has halted, or another trade was reported: a person has to look.
-    let has_said_so =
-        world.halts() > 0 || !past.unexplained().is_empty() || past.book().rows().iter().any(is_unfinished);
-    let is_excused = world.plan.lies.is_halting && has_said_so;
-    let seconds = second_trades(&world.disk().lines, &session);
-    // The last of it may have been booked before a later second trade was.
-    let lines = &world.disk().lines;
-    let so_far =
-        (0..=lines.len()).filter(|count| *count == 0 || lines[count - 1].line.body.contains("second_trade"));
-    let mut sums =
-        so_far.map(|count| booked + second_trade_profits(lines[..count].iter())).chain([booked + seconds]);
-    let is_shown = sums.any(|sum| truth.was_shown_by_strangers(sum));
-    let is_explained = is_shown || world.is_far_off() || is_excused;
-    world.require(is_explained, || {
-        format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
-    });
-    let (free, wallet) = (session.ledger().free().minor(), truth.balance() - beside + booked + seconds);
-    world.require(free == wallet || is_excused, || format!("the ledger says {free}, the wallet {wallet}"));
-    let staked = session.ledger().open_stakes().minor();
-    world.require(staked == 0 || is_excused, || format!("{staked} are still at stake"));
+    ledger::reckon(world, &session, (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_claimed =
             |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);

@@ -53,6 +53,8 @@ pub(crate) struct Trade {
     /// Whether a person who was asked about an intent has seen it.
     pub(crate) is_shown: bool,
     pub(crate) is_settled: bool,
+    /// Whether it passed, as another program's, for what the venue took of a request of ours.
+    pub(crate) is_taken_for_ours: bool,
 }
 
 /// A request that leaves.
@@ -113,14 +115,12 @@ pub(crate) struct Truth {
     tickets: u64,
     /// What is in the wallet, in minor units.
     balance: i64,
-    /// What the wallet's changes were, and from when on it shows them.
-    changes: Vec<(Millis, i64)>,
+    /// What the wallet's changes were, from when on it shows them, and of which trade they are.
+    changes: Vec<(Millis, i64, usize)>,
     /// Whether the wallet shows a trade no sooner than the list does.
     is_wallet_listed: bool,
     /// What strangers' trades did to the wallet so far.
     pub(crate) by_strangers: i64,
-    /// Each of those changes, and from when on the wallet shows it.
-    strangers_changes: Vec<(Millis, i64)>,
     /// What was asked for by intents whose request has left, each once.
     posted: BTreeMap<u64, OpenOrder>,
     /// Intents that others have followed.
@@ -153,7 +153,7 @@ impl Trade {
             Some(intent) => {
                 settled.contains(&intent) || reported.contains(&self.id) || self.request_time < since
             }
-            None => !self.is_alarming(since) || reported.contains(&self.id),
+            None => !self.is_alarming(since) || reported.contains(&self.id) || self.is_taken_for_ours,
         }
     }
 }
@@ -190,7 +190,6 @@ impl Truth {
             changes: Vec::new(),
             is_wallet_listed: plan.habits.withholding == Withholding::Both,
             by_strangers: 0,
-            strangers_changes: Vec::new(),
             posted: BTreeMap::new(),
             followed: BTreeSet::new(),
         }
@@ -306,9 +305,10 @@ impl Truth {
             is_by_token: request.sender != Sender::Person,
             is_shown: false,
             is_settled: false,
+            is_taken_for_ours: false,
             order,
         };
-        self.change_balance(at, -stake, &trade);
+        self.change_balance(at, -stake, (&trade, self.trades.len()));
         self.unsettled.insert((trade.settles_at, self.trades.len()));
         if let Some(intent) = intent {
             self.by_intent.entry(intent).or_insert(self.trades.len());
@@ -321,20 +321,19 @@ impl Truth {
         trade.is_settled = true;
         self.unsettled.remove(&(trade.settles_at, place));
         let trade = trade.clone();
-        self.change_balance(trade.settles_at, trade.stake + trade.profit, &trade);
+        self.change_balance(trade.settles_at, trade.stake + trade.profit, (&trade, place));
     }
 
-    fn change_balance(&mut self, at: Millis, by: i64, trade: &Trade) {
+    fn change_balance(&mut self, at: Millis, by: i64, (trade, place): (&Trade, usize)) {
         if trade.order.account == Account::Real {
             return;
         }
         let shown_from = self.shown_from(at, trade);
         if trade.intent.is_none() {
             self.by_strangers += by;
-            self.strangers_changes.push((shown_from, by));
         }
         self.balance += by;
-        self.changes.push((shown_from, by));
+        self.changes.push((shown_from, by, place));
     }
 
     /// From when on the wallet shows what a trade did at a moment, unless it lags besides.
@@ -347,20 +346,17 @@ impl Truth {
         self.shown_from(trade.request_time, trade)
     }
 
-    /// Whether the wallet ever showed this as what strangers' trades did.
-    pub(crate) fn was_shown_by_strangers(&self, amount: i64) -> bool {
-        let mut changes = self.strangers_changes.clone();
-        changes.sort_by_key(|(shown_from, _)| *shown_from);
+    /// All that the wallet ever showed as what some trades did.
+    pub(crate) fn shown_by(&self, is_one: impl Fn(&Trade) -> bool) -> BTreeSet<i64> {
+        let mut changes: Vec<_> =
+            self.changes.iter().filter(|(.., place)| is_one(&self.trades[*place])).collect();
+        changes.sort_by_key(|(shown_from, ..)| *shown_from);
         let mut shown = 0;
-        let mut sums = changes.iter().map(|(_, by)| {
+        let sums = changes.iter().map(|(_, by, _)| {
             shown += by;
             shown
         });
-        amount == 0 || sums.any(|sum| sum == amount)
-    }
-
-    pub(crate) const fn balance(&self) -> i64 {
-        self.balance
+        sums.chain([0]).collect()
     }
 
     /// Another reading of the wallets; its number.
@@ -371,7 +367,7 @@ impl Truth {
 
     /// What the wallet showed at a moment.
     pub(crate) fn balance_at(&self, at: Millis) -> i64 {
-        BALANCE + self.changes.iter().filter(|(since, _)| *since <= at).map(|(_, by)| by).sum::<i64>()
+        BALANCE + self.changes.iter().filter(|(since, ..)| *since <= at).map(|(_, by, _)| by).sum::<i64>()
     }
 
     /// A person who was asked about an intent sees what there is on its symbol.
@@ -379,6 +375,13 @@ impl Truth {
         let Some(order) = self.posted.get(&intent) else { return };
         for trade in self.trades.iter_mut().filter(|trade| trade.order.symbol == order.symbol) {
             trade.is_shown = true;
+        }
+    }
+
+    /// A trade of another program passes for what was taken of a request of ours.
+    pub(crate) fn take_for_ours(&mut self, id: &str) {
+        for trade in self.trades.iter_mut().filter(|trade| trade.id == id) {
+            trade.is_taken_for_ours = true;
         }
     }
 

@@ -4,8 +4,9 @@ use crate::lies::Lie;
 use crate::limits;
 use crate::network::WITHHELD_MS;
 use crate::plan::Withholding;
-use crate::truth::Trade;
+use crate::truth::{Trade, Truth};
 use crate::world::World;
+use candlewick_broker::Account;
 use candlewick_engine::{
     Action, Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Settled, TradeBook,
 };
@@ -16,9 +17,6 @@ use std::sync::{Arc, Mutex};
 
 /// Beyond the rules' own times: failed and slow listings.
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
-
-/// The longest time for which a trade that is not listed passes for late.
-const LONGEST_LAG_MS: i64 = 600_000;
 
 /// What is never said where the venue does not lie.
 const FALSE_WITHOUT_LIES: [&str; 7] = [
@@ -124,7 +122,7 @@ impl Watcher {
                 seen.unfinished = self.book.rows().iter().filter(|row| is_unfinished(row)).count();
                 seen.open_stakes = funds.open_stakes.minor();
             }
-            Notice::Warning(text) => self.take_warning(&text, &mut seen),
+            Notice::Warning(text) | Notice::Alarm(text) => self.take_warning(&text, &mut seen),
             Notice::Price(..) | Notice::Stopping { .. } => {}
         }
         self.check_doubts(&seen);
@@ -149,7 +147,11 @@ impl Watcher {
         self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
         // Somebody's trade that is like ours in every respect may be a second one of our request.
         let is_of_twins = text.contains("asked for one trade");
-        let is_of_lies = !is_of_twins && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
+        // And one that is not may pass for what the venue took.
+        let named = text.strip_prefix("halted: trade ").and_then(|rest| rest.split(' ').next());
+        let is_strangers = named.is_some_and(|id| self.is_strangers(id));
+        let is_of_lies =
+            !is_of_twins && !is_strangers && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
         self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
         let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
         if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
@@ -168,7 +170,6 @@ impl Watcher {
         match &event.kind {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,
             EventKind::Control { control: Control::Resume } => seen.is_halted = false,
-            EventKind::SecondTrade(_) => self.world.note_second_trade(),
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
             }
@@ -203,7 +204,7 @@ impl Watcher {
     /// distinguished: then nothing is promised any more.
     fn check_claim(&self, opened: &Opened) {
         let Some(id) = opened.venue_id else { return };
-        let truth = self.world.truth();
+        let mut truth = self.world.truth();
         let owner = truth.find(id.as_str()).map(|trade| trade.intent);
         let intent = opened.intent.number();
         let lie = truth.of_intent(intent).and_then(|trade| trade.lie);
@@ -216,12 +217,35 @@ impl Watcher {
             .find(id.as_str())
             .and_then(|trade| trade.lie)
             .is_some_and(|lie| matches!(lie, Lie::AnswersStrangersId | Lie::AnswersUnknownId));
+        if owner == Some(None) && self.is_taken_for_ours(intent, id.as_str(), &truth) {
+            truth.take_for_ours(id.as_str());
+            return;
+        }
         if (self.world.is_far_off() || is_anybodys) && owner != Some(Some(intent)) {
             return self.world.excuse();
         }
         self.world.require(owner == Some(Some(intent)), || {
             format!("intent {intent} claims {id}, which is that of {owner:?}")
         });
+    }
+
+    fn is_strangers(&self, id: &str) -> bool {
+        self.world.truth().find(id).is_some_and(|trade| trade.intent.is_none())
+    }
+
+    /// Whether another program's trade may pass for what the venue took of a request of ours: it is of that pair and unlike what
+    /// was asked for, and no trade of ours is there that could be known again.
+    fn is_taken_for_ours(&self, intent: u64, id: &str, truth: &Truth) -> bool {
+        let (habits, settings) = (&self.world.plan.habits, &self.world.plan.settings);
+        let is_late = habits.list_lag_ms > i64::from(settings.list_lag_ms);
+        let is_absent =
+            truth.of_intent(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
+        let Some(other) = truth.find(id).filter(|other| is_absent && other.is_by_token) else { return false };
+        // Where the process ended before its request left, nobody can know that it did not.
+        truth.order_of(intent).is_none_or(|asked| {
+            let is_of_pair = asked.symbol == other.order.symbol && asked.account == other.order.account;
+            is_of_pair && asked != other.order
+        })
     }
 
     /// What is taken as not opened has no trade, and will have none. A list that keeps a trade back for longer than it
@@ -236,8 +260,12 @@ impl Watcher {
                 format!("intent {intent} was given up while underway")
             });
         };
-        if trade.lie.is_some_and(Lie::is_unlike_asked) {
+        if trade.lie.is_some_and(Lie::is_lost_with_its_answer) {
             // Nobody can know it again.
+            return;
+        }
+        // What an answered request may have made as well was counted as its second trade.
+        if seen.reported.contains(&trade.id) {
             return;
         }
         let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
@@ -246,7 +274,9 @@ impl Watcher {
         let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - READ_AT_MOST;
         let is_known = |other: &Trade| {
             let is_settled = other.intent.is_some_and(|number| seen.settled.contains(&number));
+            // Real money left no wallet that is looked at.
             other.intent.is_some()
+                && other.order.account == Account::Demo
                 && (is_settled || !other.is_settled)
                 && truth.staked_from(other) < shown_until
         };
@@ -267,6 +297,11 @@ impl Watcher {
         let trade = world.truth().find(id).cloned();
         let is_hidden = trade.as_ref().and_then(|trade| trade.lie).is_some_and(Lie::may_be_unexplained);
         let owner = trade.and_then(|trade| trade.intent);
+        // It came later than a list may lag, and another's had passed for it.
+        let habits = &world.plan.habits;
+        let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms);
+        let is_hidden =
+            is_hidden || (is_late && world.truth().trades.iter().any(|trade| trade.is_taken_for_ours));
         world.require(owner.is_none() || is_hidden || world.is_far_off(), || {
             format!("{id} of intent {owner:?} was reported as explained by none")
         });
@@ -294,8 +329,8 @@ impl Watcher {
             Withholding::Both | Withholding::List => 40_000 + promised + WITHHELD_MS,
         };
         let lag = promised.max((plan.habits.list_lag_ms + withheld_ms) * 2);
-        // What is in no list passes for a lag of the list, up to the longest there is.
-        let lag = if plan.lies.is_halting { lag.max(2 * LONGEST_LAG_MS) } else { lag };
+        // What is in no list passes for a lag of the list, as long as was allowed for.
+        let lag = if plan.lies.is_halting { lag.max(2 * promised) } else { lag };
         // A clock that was set back comes to the moments of an earlier run only later; one that was set forward passes
         // for a lag of the list, which is waited for twice over.
         let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;

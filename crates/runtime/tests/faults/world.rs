@@ -45,8 +45,6 @@ pub(crate) struct World {
     kept_back: AtomicU64,
     /// Whether a trade was only settled or reported long after all was over, as the list showed it by chance.
     is_list_slow: AtomicBool,
-    /// Whether a request made a second trade: the day's profit and stakes have more in them than the intents then.
-    has_second_trade: AtomicBool,
     /// What was said to people, where the venue lies.
     said: Mutex<Vec<String>>,
     /// The most that a run's clock was off, in ms.
@@ -75,7 +73,6 @@ impl World {
             leave_by: Mutex::default(),
             kept_back: AtomicU64::new(0),
             is_list_slow: AtomicBool::new(false),
-            has_second_trade: AtomicBool::new(false),
             said: Mutex::default(),
             most_off: AtomicI64::new(0),
             broken: Mutex::default(),
@@ -167,15 +164,6 @@ impl World {
 
     pub(crate) fn is_list_slow(&self) -> bool {
         self.is_list_slow.load(Relaxed)
-    }
-
-    /// Notes that a request made a second trade.
-    pub(crate) fn note_second_trade(&self) {
-        self.has_second_trade.store(true, Relaxed);
-    }
-
-    pub(crate) fn has_second_trade(&self) -> bool {
-        self.has_second_trade.load(Relaxed)
     }
 
     /// From now on nothing is promised: the rules cannot decide what has happened.

@@ -155,6 +155,45 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 8 * MINUTE]);
+    let mut taken = running("taken", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
+    taken.symbol = Some(btc().to_string());
+    taken.direction = Some(Reported::Known(Direction::Buy));
+    taken.close_type = Some(Reported::Known("01:00".parse().unwrap()));
+    taken.amount = Some(50.into());
+    taken.request_time = Some(stage.at(MINUTE + 500));
+    let mut over = taken.clone();
+    end(&mut over, Outcome::Won, 40);
+    let (begun, ended) = (stage.at(0), stage.at(2 * MINUTE + 999));
+    stage.script.opens.push_back(OpenScript {
+        by_id: vec![(begun, taken.clone()), (ended, over.clone())],
+        listed: vec![(begun, taken), (ended, over)],
+        ..OpenScript::failed(unknown())
+    });
+    stage.script.balances = vec![(stage.at(MINUTE), 950), (ended, 1_040)];
+    let ran = stage.stop(9 * MINUTE, Stop::TimeUp).run().await;
+    let finished = ran.finished();
+    let row = finished.book.rows()[0];
+    assert_eq!(
+        (row.state, row.approved.stake().minor()),
+        (IntentState::Settled, 5_000),
+        "{:?}",
+        ran.warnings
+    );
+    assert_eq!((finished.book.venue_id(&row), finished.free.minor()), (VenueId::new("taken"), 104_000));
+    let halted = finished.halted.as_deref().unwrap_or_default();
+    assert!(halted.contains("amount is 50, asked for was 10"), "{halted}");
+    assert_eq!(ran.refused(), [(8 * MINUTE, Rule::Halted)]);
+    assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE], "at most one request");
+    let deposits = ran.picked(|kind| match kind {
+        EventKind::Deposit { amount } => Some(*amount),
+        _ => None,
+    });
+    assert!(deposits.is_empty(), "{deposits:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
     stage.script.opens.push_back(OpenScript::failed(unknown()));

@@ -22,7 +22,7 @@ impl Chance {
     }
 
     /// From 0 to one below `count`, which is above 0.
-    fn below(&mut self, count: usize) -> usize {
+    pub(super) fn below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
 

@@ -42,6 +42,6 @@ pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
 pub use conformance::{Nonconformity, conformance};
 pub use validation::{
-    Check, Checked, Finding, KnownUntil, Market, Subject, Validation, ValidationError, candles_needed,
-    check_clock, check_files, validate,
+    Check, Checked, Decision, Finding, KnownUntil, Market, Subject, Unseen, Validation, ValidationError,
+    candles_needed, check_clock, check_declaration, check_files, check_foresight, validate,
 };

@@ -1,11 +1,9 @@
 //! What a trial came to.
 
 use super::Timeline;
-use super::timeline::TimelineSoFar;
 use candlewick_backtest::metric::DailyProfits;
 use candlewick_backtest::{Evidence, Finished, RunTotals, Summary};
-use candlewick_engine::{IntentState, TradeBook};
-use candlewick_sdk::{Millis, Money, MoneyScale, Outcome as TradeOutcome};
+use candlewick_sdk::{Millis, Money, MoneyScale};
 use candlewick_statistics::{WinRate, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -70,7 +68,13 @@ impl Figures {
         let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
         let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
         let open = OpenEnds { unsettled: summary.unsettled, refused: summary.refused.values().sum() };
-        Self::of_totals(&totals, evidence, open, timeline(&finished.book, span), finished.money_scale)
+        Self::of_totals(
+            &totals,
+            evidence,
+            open,
+            Timeline::of_rows(finished.book.rows(), span),
+            finished.money_scale,
+        )
     }
 
     /// Of the totals of a trial's trades.
@@ -119,19 +123,6 @@ impl Figures {
 
 fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
-}
-
-fn timeline(book: &TradeBook, span: &Range<Millis>) -> Timeline {
-    let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
-    let mut settled: Vec<(Millis, Millis, TradeOutcome)> = settled
-        .filter_map(|row| Some((row.settled_at?, row.approved.decision_time(), row.outcome?)))
-        .collect();
-    settled.sort_by_key(|(known, ..)| *known);
-    let mut timeline = TimelineSoFar::of(span);
-    for (known, decided, outcome) in settled {
-        timeline.settle(decided, known, outcome);
-    }
-    timeline.into_timeline()
 }
 
 /// What of an edge is left at the lower end of the interval.

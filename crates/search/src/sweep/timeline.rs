@@ -1,5 +1,6 @@
 //! When a trial won and lost: its trades by equal parts of the time, kept in few bytes.
 
+use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::Range;
@@ -41,6 +42,20 @@ pub(crate) struct TimelineSoFar {
 }
 
 impl Timeline {
+    /// Of the settled trades among some rows, in whatever order.
+    pub(crate) fn of_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, span: &Range<Millis>) -> Self {
+        let settled = rows.into_iter().filter(|row| row.state == IntentState::Settled);
+        let mut settled: Vec<(Millis, Millis, Outcome)> = settled
+            .filter_map(|row| Some((row.settled_at?, row.approved.decision_time(), row.outcome?)))
+            .collect();
+        settled.sort_by_key(|(known, ..)| *known);
+        let mut timeline = TimelineSoFar::of(span);
+        for (known, decided, outcome) in settled {
+            timeline.settle(decided, known, outcome);
+        }
+        timeline.into_timeline()
+    }
+
     /// Whether nothing was won or lost.
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()

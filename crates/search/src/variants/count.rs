@@ -1,17 +1,23 @@
 //! What the number of variants does to a result.
 
-use super::{Family, Known, Note};
-use candlewick_sdk::Millis;
+use super::{Family, Known, Look, Note, Noted, Variant};
 use candlewick_statistics::benjamini_hochberg;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many variants were tried, and what is left of a run's p-value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VariantCount {
     /// The variants of all families of the run's bots: one, and one more for each further variant of any of them.
     pub count: u64,
+    /// Those among them that are walks forward.
+    #[serde(skip)]
+    pub walks: u64,
+    /// Why there may be more: what is known to be missing of the ledger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
+    /// Whether the ledger began with this run, and knows of nothing that came before.
+    pub is_first: bool,
     /// By family.
     pub families: Vec<FamilyCount>,
     /// The run's own p-value; nothing when its bots are of several families.
@@ -38,49 +44,119 @@ pub struct FamilyCount {
 }
 
 impl VariantCount {
-    /// Of a run that tried `own` on the candles of `span`, by what a ledger knows of their families.
-    pub fn of(known: &[(Family, Vec<Known>)], own: &[Note], span: &Range<Millis>) -> Self {
+    /// Of a run that tried `own` at one look, by what a ledger knows of their families.
+    pub fn of(noted: &Noted, own: &[Note], look: &Look) -> Self {
+        let known: Vec<(&Family, Vec<&Known>)> =
+            noted.families.iter().map(|(family, known)| (family, different(known))).collect();
         let families: Vec<FamilyCount> = known
             .iter()
-            .map(|(family, known)| {
-                let names: HashSet<&str> = known.iter().map(|one| one.variant.as_str()).collect();
-                FamilyCount { family: family.clone(), variants: names.len() as u64 }
-            })
+            .map(|(family, known)| FamilyCount { family: (*family).clone(), variants: known.len() as u64 })
             .collect();
         let count = 1 + families.iter().map(|family| family.variants.saturating_sub(1)).sum::<u64>();
+        let all = || known.iter().flat_map(|(_, known)| known);
+        let walks = all().filter(|one| Variant::is_walk(&one.variant)).count() as u64;
         // A p-value is that of a single idea, or it is none of any.
-        let single = match (known, own) {
+        let single = match (&known[..], own) {
             ([(_, known)], [own]) => Some((known, own)),
             _ => None,
         };
         let p_value = single.and_then(|(_, own)| own.p_value);
         Self {
             count,
+            walks,
+            unknown: noted.lost.clone(),
+            is_first: noted.is_first,
             families,
             p_value,
             p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
             p_value_bh: single.and_then(|(known, own)| corrected(known, own)),
-            unseen_share: unseen_share(known, own, span),
+            unseen_share: unseen_share(noted, own, look),
             variance_of_sharpe: single.and_then(|(known, _)| variance_of_sharpe(known)),
         }
     }
 }
 
-/// The latest of each variant, whatever candles it ran on.
-fn latest(known: &[Known]) -> BTreeMap<&str, &Known> {
-    known.iter().map(|one| (one.variant.as_str(), one)).collect()
+/// By start and end, what is known there, by its trades.
+type Stretches<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
+
+/// One entry for each variant, the latest of it.
+///
+/// Names with the same trades on the same stretch of the same candles are one variant: whatever tells them apart did nothing. Of
+/// one that was tried on several stretches of candles that grew, or of a walk, there are as many as it had different trades on any one
+/// of these: a strategy whose code or hidden file was rewritten is several under one name.
+fn different(known: &[Known]) -> Vec<&Known> {
+    let mut names = Names::default();
+    let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
+    let places: Vec<usize> = known.iter().map(|one| names.place(&one.root, &one.variant)).collect();
+    for (one, place) in known.iter().zip(&places) {
+        if let Some(trades) = &one.trades {
+            let key = (one.root.as_str(), one.span.start.get(), one.span.end.get(), trades.as_str());
+            let first = *same_trades.entry(key).or_insert(*place);
+            names.join(first, *place);
+        }
+    }
+    let mut by_class: BTreeMap<usize, Stretches<'_>> = BTreeMap::new();
+    for (one, place) in known.iter().zip(places) {
+        let stretch = by_class.entry(names.class(place)).or_default();
+        let stretch = stretch.entry((one.span.start.get(), one.span.end.get())).or_default();
+        stretch.insert(one.trades.as_deref().unwrap_or_default(), one);
+    }
+    by_class.into_values().flat_map(most_different).collect()
 }
 
-fn corrected(known: &[Known], own: &Note) -> Option<f64> {
+/// The stretch with the most different trades. What has none known there is no further variant.
+fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
+    for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
+        trades.remove("");
+    }
+    let most = stretches.into_values().max_by_key(BTreeMap::len);
+    most.map(|trades| trades.into_values().collect()).unwrap_or_default()
+}
+
+/// Names on candles, joined into classes.
+#[derive(Default)]
+struct Names<'a> {
+    places: BTreeMap<(&'a str, &'a str), usize>,
+    parents: Vec<usize>,
+}
+
+impl<'a> Names<'a> {
+    fn place(&mut self, root: &'a str, name: &'a str) -> usize {
+        let next = self.parents.len();
+        let place = *self.places.entry((root, name)).or_insert(next);
+        if place == next {
+            self.parents.push(next);
+        }
+        place
+    }
+
+    fn class(&mut self, mut place: usize) -> usize {
+        while self.parents[place] != place {
+            self.parents[place] = self.parents[self.parents[place]];
+            place = self.parents[place];
+        }
+        place
+    }
+
+    fn join(&mut self, one: usize, two: usize) {
+        let (one, two) = (self.class(one), self.class(two));
+        self.parents[one.max(two)] = one.min(two);
+    }
+}
+
+fn corrected(known: &[&Known], own: &Note) -> Option<f64> {
     let p_value = own.p_value?;
-    let others = latest(known).into_iter().filter(|(variant, _)| *variant != own.tried.name);
+    let is_own = |one: &&&Known| own.is(one);
+    let others = known.iter().filter(|one| !is_own(one));
     let mut p_values = vec![p_value];
-    p_values.extend(others.map(|(_, one)| one.p_value.unwrap_or(1.0)));
+    p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
+    // Its own entry may stand under another name with the same trades.
+    p_values.truncate(known.len().max(1));
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
 
-fn variance_of_sharpe(known: &[Known]) -> Option<f64> {
-    let ratios: Vec<f64> = latest(known).into_values().filter_map(|one| one.sharpe_of_a_day).collect();
+fn variance_of_sharpe(known: &[&Known]) -> Option<f64> {
+    let ratios: Vec<f64> = known.iter().filter_map(|one| one.sharpe_of_a_day).collect();
     let count = ratios.len() as f64;
     if ratios.len() < 2 {
         return None;
@@ -89,59 +165,139 @@ fn variance_of_sharpe(known: &[Known]) -> Option<f64> {
     Some(ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0))
 }
 
-/// What of the span lies outside of all that other variants saw, from their first candle to their last.
-fn unseen_share(known: &[(Family, Vec<Known>)], own: &[Note], span: &Range<Millis>) -> Option<f64> {
-    let is_own = |one: &&Known| own.iter().any(|note| note.tried.name == one.variant);
-    let others = || known.iter().flat_map(|(_, known)| known).filter(|one| !is_own(one));
-    let seen = others().map(|one| one.span.start).min()?..others().map(|one| one.span.end).max()?;
-    let both = seen.end.min(span.end) - seen.start.max(span.start);
-    let whole = (span.end - span.start).get() as f64;
-    (whole > 0.0).then(|| 1.0 - both.get().max(0) as f64 / whole)
+impl Note {
+    /// Whether it is this one, or one that cannot be told from it.
+    fn is(&self, known: &Known) -> bool {
+        self.tried.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
+    }
+}
+
+/// What of the run's time lies outside of all that other variants saw of its candles, from their first to their last.
+fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
+    let is_other = |one: &&Known| !own.iter().any(|note| note.is(one));
+    let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let candles = look.candles.within(&look.span);
+    let mut looks: BTreeSet<(&str, i64, i64)> = BTreeSet::new();
+    let once = others.into_iter().filter(|one| {
+        one.candles.is_empty() || looks.insert((&one.candles, one.span.start.get(), one.span.end.get()))
+    });
+    let stretches = once.filter_map(|one| candles.seen_in(&one.seen));
+    let seen = stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end));
+    let whole = (look.span.end - look.span.start).get() as f64;
+    let both =
+        seen.map_or(0, |seen| (seen.end.min(look.span.end) - seen.start.max(look.span.start)).get().max(0));
+    (whole > 0.0).then(|| 1.0 - both as f64 / whole)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variants::Variant;
+    use crate::variants::{CandleSample, LookKind};
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{CandleSeries, Millis, Series};
+    use std::ops::Range;
+    use std::sync::Arc;
 
     fn family(strategy: &str) -> Family {
-        let (symbols, interval) = (vec!["BTCUSDT".to_owned()], "1m".to_owned());
-        Family { strategy: strategy.to_owned(), symbols, interval }
+        Family { strategy: strategy.to_owned() }
     }
 
-    /// A variant on these days, its p-value and its ratio.
-    fn known((variant, days, p_value, ratio): &(&str, Range<i64>, Option<f64>, Option<f64>)) -> Known {
-        let span = Millis::DAY * days.start..Millis::DAY * days.end;
-        Known { variant: (*variant).to_owned(), p_value: *p_value, sharpe_of_a_day: *ratio, span }
+    /// Hours of candles.
+    fn candles() -> CandleSample {
+        let minutes = random_walk(1, 21 * 60);
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: "1m".parse().unwrap() };
+        CandleSample::of([&CandleSeries::new(series, minutes).unwrap()])
+    }
+
+    fn hours(hours: &Range<i64>) -> Range<Millis> {
+        let start = candles().span().unwrap().start;
+        start + Millis::HOUR * hours.start..start + Millis::HOUR * hours.end
+    }
+
+    /// A variant on these hours, what came of its trades, its p-value and its ratio.
+    struct Row(&'static str, Range<i64>, Option<&'static str>, Option<f64>, Option<f64>);
+
+    fn known(Row(variant, on, trades, p_value, ratio): &Row) -> Known {
+        Known {
+            variant: (*variant).to_owned(),
+            p_value: *p_value,
+            sharpe_of_a_day: *ratio,
+            trades: trades.map(str::to_owned),
+            candles: "c".to_owned(),
+            root: "c".to_owned(),
+            span: hours(on),
+            seen: Arc::new(candles().within(&hours(on))),
+        }
     }
 
     fn own(strategy: &str, variant: &str, p_value: Option<f64>) -> Note {
-        let tried = Variant { family: family(strategy), name: variant.to_owned() };
-        Note { tried, p_value, sharpe_of_a_day: None }
+        let tried = Variant { family: family(strategy), name: variant.to_owned(), bots: Vec::new() };
+        Note { tried, p_value, sharpe_of_a_day: None, trades: None }
     }
 
-    fn week() -> Range<Millis> {
-        Millis::ZERO..Millis::DAY * 7
+    fn week() -> Look {
+        let (kind, run, is_cut) = (LookKind::Backtest, None, false);
+        Look { kind, run, candles: candles(), is_cut, span: hours(&(0..7)) }
+    }
+
+    fn noted(families: Vec<(Family, Vec<Known>)>) -> Noted {
+        Noted { families, ..Noted::default() }
+    }
+
+    fn count(rows: &[Row]) -> u64 {
+        let known = rows.iter().map(known).collect();
+        VariantCount::of(&noted(vec![(family("rsi"), known)]), &[own("rsi", "a", None)], &week()).count
     }
 
     #[test]
     fn a_single_variant_needs_no_correction() {
-        let rows = [("a", 0..7, Some(0.04), None), ("a", 7..14, Some(0.5), None)];
-        let known = [(family("rsi"), rows.iter().map(known).collect())];
+        let rows = [Row("a", 0..7, None, Some(0.04), None), Row("a", 7..14, None, Some(0.5), None)];
+        let known = noted(vec![(family("rsi"), rows.iter().map(known).collect())]);
         let count = VariantCount::of(&known, &[own("rsi", "a", Some(0.04))], &week());
         assert_eq!((count.count, count.p_value_bonferroni, count.p_value_bh), (1, Some(0.04), Some(0.04)));
         assert_eq!((count.unseen_share, count.variance_of_sharpe), (None, None));
     }
 
     #[test]
+    fn trades_tell_variants_apart_and_not_what_led_to_them() {
+        let row = |name, on: Range<i64>, trades| Row(name, on, Some(trades), None, None);
+        // Two settings with the same trades, a third with others.
+        assert_eq!(count(&[row("a", 0..7, "t"), row("b", 0..7, "t")]), 1);
+        assert_eq!(count(&[row("a", 0..7, "t"), row("b", 0..7, "t"), row("c", 0..7, "u")]), 2);
+        // They differ once the limit binds.
+        assert_eq!(
+            count(&[row("a", 0..7, "t"), row("b", 0..7, "t"), row("a", 0..9, "v"), row("b", 0..9, "w")]),
+            2
+        );
+        // One name whose trades changed: what is hidden from the name was rewritten.
+        assert_eq!(count(&[row("a", 0..7, "t"), row("a", 0..7, "u"), row("a", 0..9, "v")]), 2);
+        // More candles of a file that grew.
+        assert_eq!(count(&[row("a", 0..7, "t"), row("a", 0..9, "u"), row("a", 0..14, "v")]), 1);
+        // A name of which trades are not known everywhere.
+        assert_eq!(count(&[Row("a", 0..7, None, None, None), row("a", 0..7, "t")]), 1);
+    }
+
+    #[test]
+    fn other_candles_are_another_choice() {
+        let mut other = known(&Row("a", 0..7, Some("t"), None, None));
+        other.root = "d".to_owned();
+        let both = vec![known(&Row("a", 0..7, Some("t"), None, None)), other];
+        let count = VariantCount::of(&noted(vec![(family("rsi"), both)]), &[own("rsi", "a", None)], &week());
+        assert_eq!(count.count, 2);
+    }
+
+    #[test]
     fn p_values_are_corrected_by_hand() {
         let rows = [
-            ("a", 0..7, Some(0.02), Some(0.3)),
-            ("b", 0..7, Some(0.03), Some(0.1)),
-            ("c", 0..7, None, None),
-            ("d", 0..7, Some(0.5), Some(0.2)),
+            Row("a", 0..7, None, Some(0.02), Some(0.3)),
+            Row("b", 0..7, None, Some(0.03), Some(0.1)),
+            Row("c", 0..7, None, None, None),
+            Row("d", 0..7, None, Some(0.5), Some(0.2)),
         ];
-        let known = [(family("rsi"), rows.iter().map(known).collect())];
+        let known = noted(vec![(family("rsi"), rows.iter().map(known).collect())]);
         let count = VariantCount::of(&known, &[own("rsi", "a", Some(0.02))], &week());
         assert_eq!((count.count, count.p_value_bonferroni), (4, Some(0.08)));
         // Of 0.02, 0.03, 0.5, 1: the smaller of 0.02 4/1 and 0.03 4/2.
@@ -153,21 +309,21 @@ mod tests {
 
     #[test]
     fn variants_of_every_family_of_a_run_count() {
-        let [a, b] = [("a", 0..7, None, None), ("b", 0..7, None, None)];
-        let all = [(family("cross"), vec![known(&a)]), (family("rsi"), vec![known(&a), known(&b)])];
+        let row = |name| known(&Row(name, 0..7, None, None, None));
+        let all = vec![(family("cross"), vec![row("a")]), (family("rsi"), vec![row("a"), row("b")])];
         let own = [own("cross", "a", None), own("rsi", "a", None)];
-        let count = VariantCount::of(&all, &own, &week());
+        let count = VariantCount::of(&noted(all), &own, &week());
         assert_eq!((count.count, count.p_value, count.p_value_bh), (2, None, None));
         assert_eq!(count.families.iter().map(|one| one.variants).collect::<Vec<_>>(), [1, 2]);
     }
 
     #[test]
     fn what_no_other_variant_saw_is_unseen() {
-        for (days, expected) in [(0..7, 0.0), (-3..9, 0.0), (0..5, 2.0 / 7.0), (9..12, 1.0)] {
-            let rows = [("a", 0..7, None, None), ("b", days.clone(), None, None)];
-            let known = [(family("rsi"), rows.iter().map(known).collect())];
+        for (on, expected) in [(0..7, 0.0), (0..9, 0.0), (0..5, 2.0 / 7.0), (9..12, 1.0)] {
+            let rows = [Row("a", 0..7, None, None, None), Row("b", on.clone(), None, None, None)];
+            let known = noted(vec![(family("rsi"), rows.iter().map(known).collect())]);
             let found = VariantCount::of(&known, &[own("rsi", "a", None)], &week()).unseen_share.unwrap();
-            assert!((found - expected).abs() < 1e-12, "{days:?}: {found}");
+            assert!((found - expected).abs() < 1e-12, "{on:?}: {found}");
         }
     }
 }

@@ -5,16 +5,18 @@ use candlewick_sdk::Registry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
-/// An idea: a strategy on some symbols at an interval.
+/// How the name of a walk forward begins.
+const WALK: &str = "walk-";
+
+/// An idea: a strategy. On what symbols and at what interval is chosen for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Family {
     /// The strategy's name.
     pub strategy: String,
-    /// The symbols that its bots trade, in alphabetical order.
-    pub symbols: Vec<String>,
-    /// The interval of its candles.
-    pub interval: String,
 }
 
 /// A variant of an idea.
@@ -22,30 +24,46 @@ pub struct Family {
 pub struct Variant {
     /// The idea.
     pub family: Family,
-    /// Its name: a hash of all that makes it one.
+    /// Its name: a hash of all that makes it one, but for the candles.
     pub name: String,
+    /// Which bots of the run try it, from 0; of none where the whole run does.
+    pub bots: Vec<usize>,
 }
 
 impl Variant {
-    /// The variants that a run of these bots tries: one for each strategy and interval among them, in their order.
-    /// Parameters that are left out count as their defaults, so that writing one down makes no variant.
-    pub fn of_bots(settings: &SessionSettings, registry: &Registry) -> Vec<Self> {
-        let mut groups: BTreeMap<(String, String), Vec<&BotSettings>> = BTreeMap::new();
-        for bot in &settings.bots {
-            groups.entry((bot.strategy.clone(), bot.interval.to_string())).or_default().push(bot);
+    /// The variants that a run of these bots tries: one for each strategy among them, in their order.
+    /// Parameters that are left out count as their defaults, so that writing one down makes no variant; a file that a parameter
+    /// names counts by its content, which `files` knows ([`files_of`]).
+    pub fn of_bots(
+        settings: &SessionSettings,
+        registry: &Registry,
+        files: &BTreeMap<String, String>,
+    ) -> Vec<Self> {
+        let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, bot) in settings.bots.iter().enumerate() {
+            groups.entry(bot.strategy.clone()).or_default().push(index);
         }
-        let tried = groups.into_iter().map(|((strategy, interval), bots)| {
-            let mut symbols: Vec<String> = bots.iter().map(|bot| bot.symbol.to_string()).collect();
-            symbols.sort_unstable();
-            symbols.dedup();
+        let tried = groups.into_iter().map(|(strategy, bots)| {
             let version = registry.find(&strategy).map(|entry| entry.version.as_str());
-            let mut parts: Vec<String> = bots.iter().map(|bot| part_of(bot, registry).to_string()).collect();
+            let part = |index: &usize| part_of(&settings.bots[*index], registry, files).to_string();
+            let mut parts: Vec<String> = bots.iter().map(part).collect();
             parts.sort_unstable();
-            let whole = json!([version, parts, settings.risk]).to_string();
-            let name = short_hash(&whole);
-            Self { family: Family { strategy, symbols, interval }, name }
+            let whole = json!([version, parts, settings.risk, settings.balance, settings.money_scale]);
+            let name = short_hash(&whole.to_string());
+            Self { family: Family { strategy }, name, bots }
         });
         tried.collect()
+    }
+
+    /// Whether a variant of this name is a walk forward.
+    pub(super) fn is_walk(name: &str) -> bool {
+        name.starts_with(WALK)
+    }
+
+    /// A walk forward as a variant of a strategy: everything that decides it.
+    pub fn of_walk(strategy: &str, identity: &Value) -> Self {
+        let name = format!("{WALK}{}", short_hash(&identity.to_string()));
+        Self { family: Family { strategy: strategy.to_owned() }, name, bots: Vec::new() }
     }
 }
 
@@ -56,26 +74,68 @@ impl Family {
     }
 }
 
+/// The hash of each file that a text in these values names; a text that names none is left out.
+///
+/// # Errors
+/// A file is there and cannot be read, with its name.
+pub fn files_of<'a>(
+    values: impl IntoIterator<Item = &'a Value>,
+) -> Result<BTreeMap<String, String>, (String, io::Error)> {
+    let mut texts = Vec::new();
+    values.into_iter().for_each(|value| add_texts(value, &mut texts));
+    let mut files = BTreeMap::new();
+    for text in texts {
+        if !files.contains_key(text) && Path::new(text).is_file() {
+            let hash = hash_of(Path::new(text)).map_err(|error| (text.to_owned(), error))?;
+            files.insert(text.to_owned(), hash);
+        }
+    }
+    Ok(files)
+}
+
+fn add_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
+        Value::Object(values) => values.values().for_each(|value| add_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn hash_of(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
 /// What of a bot makes a variant.
-fn part_of(bot: &BotSettings, registry: &Registry) -> Value {
+fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, String>) -> Value {
     let mut params: BTreeMap<String, Value> = BTreeMap::new();
     for parameter in registry.find(&bot.strategy).map(|entry| &entry.parameters[..]).unwrap_or_default() {
-        params.insert(parameter.name.clone(), plain(&parameter.default));
+        params.insert(parameter.name.clone(), plain(&parameter.default, files));
     }
     for (name, value) in bot.params.as_object().into_iter().flatten() {
-        params.insert(name.clone(), plain(value));
+        params.insert(name.clone(), plain(value, files));
     }
     let expiry = bot.expiry();
     let counted_from = match expiry.expiration_type {
         candlewick_sdk::ExpirationType::Unstated => candlewick_sdk::ExpirationType::TimeFixed,
         stated => stated,
     };
-    json!([bot.symbol, expiry.close_type, counted_from, params])
+    json!([bot.symbol, bot.interval, expiry.close_type, counted_from, params, bot.stake])
 }
 
-/// 30 and 30.0 are the same value.
-fn plain(value: &Value) -> Value {
-    value.as_f64().map_or_else(|| value.clone(), |number| json!(number))
+/// 30 and 30.0 are the same value, and a file is what is in it.
+fn plain(value: &Value, files: &BTreeMap<String, String>) -> Value {
+    match value {
+        Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),
+        Value::String(text) => files.get(text).map_or_else(|| value.clone(), |hash| json!(["file", hash])),
+        Value::Array(values) => values.iter().map(|value| plain(value, files)).collect(),
+        Value::Object(values) => {
+            values.iter().map(|(name, value)| (name.clone(), plain(value, files))).collect()
+        }
+        Value::Null | Value::Bool(_) => value.clone(),
+    }
 }
 
 fn short_hash(text: &str) -> String {
@@ -105,22 +165,23 @@ mod tests {
 
     fn tried(bots: Vec<BotSettings>) -> Vec<Variant> {
         let (money_scale, risk) = (MoneyScale::default(), RiskSettings::default());
+        let files = files_of(bots.iter().map(|bot| &bot.params)).unwrap();
         let settings = SessionSettings { money_scale, balance: Decimal::TEN, risk, bots };
-        Variant::of_bots(&settings, &Registry::default())
+        Variant::of_bots(&settings, &Registry::default(), &files)
     }
 
     #[test]
-    fn a_strategy_on_its_symbols_is_one_family() {
+    fn a_strategy_is_one_family_whatever_it_runs_on() {
         let found = tried(vec![
             bot("rsi", "ETHUSDT", json!({})),
             bot("cross", "BTCUSDT", json!({})),
             bot("rsi", "BTCUSDT", json!({})),
         ]);
-        let families: Vec<(&str, Vec<String>)> =
-            found.iter().map(|one| (one.family.strategy.as_str(), one.family.symbols.clone())).collect();
-        let names = |symbols: &[&str]| symbols.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(families, [("cross", names(&["BTCUSDT"])), ("rsi", names(&["BTCUSDT", "ETHUSDT"]))]);
+        let families: Vec<(&str, &[usize])> =
+            found.iter().map(|one| (one.family.strategy.as_str(), &one.bots[..])).collect();
+        assert_eq!(families, [("cross", &[1][..]), ("rsi", &[0, 2])]);
         assert_ne!(found[0].family.key(), found[1].family.key());
+        assert_eq!(found[1].family, tried(vec![bot("rsi", "EURUSD", json!({}))])[0].family);
     }
 
     fn check(change: impl Fn(&mut BotSettings), is_another: bool) {
@@ -135,17 +196,33 @@ mod tests {
     }
 
     #[test]
-    fn parameters_and_expiry_make_a_variant() {
+    fn whatever_can_change_a_trade_makes_a_variant() {
         check(|bot| bot.params = json!({ "period": 15 }), true);
         check(|bot| bot.close_type = "05:00".parse().unwrap(), true);
         check(|bot| bot.expiration_type = ExpirationType::CandleClose, true);
+        check(|bot| bot.stake = StakeSettings::Share { percent: 3.0 }, true);
     }
 
     #[test]
-    fn what_does_not_change_the_bet_makes_none() {
+    fn another_way_to_write_the_same_makes_none() {
         check(|bot| bot.params = json!({ "period": 14.0 }), false);
         check(|bot| bot.expiration_type = ExpirationType::Unstated, false);
         check(|bot| bot.name = "another".to_owned(), false);
-        check(|bot| bot.stake = StakeSettings::Share { percent: 3.0 }, false);
+    }
+
+    #[test]
+    fn a_file_counts_by_its_content_and_not_by_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |file: &str, content: &str| {
+            let path = folder.path().join(file);
+            std::fs::write(&path, content).unwrap();
+            tried(vec![bot("list", "BTCUSDT", json!({ "lists": [{ "file": path }] }))])[0].name.clone()
+        };
+        let first = name("a.csv", "one");
+        assert_eq!(name("b.csv", "one"), first);
+        let rewritten: std::collections::BTreeSet<String> =
+            (0..15).map(|rewrite| name("a.csv", &format!("rewrite {rewrite}"))).collect();
+        assert_eq!(rewritten.len(), 15);
+        assert!(!rewritten.contains(&first));
     }
 }

@@ -2,19 +2,29 @@
 //!
 //! A line is written in one call while the file is locked, so that two processes at once lose nothing, and whatever moment
 //! a process is killed at, at most the last line is not whole; it is skipped, and the next one begins on a line of its own.
+//!
+//! What is removed or changed afterwards is noticed by the hash in each line over those before it and by a receipt in another
+//! folder, and from then on the ledger says so. Who removes both begins anew.
 
-use super::{Family, Variant};
+use super::chain::{Chain, Receipt};
+use super::line::{CandlesLine, KnownCandles, LostLine, TriedLine};
+use super::{CandleSample, Family, Variant};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where variants are noted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VariantLedger(PathBuf);
+pub struct VariantLedger {
+    path: PathBuf,
+    receipt: Option<Receipt>,
+}
 
 /// A variant and what it came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +35,38 @@ pub struct Note {
     pub p_value: Option<f64>,
     /// The Sharpe ratio of one of its days, where it has one.
     pub sharpe_of_a_day: Option<f64>,
+    /// A hash of what came of its trades ([`trades_hash`](super::trades_hash)), where they are of the whole stretch.
+    pub trades: Option<String>,
+}
+
+/// What was looked at, and how.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// How.
+    pub kind: LookKind,
+    /// What was run, where the same can be run again: the same look then, not another one.
+    pub run: Option<String>,
+    /// The candles that were chosen.
+    pub candles: CandleSample,
+    /// Whether somebody chose where they end. Else they end where there are no more, and may grow.
+    pub is_cut: bool,
+    /// What of them was seen.
+    pub span: Range<Millis>,
+}
+
+/// How candles were looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LookKind {
+    /// By a backtest, or nobody knows how.
+    #[default]
+    Backtest,
+    /// By the trials of a sweep.
+    Sweep,
+    /// By a walk forward, its hold-out left out.
+    WalkForward,
+    /// By a walk forward that opened its hold-out.
+    HoldOut,
 }
 
 /// A variant as the ledger knows it.
@@ -36,67 +78,246 @@ pub struct Known {
     pub p_value: Option<f64>,
     /// The Sharpe ratio of one of its days.
     pub sharpe_of_a_day: Option<f64>,
-    /// The candles that it ran on.
+    /// What came of its trades.
+    pub trades: Option<String>,
+    /// The candles that were chosen.
+    pub candles: String,
+    /// What these were before they grew.
+    pub root: String,
+    /// When what was seen began and ended.
     pub span: Range<Millis>,
+    /// What was seen.
+    pub seen: Arc<CandleSample>,
 }
 
-/// One line: variants of one family on the same candles. The key comes first, so that lines of other families need
-/// not be parsed.
-#[derive(Serialize, Deserialize)]
-struct Line {
-    key: String,
-    #[serde(flatten)]
-    family: Family,
-    from: Millis,
-    to: Millis,
-    /// Name, p-value, Sharpe ratio of a day.
-    variants: Vec<(String, Option<f64>, Option<f64>)>,
+/// What a ledger knows after a note.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Noted {
+    /// By family, in the order of first appearance among the notes.
+    pub families: Vec<(Family, Vec<Known>)>,
+    /// Whether the ledger began with this note.
+    pub is_first: bool,
+    /// What is known to be missing of it.
+    pub lost: Option<String>,
+}
+
+/// Earlier looks at some candles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EarlierLooks {
+    /// By the same strategy, each kind with its number.
+    pub same_strategy: Vec<(LookKind, u64)>,
+    /// What is known to be missing of the ledger.
+    pub lost: Option<String>,
+}
+
+/// What tells lines apart.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    chain: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    strategy: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    lost: Option<Cow<'a, str>>,
+}
+
+/// A ledger that was read.
+struct Contents<'a> {
+    /// Those of families, each with its strategy.
+    tried: Vec<(Cow<'a, str>, &'a str)>,
+    /// Whether a line of it says what is lost.
+    says_so: bool,
+    candles: KnownCandles,
+    chain: Chain,
+    lost: Option<String>,
 }
 
 impl VariantLedger {
     /// In this file, which is made when something is noted.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
+        Self { path: path.into(), receipt: None }
+    }
+
+    /// The same with a receipt in a folder that stays, which knows how long the file was.
+    #[must_use]
+    pub fn with_receipt_in(self, folder: &Path) -> Self {
+        Self { receipt: Some(Receipt::of(folder, &self.path)), ..self }
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
-    /// Notes variants that ran on the candles of `span`; those that it knows on these candles are not noted again. Whatever it
-    /// then knows of their families comes back, in the families' order of first appearance among the notes.
+    /// Notes variants that looked at candles; those that it knows on these are not noted again. Whatever it then knows of their
+    /// families comes back.
     ///
     /// # Errors
-    /// Those of the file.
-    pub fn note(&self, notes: &[Note], span: &Range<Millis>) -> io::Result<Vec<(Family, Vec<Known>)>> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.0)?;
+    /// Those of the file and of its receipt.
+    pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         // Until the file is closed: another process waits for the moment that this takes.
         file.lock()?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        // A kill may have cut a character in two.
-        let text = String::from_utf8_lossy(&bytes);
+        let text = text_of(&mut file)?;
+        let contents = Contents::of(&text, self.seen_before()?);
+        let mut added = Added { chain: contents.chain.clone(), text: String::new() };
+        if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.says_so) {
+            added.push(&LostLine { chain: added.chain.hash.clone(), lost: lost.clone() })?;
+        }
+        let id = if look.is_cut { format!("{}-cut", look.candles.id()) } else { look.candles.id() };
+        let root = contents.root_for(&id, look);
         let mut families: Vec<(Family, Vec<Known>)> = Vec::new();
-        let mut added = String::new();
+        let mut has_candles = contents.candles.contains(&id);
         for note in notes {
             let family = &note.tried.family;
-            if !families.iter().any(|(known, _)| known == family) {
-                let own: Vec<&Note> = notes.iter().filter(|one| one.tried.family == *family).collect();
-                let mut known = read(&text, &family.key());
-                let new = unknown(&own, &known, span);
-                if !new.is_empty() {
-                    let line = Line::of(family.clone(), &new, span);
-                    added.push_str(&serde_json::to_string(&line).map_err(io::Error::other)?);
-                    added.push('\n');
-                    known.extend(line.into_known());
+            if families.iter().any(|(known, _)| known == family) {
+                continue;
+            }
+            let own: Vec<&Note> = notes.iter().filter(|one| one.tried.family == *family).collect();
+            let tried = contents.tried(&family.strategy);
+            let mut known: Vec<Known> = tried.flat_map(|line| line.into_known(&contents.candles)).collect();
+            let new = unknown(&own, &known, &id, &look.span);
+            if !new.is_empty() {
+                if !has_candles {
+                    let (chain, candles) = (added.chain.hash.clone(), id.clone());
+                    let (root, sample) = (root.clone(), look.candles.clone());
+                    added.push(&CandlesLine { chain, candles, root, is_cut: look.is_cut, sample })?;
+                    has_candles = true;
                 }
-                families.push((family.clone(), known));
+                let seen = look.candles.places(&look.span);
+                let line = TriedLine::of(
+                    (added.chain.hash.clone(), family),
+                    (look.kind, look.run.as_ref()),
+                    (id.clone(), seen, &look.span),
+                    &new,
+                );
+                added.push(&line)?;
+                let seen = Arc::new(look.candles.within(&look.span));
+                let (candles, root) = (id.clone(), root.clone());
+                known.extend(new.iter().map(|note| Known::of(note, (&candles, &root), &look.span, &seen)));
+            }
+            families.push((family.clone(), known));
+        }
+        append(&mut file, &text, &added.text)?;
+        if let Some(receipt) = self.receipt.as_ref().filter(|_| !added.text.is_empty()) {
+            file.sync_data()?;
+            receipt.keep(&added.chain)?;
+        }
+        Ok(Noted {
+            families,
+            is_first: contents.chain.lines == 0 && contents.lost.is_none(),
+            lost: contents.lost,
+        })
+    }
+
+    /// Which earlier runs of a strategy looked at these candles, whatever they were called; those of `run` are its own.
+    ///
+    /// # Errors
+    /// Those of the file and of its receipt.
+    pub fn earlier_looks(
+        &self,
+        strategy: &str,
+        candles: &CandleSample,
+        run: &str,
+    ) -> io::Result<EarlierLooks> {
+        let text = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            file => {
+                let mut file = file?;
+                file.lock_shared()?;
+                text_of(&mut file)?
+            }
+        };
+        let contents = Contents::of(&text, self.seen_before()?);
+        let mut looks = EarlierLooks { same_strategy: Vec::new(), lost: contents.lost.clone() };
+        for line in contents.tried(strategy) {
+            let is_own = line.run.as_deref() == Some(run);
+            if is_own || candles.seen_in(&line.sample(&contents.candles)).is_none() {
+                continue;
+            }
+            match looks.same_strategy.iter_mut().find(|(kind, _)| *kind == line.kind) {
+                Some((_, count)) => *count += 1,
+                None => looks.same_strategy.push((line.kind, 1)),
             }
         }
-        append(&mut file, &text, &added)?;
-        Ok(families)
+        looks.same_strategy.sort_unstable();
+        Ok(looks)
     }
+
+    fn seen_before(&self) -> io::Result<Option<Chain>> {
+        self.receipt.as_ref().map_or(Ok(None), Receipt::read)
+    }
+}
+
+/// Lines to be added.
+struct Added {
+    chain: Chain,
+    text: String,
+}
+
+impl Added {
+    fn push(&mut self, line: &impl Serialize) -> io::Result<()> {
+        let line = serde_json::to_string(line)?;
+        self.chain.add(&line);
+        self.text.push_str(&line);
+        self.text.push('\n');
+        Ok(())
+    }
+}
+
+impl<'a> Contents<'a> {
+    /// What is whole of a text, held to what a receipt says of it.
+    fn of(text: &'a str, seen: Option<Chain>) -> Self {
+        let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
+        let (mut lost, mut says_so) = (None, false);
+        let mut is_as_seen = seen.as_ref().is_none_or(|seen| seen.lines == 0);
+        for line in text.lines() {
+            let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
+            if head.chain.is_some_and(|before| before != chain.hash.as_str()) {
+                let at = chain.lines + 1;
+                lost.get_or_insert(format!("lines before its line {at} were changed or removed"));
+            }
+            if let Some(said) = head.lost {
+                (lost, says_so) = (Some(said.into_owned()), true);
+            }
+            match head.strategy {
+                Some(strategy) => tried.push((strategy, line)),
+                None => candles.read(line),
+            }
+            chain.add(line);
+            is_as_seen |= seen.as_ref() == Some(&chain);
+        }
+        if let Some(seen) = seen.filter(|_| !is_as_seen) {
+            let found = chain.lines;
+            lost.get_or_insert(if found == 0 {
+                format!("the file is missing or empty, and had {} lines", seen.lines)
+            } else {
+                format!("the file is not the one that had {} lines; it has {found}", seen.lines)
+            });
+        }
+        Self { tried, says_so, candles, chain, lost }
+    }
+
+    /// What is noted of a strategy.
+    fn tried(&self, strategy: &str) -> impl Iterator<Item = TriedLine> {
+        let own = self.tried.iter().filter(move |(found, _)| found == strategy);
+        own.filter_map(|(_, line)| serde_json::from_str(line).ok())
+    }
+
+    /// What candles of this name were before they grew.
+    fn root_for(&self, id: &str, look: &Look) -> String {
+        if look.is_cut || self.candles.contains(id) {
+            return self.candles.root_of(id);
+        }
+        self.candles.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
+    }
+}
+
+fn text_of(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    // A kill may have cut a character in two.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn append(file: &mut File, before: &str, added: &str) -> io::Result<()> {
@@ -108,77 +329,102 @@ fn append(file: &mut File, before: &str, added: &str) -> io::Result<()> {
     file.write_all(whole.as_bytes())
 }
 
-/// What the lines of one family say; what is no line is skipped.
-fn read(text: &str, key: &str) -> Vec<Known> {
-    let begin = format!("{{\"key\":\"{key}\"");
-    let lines = text.lines().filter(|line| line.starts_with(&begin));
-    let parsed = lines.filter_map(|line| serde_json::from_str::<Line>(line).ok());
-    parsed.flat_map(Line::into_known).collect()
-}
-
 /// The notes, each variant once, that are not known on these candles.
-fn unknown<'a>(notes: &[&'a Note], known: &[Known], span: &Range<Millis>) -> Vec<&'a Note> {
-    let here = known.iter().filter(|one| one.span == *span);
-    let mut seen: HashSet<&str> = here.map(|one| one.variant.as_str()).collect();
+fn unknown<'a>(notes: &[&'a Note], known: &[Known], candles: &str, span: &Range<Millis>) -> Vec<&'a Note> {
+    let here = known.iter().filter(|one| one.candles == candles && one.span == *span);
+    let mut seen: HashSet<(&str, Option<&str>)> =
+        here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
     let mut new = Vec::new();
     for note in notes {
-        if seen.insert(&note.tried.name) {
+        if seen.insert((&note.tried.name, note.trades.as_deref())) {
             new.push(*note);
         }
     }
     new
 }
 
-impl Line {
-    fn of(family: Family, notes: &[&Note], span: &Range<Millis>) -> Self {
-        let figures = |note: &&Note| (note.tried.name.clone(), note.p_value, note.sharpe_of_a_day);
-        let variants = notes.iter().map(figures).collect();
-        Self { key: family.key(), family, from: span.start, to: span.end, variants }
-    }
-
-    fn into_known(self) -> Vec<Known> {
-        let span = self.from..self.to;
-        let known = |(variant, p_value, sharpe_of_a_day)| Known {
-            variant,
-            p_value,
-            sharpe_of_a_day,
+impl Known {
+    fn of(
+        note: &Note,
+        (candles, root): (&str, &str),
+        span: &Range<Millis>,
+        seen: &Arc<CandleSample>,
+    ) -> Self {
+        Self {
+            variant: note.tried.name.clone(),
+            p_value: note.p_value,
+            sharpe_of_a_day: note.sharpe_of_a_day,
+            trades: note.trades.clone(),
+            candles: candles.to_owned(),
+            root: root.to_owned(),
             span: span.clone(),
-        };
-        self.variants.into_iter().map(known).collect()
+            seen: Arc::clone(seen),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{Candle, CandleSeries, Series};
 
     fn note(strategy: &str, variant: u32) -> Note {
-        let (symbols, interval) = (vec!["BTCUSDT".to_owned()], "1m".to_owned());
-        let family = Family { strategy: strategy.to_owned(), symbols, interval };
-        let tried = Variant { family, name: format!("{variant:016x}") };
-        Note { tried, p_value: Some(0.25), sharpe_of_a_day: None }
+        let family = Family { strategy: strategy.to_owned() };
+        let tried = Variant { family, name: format!("{variant:016x}"), bots: Vec::new() };
+        Note { tried, p_value: Some(0.25), sharpe_of_a_day: None, trades: Some(format!("{variant:x}")) }
     }
 
-    fn day(number: i64) -> Range<Millis> {
-        Millis::DAY * number..Millis::DAY * (number + 1)
+    fn candles(name: &str, candles: &[Candle]) -> CandleSample {
+        let series = Series { symbol: name.parse().unwrap(), interval: "1m".parse().unwrap() };
+        CandleSample::of([&CandleSeries::new(series, candles.to_vec()).unwrap()])
     }
 
-    fn count(ledger: &VariantLedger, notes: &[Note], on: i64) -> usize {
-        ledger.note(notes, &day(on)).unwrap()[0].1.len()
+    /// A backtest of an hour among three.
+    fn look(hour: i64) -> Look {
+        let all = random_walk(1, 180);
+        let start = all[0].time() + Millis::HOUR * hour;
+        let (kind, run, is_cut) = (LookKind::Backtest, None, false);
+        Look { kind, run, candles: candles("BTCUSDT", &all), is_cut, span: start..start + Millis::HOUR }
+    }
+
+    fn count(ledger: &VariantLedger, notes: &[Note], hour: i64) -> usize {
+        ledger.note(notes, &look(hour)).unwrap().families[0].1.len()
+    }
+
+    struct Fixture(tempfile::TempDir);
+
+    impl Fixture {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn ledger(&self) -> VariantLedger {
+            VariantLedger::new(self.0.path().join("variants.jsonl"))
+                .with_receipt_in(&self.0.path().join("state"))
+        }
+
+        fn lost(&self) -> Option<String> {
+            self.ledger().note(&[note("rsi", 7)], &look(0)).unwrap().lost
+        }
     }
 
     #[test]
     fn each_variant_is_noted_once_on_the_same_candles() {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = VariantLedger::new(folder.path().join("variants.jsonl"));
-        assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 1);
+        let fixture = Fixture::new();
+        let ledger = fixture.ledger();
+        assert!(ledger.note(&[note("rsi", 1)], &look(0)).unwrap().is_first);
         let before = std::fs::read_to_string(ledger.path()).unwrap();
-        assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 1);
+        assert_eq!(count(&ledger, &[note("rsi", 1)], 0), 1);
         assert_eq!(std::fs::read_to_string(ledger.path()).unwrap(), before);
-        assert_eq!(count(&ledger, &[note("rsi", 2), note("rsi", 3), note("rsi", 2)], 1), 3);
-        assert_eq!(count(&ledger, &[note("rsi", 1)], 2), 4);
-        // Another idea is another family.
-        assert_eq!(count(&ledger, &[note("cross", 1)], 1), 1);
+        assert_eq!(count(&ledger, &[note("rsi", 2), note("rsi", 3), note("rsi", 2)], 0), 3);
+        assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 4);
+        // Another strategy is another idea.
+        assert_eq!(count(&ledger, &[note("cross", 1)], 0), 1);
+        let noted = ledger.note(&[note("cross", 1)], &look(0)).unwrap();
+        assert_eq!((noted.is_first, noted.lost), (false, None));
+        // The candles are written once, however many lines name them.
+        assert_eq!(std::fs::read_to_string(ledger.path()).unwrap().matches("\"sample\":").count(), 1);
     }
 
     #[test]
@@ -186,32 +432,109 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let ledger = VariantLedger::new(folder.path().join("variants.jsonl"));
         for variant in 1..4 {
-            ledger.note(&[note("rsi", variant)], &day(1)).unwrap();
+            ledger.note(&[note("rsi", variant)], &look(0)).unwrap();
         }
         let whole = std::fs::read_to_string(ledger.path()).unwrap();
-        for length in 0..=whole.len() {
+        let candles = whole.lines().next().unwrap().len() + 1;
+        let cuts = (0..candles).step_by(97).chain(candles..=whole.len());
+        for length in cuts {
             std::fs::write(ledger.path(), &whole[..length]).unwrap();
             // A line that lacks its end alone is whole.
-            let kept = whole[..length].lines().filter(|line| line.ends_with("]}")).count();
-            assert_eq!(count(&ledger, &[note("rsi", 9)], 1), kept + 1, "cut at {length}");
-            assert_eq!(count(&ledger, &[note("rsi", 10)], 1), kept + 2, "cut at {length}");
+            let kept = whole[..length].lines().filter(|line| line.ends_with("]]}")).count();
+            for (new, variant) in (1..).zip([9, 10]) {
+                let noted = ledger.note(&[note("rsi", variant)], &look(0)).unwrap();
+                assert_eq!((noted.families[0].1.len(), noted.lost), (kept + new, None), "cut at {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_ledger_that_is_missing_emptied_shortened_or_changed_says_so_from_then_on() {
+        let damages: [fn(&str) -> Option<String>; 5] = [
+            |_| None,
+            |_| Some(String::new()),
+            |whole| Some(whole.lines().take(3).flat_map(|line| [line, "\n"]).collect()),
+            |whole| Some(whole.replacen("0000000000000001", "000000000000000f", 1)),
+            |whole| Some(whole.lines().skip(1).flat_map(|line| [line, "\n"]).collect()),
+        ];
+        for (number, damage) in damages.into_iter().enumerate() {
+            let fixture = Fixture::new();
+            for variant in 1..4 {
+                assert_eq!(fixture.ledger().note(&[note("rsi", variant)], &look(0)).unwrap().lost, None);
+            }
+            let path = fixture.0.path().join("variants.jsonl");
+            match damage(&std::fs::read_to_string(&path).unwrap()) {
+                Some(rest) => std::fs::write(&path, rest).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            let lost = fixture.lost().unwrap_or_else(|| panic!("{number}"));
+            // One line more is written about it, and it is said of every later run.
+            assert_eq!(fixture.lost(), Some(lost.clone()), "{number}");
+            let again = fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
+            assert_eq!((again.lost, again.is_first), (Some(lost), false), "{number}");
+        }
+    }
+
+    #[test]
+    fn what_a_kill_left_between_the_ledger_and_its_receipt_is_no_loss() {
+        let fixture = Fixture::new();
+        fixture.lost();
+        let state = fixture.0.path().join("state");
+        let receipt = std::fs::read_dir(&state).unwrap().next().unwrap().unwrap().path();
+        let before = std::fs::read(&receipt).unwrap();
+        fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
+        for text in [&before[..], &before[..9], b""] {
+            std::fs::write(&receipt, text).unwrap();
+            assert_eq!(fixture.lost(), None);
         }
     }
 
     #[test]
     fn two_at_once_lose_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = VariantLedger::new(folder.path().join("variants.jsonl"));
+        let fixture = Fixture::new();
         std::thread::scope(|scope| {
             for writer in 0..4 {
-                let ledger = &ledger;
+                let ledger = fixture.ledger();
                 scope.spawn(move || {
                     for variant in 0..25 {
-                        ledger.note(&[note("rsi", writer * 100 + variant)], &day(1)).unwrap();
+                        ledger.note(&[note("rsi", writer * 100 + variant)], &look(0)).unwrap();
                     }
                 });
             }
         });
-        assert_eq!(count(&ledger, &[note("rsi", 0)], 1), 100);
+        assert_eq!(count(&fixture.ledger(), &[note("rsi", 0)], 0), 100);
+        assert_eq!(fixture.lost(), None);
+    }
+
+    #[test]
+    fn a_ledger_of_before_is_read_on() {
+        let fixture = Fixture::new();
+        let older = "{\"key\":\"0123456789abcdef\",\"strategy\":\"rsi\",\"symbols\":[\"BTCUSDT\"],\"interval\":\"1m\",\
+                     \"from\":0,\"to\":9,\"variants\":[[\"a\",0.5,null],[\"b\",null,0.1]]}\n";
+        std::fs::write(fixture.ledger().path(), older).unwrap();
+        assert_eq!(count(&fixture.ledger(), &[note("rsi", 1)], 0), 3);
+        assert_eq!(fixture.lost(), None);
+    }
+
+    #[test]
+    fn earlier_looks_at_the_same_candles_are_found_under_another_name() {
+        let fixture = Fixture::new();
+        let ledger = fixture.ledger();
+        let all = random_walk(1, 180);
+        let hour = |name: &str, hour: usize| candles(name, &all[60 * hour..60 * (hour + 1)]);
+        let looks = |strategy: &str, candles: &CandleSample, run: &str| {
+            ledger.earlier_looks(strategy, candles, run).unwrap().same_strategy
+        };
+        assert_eq!(looks("rsi", &hour("MINE", 2), ""), []);
+        ledger.note(&[note("rsi", 1)], &look(1)).unwrap();
+        let walk = Look { kind: LookKind::WalkForward, run: Some("r1".to_owned()), ..look(1) };
+        ledger.note(&[note("rsi", 2)], &walk).unwrap();
+        for name in ["BTCUSDT", "MINE"] {
+            assert_eq!(looks("rsi", &hour(name, 2), ""), [], "another hour");
+            let both = [(LookKind::Backtest, 1), (LookKind::WalkForward, 1)];
+            assert_eq!(looks("rsi", &hour(name, 1), "r2"), both);
+            assert_eq!(looks("rsi", &hour(name, 1), "r1"), both[..1]);
+            assert_eq!(looks("cross", &hour(name, 1), ""), []);
+        }
     }
 }

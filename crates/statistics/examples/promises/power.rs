@@ -1,37 +1,81 @@
 //! How soon the verdict finds planted edges.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
-use crate::measured::Scale;
-use crate::verdict::rates;
-use candlewick_statistics::{StatisticsError, TradeDependence, TradeStream};
+use crate::measured::{SEED, Scale, on_cores};
+use crate::verdict::{MIXED, rates};
+use candlewick_statistics::{StatisticsError, StreamEvent, TradeDependence, TradeStream};
+use std::ops::ControlFlow;
+
+const INDEPENDENT: TradeDependence = TradeDependence::Independent;
+const ONE: [f64; 1] = [0.85];
 
 /// What becomes of each planted edge.
 pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     println!("\nPower at payout 85: {} paths of {} trades\n", scale.trials, scale.trades);
     println!(
-        "| true edge | shown | rejected | trades to show, half of all paths | 80 % | to reject, half |\n\
-         |---|---|---|---|---|---|"
+        "| true edge | shown | rejected | trades to show, half of all paths | 80 % | who knows the edge, half | \
+         to reject, half |\n|---|---|---|---|---|---|---|"
     );
-    for (name, dependence, points) in [
-        ("+5 points", TradeDependence::Independent, 5.0),
-        ("+2 points", TradeDependence::Independent, 2.0),
-        ("+2.16 points: exactly delta", TradeDependence::Independent, 4.0 / 1.85),
-        ("none", TradeDependence::Independent, 0.0),
-        ("a coin: -4.05 points", TradeDependence::Independent, 50.0 - 100.0 / 1.85),
-        ("+5 points, three bots in step", TradeDependence::SameTrade(3), 5.0),
-        ("+5 points, chain of three", TradeDependence::Overlapping(3), 5.0),
-        ("+2 points, three bots in step", TradeDependence::SameTrade(3), 2.0),
+    for (name, dependence, points, payouts, draws) in [
+        ("+1 point", INDEPENDENT, 1.0, &ONE[..], 0.0),
+        ("+2 points", INDEPENDENT, 2.0, &ONE, 0.0),
+        ("+2.16 points: exactly delta", INDEPENDENT, 4.0 / 1.85, &ONE, 0.0),
+        ("+3 points", INDEPENDENT, 3.0, &ONE, 0.0),
+        ("+5 points", INDEPENDENT, 5.0, &ONE, 0.0),
+        ("+8 points", INDEPENDENT, 8.0, &ONE, 0.0),
+        ("+12 points", INDEPENDENT, 12.0, &ONE, 0.0),
+        ("none", INDEPENDENT, 0.0, &ONE, 0.0),
+        ("a coin: -4.05 points", INDEPENDENT, 50.0 - 100.0 / 1.85, &ONE, 0.0),
+        ("+5 points, mixed payouts 60 to 92", INDEPENDENT, 5.0, &MIXED, 0.0),
+        ("+5 points, 20 % draws", INDEPENDENT, 5.0, &ONE, 0.2),
+        ("+5 points, three bots in step", TradeDependence::SameTrade(3), 5.0, &ONE, 0.0),
+        ("+5 points, five bots in step", TradeDependence::SameTrade(5), 5.0, &ONE, 0.0),
+        ("+8 points, fifty bots in step", TradeDependence::SameTrade(50), 8.0, &ONE, 0.0),
+        ("+5 points, chain of three", TradeDependence::Overlapping(3), 5.0, &ONE, 0.0),
+        ("+2 points, three bots in step", TradeDependence::SameTrade(3), 2.0, &ONE, 0.0),
+        ("a coin, three bots in step", TradeDependence::SameTrade(3), 50.0 - 100.0 / 1.85, &ONE, 0.0),
     ] {
-        let rates = rates(&TradeStream::new(dependence, &[0.85], points, 0.0)?, scale);
-        let shown = |trades: Option<u64>| trades.map_or_else(|| "-".to_owned(), |trades| trades.to_string());
+        let stream = TradeStream::new(dependence, payouts, points, draws)?;
+        let rates = rates(&stream, scale);
+        let or_none =
+            |trades: Option<u64>| trades.map_or_else(|| "-".to_owned(), |trades| trades.to_string());
+        let known =
+            if points > 0.0 && dependence == INDEPENDENT { knowing(&stream, points, scale) } else { None };
         println!(
-            "| {name} | {:.1} % | {:.1} % | {} | {} | {} |",
+            "| {name} | {:.1} % | {:.1} % | {} | {} | {} | {} |",
             100.0 * rates.shown(),
             100.0 * rates.rejected(),
-            shown(rates.trades_to_show(0.5)),
-            shown(rates.trades_to_show(0.8)),
-            shown(rates.trades_to_reject(0.5)),
+            or_none(rates.trades_to_show(0.5)),
+            or_none(rates.trades_to_show(0.8)),
+            or_none(known),
+            or_none(rates.trades_to_reject(0.5)),
         );
     }
     Ok(())
+}
+
+/// The trades after which half of all paths have shown the edge to an account that knows it and stakes its Kelly fraction.
+fn knowing(stream: &TradeStream, points: f64, scale: Scale) -> Option<u64> {
+    let parts = on_cores(scale.trials, |first, end| {
+        let after = |path| {
+            let (mut account, mut trades, mut shown) = (1.0, 0, None);
+            stream.play(SEED, path, scale.trades, |event| {
+                if let StreamEvent::Settled { payout_fraction: b, outcome, .. } = event {
+                    let edge = points / 100.0 * (1.0 + b);
+                    account *= 1.0 + edge / b * outcome.to_return(b);
+                    trades += 1;
+                    if account >= 1.0 / scale.plan.alpha() {
+                        shown = Some(trades);
+                        return ControlFlow::Break(());
+                    }
+                }
+                ControlFlow::Continue(())
+            });
+            shown
+        };
+        (first..end).filter_map(after).collect::<Vec<u64>>()
+    });
+    let mut shown = parts.concat();
+    shown.sort_unstable();
+    shown.get((scale.trials / 2) as usize).copied()
 }

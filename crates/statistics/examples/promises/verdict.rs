@@ -3,15 +3,16 @@
 use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
 use candlewick_statistics::{PathRange, StatisticsError, TradeDependence, TradeStream, VerdictRates};
 
-const MIXED: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
+pub(crate) const MIXED: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
 
 pub(crate) type Null = (&'static str, TradeDependence, &'static [f64], f64);
 
 /// Trades that win exactly their break-even: how they hang together, their payouts, their share of draws.
-pub(crate) const NULLS: [Null; 9] = [
+pub(crate) const NULLS: [Null; 10] = [
     ("independent trades", TradeDependence::Independent, &[0.85], 0.0),
     ("three bots in step", TradeDependence::SameTrade(3), &[0.85], 0.0),
     ("five bots in step", TradeDependence::SameTrade(5), &[0.85], 0.0),
+    ("fifty bots in step", TradeDependence::SameTrade(50), &[0.85], 0.0),
     ("chain, two open at once", TradeDependence::Overlapping(2), &[0.85], 0.0),
     ("chain, five open at once", TradeDependence::Overlapping(5), &[0.85], 0.0),
     ("mixed payouts 60 to 92", TradeDependence::Independent, &MIXED, 0.0),
@@ -46,7 +47,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(errors)
 }
 
-fn wrong(promise: String, nominal: f64, found: f64, scale: Scale) -> Measured {
+pub(crate) fn wrong(promise: String, nominal: f64, found: f64, scale: Scale) -> Measured {
     let standard_error = (found * (1.0 - found) / scale.trials as f64).sqrt();
     Measured { promise, bound: Bound::AtMost, nominal, found, standard_error, trials: scale.trials }
 }

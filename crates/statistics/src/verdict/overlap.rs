@@ -24,10 +24,16 @@ const PRIOR_TRADES: f64 = 10.0;
 
 /// The running sum of returns at a trade's open: what came later came while it was open.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct OverlapMark(f64);
+pub(crate) struct OverlapMark(f64);
+
+impl Default for Overlap {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Overlap {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { open: 0, clusters: 0, sum_of_returns: 0.0, sum_of_squares: 0.0, sum_of_pairs: 0.0 }
     }
 
@@ -46,14 +52,22 @@ impl Overlap {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    pub(super) fn on_open(&mut self) -> OverlapMark {
+    /// The part that one more trade is of what is staked together: one over the inflation, and less as long as little is known of
+    /// overlapping trades, when each of those that are open is taken for the same trade as the new one.
+    #[inline]
+    pub(super) fn part_of_one(&self) -> f64 {
+        let alone = self.sum_of_squares + PRIOR_TRADES;
+        alone / (alone + 2.0 * self.sum_of_pairs.max(0.0) + PRIOR_TRADES * self.open as f64)
+    }
+
+    pub(crate) fn on_open(&mut self) -> OverlapMark {
         self.clusters += u64::from(self.open == 0);
         self.open += 1;
         OverlapMark(self.sum_of_returns)
     }
 
     /// A trade ended with `trade_return` per unit of stake; one that was cancelled ends with 0.
-    pub(super) fn on_settled(&mut self, mark: OverlapMark, trade_return: f64) {
+    pub(crate) fn on_settled(&mut self, mark: OverlapMark, trade_return: f64) {
         self.open = self.open.saturating_sub(1);
         self.sum_of_pairs += trade_return * (self.sum_of_returns - mark.0);
         self.sum_of_squares += trade_return * trade_return;

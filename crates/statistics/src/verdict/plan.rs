@@ -11,9 +11,13 @@ pub struct EdgeTestPlan {
     alpha: f64,
     beta: f64,
     delta: f64,
+    watch_trades: u64,
 }
 
 impl EdgeTestPlan {
+    /// What [`watch_trades`](Self::watch_trades) is unless said otherwise.
+    const WATCH_TRADES: u64 = 10_000;
+
     /// A plan of `alpha`, the most probable wrong *edge shown*, `beta`, the most probable wrong *edge rejected*, and
     /// `delta`, the edge that is worth finding: a return per unit of stake, 0.04 for four cents of each unit staked.
     ///
@@ -24,7 +28,8 @@ impl EdgeTestPlan {
         if !(delta > 0.0 && delta <= 1.0) {
             return Err(StatisticsError::NotAnEdge { value: delta });
         }
-        Ok(Self { alpha: check_error_rate(alpha)?, beta: check_error_rate(beta)?, delta })
+        let (alpha, beta) = (check_error_rate(alpha)?, check_error_rate(beta)?);
+        Ok(Self { alpha, beta, delta, watch_trades: Self::WATCH_TRADES })
     }
 
     /// The most probable wrong *edge shown*.
@@ -41,12 +46,24 @@ impl EdgeTestPlan {
     pub const fn delta(self) -> f64 {
         self.delta
     }
+
+    /// After *edge shown*, the mean number of trades to a false alarm that the edge has ended, while it holds
+    /// ([`ChangeDetector`](crate::ChangeDetector)); 0 watches nothing.
+    pub const fn watch_trades(self) -> u64 {
+        self.watch_trades
+    }
+
+    /// The same plan with another [`watch_trades`](Self::watch_trades).
+    #[must_use]
+    pub const fn watching(self, watch_trades: u64) -> Self {
+        Self { watch_trades, ..self }
+    }
 }
 
 impl Default for EdgeTestPlan {
     /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout 85.
     fn default() -> Self {
-        Self { alpha: 0.05, beta: 0.05, delta: 0.04 }
+        Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::WATCH_TRADES }
     }
 }
 

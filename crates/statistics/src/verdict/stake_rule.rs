@@ -1,105 +1,155 @@
-//! How much an account stakes on a trade: a rule fixed beforehand, fed with what was known at the open.
+//! How much an account stakes on a trade: fractions that are fixed beforehand, whatever is seen.
 
-use super::{EdgeTestPlan, Overlap};
+/// The edges that the account for an edge bets on, in parts of delta, and what it begins with for each: those for which the
+/// median trade that shows an edge of 1 to 6 deltas lies nearest to that of who knows the edge.
+const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
+const EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// The weight of the plan's own guess of the edge against the returns seen, in trades.
-const PRIOR_TRADES: f64 = 400.0;
+/// The shortfalls from delta that the mirror account bets on, in parts of delta, and what it begins with for each.
+const SHORTFALLS: [f64; 2] = [1.1, 3.0];
+const MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
-/// The most that is staked on one trade, whatever was seen.
-const MAX_SHARE: f64 = 0.25;
+/// The most of a part that is staked on one trade.
+const MAX_SHARE: f64 = 0.35;
 
-/// The mean return of the settled trades, which both accounts stake by.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct SeenReturns {
-    count: u64,
-    draws: u64,
-    sum: f64,
+/// An account in parts, each of which stakes a fraction of its own; or what each of them has staked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Parts<const N: usize>([f64; N]);
+
+/// The account that bets on an edge.
+pub(super) type EdgeParts = Parts<4>;
+/// The account that bets against an edge of delta.
+pub(super) type MirrorParts = Parts<2>;
+
+impl<const N: usize> Parts<N> {
+    pub(super) const NONE: Self = Self([0.0; N]);
+
+    pub(super) fn total(&self) -> f64 {
+        let (first, second) = self.0.split_at(N / 2);
+        first.iter().sum::<f64>() + second.iter().sum::<f64>()
+    }
+
+    /// Takes these shares out of the parts; what was taken.
+    #[inline]
+    fn stake(&mut self, shares: [f64; N]) -> Self {
+        let mut staked = shares;
+        for (part, share) in self.0.iter_mut().zip(&mut staked) {
+            *share *= *part;
+            *part -= *share;
+        }
+        Self(staked)
+    }
+
+    /// Gives a stake back, times this factor.
+    #[inline]
+    pub(super) fn give_back(&mut self, stake: &Self, factor: f64) {
+        for (part, staked) in self.0.iter_mut().zip(&stake.0) {
+            *part += staked * factor;
+        }
+    }
 }
 
-impl SeenReturns {
-    pub(super) const fn new() -> Self {
-        Self { count: 0, draws: 0, sum: 0.0 }
+impl EdgeParts {
+    pub(super) const BEGIN: Self = Self(EDGE_PARTS);
+
+    /// Each part stakes the Kelly fraction `e / b` of its edge, and of that what this trade is a `part` of; all together no
+    /// more than a win needs to reach the goal, since what lies beyond it shows nothing. The account holds `at_most` so much.
+    #[inline]
+    pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (at_most, goal): (f64, f64)) -> Self {
+        let unit = delta / b * part;
+        let shares = EDGES.map(|edge| (edge * unit).min(MAX_SHARE));
+        if at_most * (1.0 + MAX_SHARE * b) <= goal {
+            self.stake(shares)
+        } else {
+            self.stake_up_to(shares, b, goal)
+        }
     }
 
-    pub(super) fn on_settled(&mut self, trade_return: f64) {
-        self.count += 1;
-        self.draws += u64::from(trade_return == 0.0);
-        self.sum += trade_return;
+    #[cold]
+    fn stake_up_to(&mut self, shares: [f64; 4], b: f64, goal: f64) -> Self {
+        let missing = goal - self.total();
+        let staked = self.stake(shares);
+        let win = staked.total() * b;
+        if win <= missing {
+            return staked;
+        }
+        // A little more than needed, or rounding could leave it a little below.
+        let needed = (missing / win * (1.0 + 1e-9)).clamp(0.0, 1.0);
+        self.give_back(&staked, 1.0 - needed);
+        Self(staked.0.map(|stake| stake * needed))
     }
+}
 
-    pub(super) const fn count(&self) -> u64 {
-        self.count
-    }
+impl MirrorParts {
+    pub(super) const BEGIN: Self = Self(MIRROR_PARTS);
 
-    /// The share of trades that were won or lost; 1 before the first.
-    pub(super) fn decided_share(&self) -> f64 {
-        if self.count == 0 { 1.0 } else { (self.count - self.draws) as f64 / self.count as f64 }
-    }
-
-    /// The mean return, drawn to `guess` as if `PRIOR_TRADES` independent trades had shown it.
-    fn shrunk_mean(&self, guess: f64, variance_inflation: f64) -> f64 {
-        let sum = guess.mul_add(PRIOR_TRADES, self.sum / variance_inflation);
-        sum / (PRIOR_TRADES + self.count as f64 / variance_inflation)
-    }
-
-    /// lambda of the account that bets on an edge: the Kelly fraction `e / b` of the edge `e` that is believed in, and
-    /// less by the variance inflation, since trades in step are one trade of their stakes together.
-    ///
-    /// No edge below half of delta is believed: nobody looks for it, and an account that stops staking learns nothing.
-    pub(super) fn edge_share(&self, plan: EdgeTestPlan, payout_fraction: f64, overlap: &Overlap) -> f64 {
-        let inflation = overlap.variance_inflation();
-        let edge = self.shrunk_mean(plan.delta(), inflation).max(plan.delta() / 2.0);
-        (edge / payout_fraction / inflation).min(MAX_SHARE)
-    }
-
-    /// lambda of the mirror account, which bets on a shortfall from delta: it wins `(1 + delta) / (b - delta)` per unit
-    /// where the trade loses, so that the Kelly fraction of the shortfall `delta - e` is `(delta - e) / (1 + delta)`.
+    /// Where the trade loses, the account wins `(1 + delta) / (b - delta)` of what it can lose, so that the Kelly fraction of
+    /// the shortfall `s` is `s / (1 + delta)`. As the trade may turn out to pay more than `b`, as much more is staked as
+    /// that could cost.
     ///
     /// A payout not above delta has no such bet: nothing is staked.
-    pub(super) fn mirror_share(&self, plan: EdgeTestPlan, payout_fraction: f64, overlap: &Overlap) -> f64 {
-        if payout_fraction <= plan.delta() {
-            return 0.0;
+    #[inline]
+    pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
+        if b <= delta {
+            return Self::NONE;
         }
-        let inflation = overlap.variance_inflation();
-        let shortfall = (plan.delta() - self.shrunk_mean(0.0, inflation)).max(plan.delta() / 2.0);
-        (shortfall / (1.0 + plan.delta()) / inflation).min(MAX_SHARE)
+        let unit = delta * (mirror_bound(b) - delta) / ((1.0 + delta) * (b - delta)) * part;
+        self.stake(SHORTFALLS.map(|shortfall| (shortfall * unit).min(MAX_SHARE)))
     }
+}
+
+/// The most that a trade is taken to pay when the mirror account stakes against it: a win costs the account its stake then.
+pub(super) const fn mirror_bound(payout_fraction: f64) -> f64 {
+    payout_fraction.max(1.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(returns: &[f64], payout_fraction: f64, expected: (f64, f64)) {
-        let mut seen = SeenReturns::new();
-        for trade_return in returns {
-            seen.on_settled(*trade_return);
-        }
-        let (plan, overlap) = (EdgeTestPlan::default(), Overlap::new());
-        let edge = seen.edge_share(plan, payout_fraction, &overlap);
-        let mirror = seen.mirror_share(plan, payout_fraction, &overlap);
-        let close = (edge - expected.0).abs() < 1e-12 && (mirror - expected.1).abs() < 1e-12;
-        assert!(close, "{} returns: {edge} and {mirror}, not {expected:?}", returns.len());
+    #[track_caller]
+    fn assert_near<const N: usize>(found: Parts<N>, expected: [f64; N]) {
+        let is_near = found.0.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12);
+        assert!(is_near, "{found:?}, not {expected:?}");
     }
 
     #[test]
-    fn shares_are_the_kelly_fractions_of_what_is_believed() {
-        check(&[], 0.8, (0.05, 0.04 / 1.04));
-        // (400 x 0.04 + 100 x 0.8) / 500 = 0.192 and, for the mirror, (0 + 80) / 500: more than delta.
-        check(&[0.8; 100], 0.8, (0.24, 0.02 / 1.04));
-        // (16 - 100) / 500 is below half of delta; (0 - 100) / 500 is 0.24 short of it.
-        check(&[-1.0; 100], 0.8, (0.025, 0.24 / 1.04));
-        check(&[0.8; 400], 0.8, (MAX_SHARE, 0.02 / 1.04));
-        check(&[], 0.04, (MAX_SHARE, 0.0));
+    fn accounts_begin_with_one() {
+        assert_eq!((EdgeParts::BEGIN.total(), MirrorParts::BEGIN.total()), (1.0, 1.0));
     }
 
     #[test]
-    fn draws_are_seen_as_trades_that_decide_nothing() {
-        let mut seen = SeenReturns::new();
-        assert_eq!(seen.decided_share(), 1.0);
-        for trade_return in [0.0, 0.8, -1.0, 0.0] {
-            seen.on_settled(trade_return);
-        }
-        assert_eq!((seen.decided_share(), seen.count()), (0.5, 4));
+    fn each_part_stakes_the_kelly_fraction_of_its_edge() {
+        let staked = |payout, part| { EdgeParts::BEGIN }.open((0.04, payout), part, (1.0, 20.0));
+        // 0.044 / 0.8, 0.0796 / 0.8, 0.1436 / 0.8, 0.26 / 0.8 of the parts.
+        assert_near(
+            staked(0.8, 1.0),
+            [0.055 * 0.34375, 0.0995 * 0.125, 0.1795 * 0.265_625, 0.325 * 0.265_625],
+        );
+        assert_near(
+            staked(0.8, 0.2),
+            [0.011 * 0.34375, 0.0199 * 0.125, 0.0359 * 0.265_625, 0.065 * 0.265_625],
+        );
+        assert_near(staked(0.01, 1.0), [0.35 * 0.34375, 0.35 * 0.125, 0.35 * 0.265_625, 0.35 * 0.265_625]);
+    }
+
+    #[test]
+    fn the_mirror_stakes_what_a_payout_of_100_would_cost() {
+        let staked = |payout, part| { MirrorParts::BEGIN }.open((0.04, payout), part);
+        let reserve = 0.96 / 0.76;
+        assert_near(staked(0.8, 1.0), [0.044 / 1.04 * reserve * 0.6875, 0.12 / 1.04 * reserve * 0.3125]);
+        assert_near(staked(0.8, 0.5), [0.022 / 1.04 * reserve * 0.6875, 0.06 / 1.04 * reserve * 0.3125]);
+        assert_near(staked(1.5, 1.0), [0.044 / 1.04 * 0.6875, 0.12 / 1.04 * 0.3125]);
+        assert_near(staked(0.04, 1.0), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn no_more_is_staked_than_a_win_needs() {
+        let mut account = EdgeParts::BEGIN;
+        let staked = account.open((0.04, 0.8), 1.0, (1.0, 1.01));
+        assert!((staked.total() - 0.0125).abs() < 1e-9, "{staked:?}");
+        assert!(account.total() + staked.total() * 1.8 >= 1.01);
+        assert!((account.total() + staked.total() - 1.0).abs() < 1e-12);
+        assert_near({ EdgeParts::BEGIN }.open((0.04, 0.8), 1.0, (1.0, 0.9)), [0.0; 4]);
     }
 }

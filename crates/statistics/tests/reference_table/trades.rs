@@ -4,7 +4,7 @@ use super::Figure;
 use candlewick_statistics::{
     EdgeTest, EdgeTestPlan, PaidStake, Sprt, TradeOutcome, TradePlan, WinRate, benjamini_hochberg,
     binomial_p_value, break_even, clopper_pearson_interval, kelly_fraction, mixed_break_even,
-    poisson_binomial_p_value, streak_probability, wilson_interval,
+    poisson_binomial_p_value, runs_test, streak_probability, wilson_interval,
 };
 use std::error::Error;
 
@@ -59,10 +59,13 @@ fn sequential() -> Result<Vec<Figure>, Box<dyn Error>> {
         let stake = edge.on_open(0.85)?;
         edge.on_settled(stake, outcome);
     }
+    let order = [[true, true, true, false, false, false].repeat(6), [true, true, false, false].repeat(3)];
+    let runs = runs_test([&order.concat()[..]]).ok_or("too few trades for a runs test")?;
     Ok(vec![
         ("SPRT log ratio after 12 won and 8 lost", sprt.log_ratio(), 1e-12),
         ("Kelly fraction of 60 % at payout 85", kelly_fraction(0.6, 0.85)?, 1e-6),
         ("best of three by Benjamini-Hochberg", benjamini_hochberg(&[0.01, 0.04, 0.03])?[0], 1e-14),
+        ("p-value of 18 runs of 24 won and 24 lost", runs.p_value, 1e-10),
         ("streak of 10 losses in 1000 at 46 %", streak_probability(10, 1_000, 0.46)?, 1e-11),
         ("account for an edge after 12 won and 8 lost", edge.edge_account(), 1e-12),
         ("account against an edge after 12 won and 8 lost", edge.mirror_account(), 1e-12),

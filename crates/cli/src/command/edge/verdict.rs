@@ -5,12 +5,13 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
-use candlewick_engine::JudgedTrade;
+use candlewick_engine::{BotVerdict, JudgedTrade, judge_trades};
 use candlewick_journal::Reader;
 use candlewick_records::JournalContents;
-use candlewick_report::edge::{Counts, NamedTrade, Sample, VerdictReport, read_trades};
+use candlewick_report::edge::{Counts, Sample, VerdictReport, read_trades};
+use candlewick_report::run::Caveats;
 use candlewick_sdk::Payout;
-use candlewick_statistics::EdgeTestPlan;
+use candlewick_statistics::{EdgeTest, EdgeTestPlan};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -58,12 +59,13 @@ pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result
         (None, Some(path)) => {
             let payout =
                 arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
-            Sample::all_of(&read_trades(path, payout)?, plan)?
+            let file = read_trades(path, payout)?;
+            Sample::all_of(&file.trades, plan, (file.bots, &file.caveats))?
         }
         (None, None) => {
-            let (trades, journalled) = of_journal(&arguments.journal, context)?;
+            let (samples, journalled) = of_journal(&arguments.journal, context)?;
             plan = journalled;
-            Sample::all_of(&trades, plan)?
+            samples
         }
     };
     let mut samples = samples.into_iter();
@@ -71,25 +73,40 @@ pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result
     show(&VerdictReport::of(plan, all, samples.collect()), context.global)
 }
 
-/// The trades of each bot with its present parameters and code, and the plan that was fixed before them.
+/// The trades of each bot with its present parameters and code as its Session judges them, and the plan that was fixed
+/// before them.
 fn of_journal(
     journal: &JournalArguments,
     context: &Context<'_>,
-) -> Result<(Vec<NamedTrade>, EdgeTestPlan), Failure> {
+) -> Result<(Vec<Sample>, EdgeTestPlan), Failure> {
     let (_, url) = journal.load(context)?;
     let contents = block_on(async {
         let mut reader = Reader::open(&url).await?;
         JournalContents::read(&mut reader).await
     })?;
-    let session = &contents.session;
-    let since = |bot: &str| {
+    let (session, run) = (&contents.session, contents.last_run());
+    let caveats = Caveats::of_trading(run.trading, &run.simulation);
+    let verdict_of = |bot: &str| {
         let mut bots = session.bots().iter().zip(session.verdicts());
-        bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict.first_intent())
+        bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict)
     };
-    let own = contents.intents().filter(|(row, origin)| Some(row.approved.intent()) >= since(&origin.bot));
-    let named =
-        own.map(|(row, origin)| NamedTrade { bot: origin.bot.clone(), trade: JudgedTrade::of_row(row) });
+    let since = |bot: &str| verdict_of(bot).map(BotVerdict::first_intent);
+    let own = || contents.intents().filter(|(row, origin)| Some(row.approved.intent()) >= since(&origin.bot));
+    let trades_of = |bot: &str| -> Vec<JudgedTrade> {
+        own().filter(|(_, origin)| origin.bot == bot).map(|(row, _)| JudgedTrade::of_row(row)).collect()
+    };
     let plan =
         session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
-    Ok((named.collect(), plan))
+    let bots = || session.bots().iter().zip(session.verdicts());
+    let each = bots()
+        .map(|(bot, verdict)| Sample::of_trades(Some(bot), &trades_of(bot), verdict.edge_test(), &caveats));
+    let mut samples = each.collect::<Result<Vec<_>, _>>()?;
+    if let [only] = &mut *samples {
+        only.bot = None;
+        return Ok((samples, plan));
+    }
+    let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::of_row(row)).collect();
+    let test = judge_trades(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
+    samples.insert(0, Sample::of_trades(None, &every, &test, &caveats)?);
+    Ok((samples, plan))
 }

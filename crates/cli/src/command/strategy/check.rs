@@ -1,26 +1,31 @@
 //! `strategy check`: everything that a strategy must hold, whoever wrote it.
 
-use super::find;
+use super::{find, itself};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
 use candlewick_app::candles::{DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
-use candlewick_app::validation::{self, ValidationReport};
+use candlewick_app::validation::{self, Means, ValidationReport};
 use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
 };
 use clap::Args;
 use serde_json::{Map, Value};
+use std::hash::{BuildHasher as _, RandomState};
 
 /// Which strategy, and on what.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --data it is checked on synthetic candles: a random walk, trends, and mean-reverting prices. A \
                   file that a parameter names is cut off at moments of the candles, to see whether it is read ahead: give the \
-                  --data that it belongs to.\n\nExamples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
+                  --data that it belongs to.\n\nWhat cannot be found: the hour and date of the machine's clock, unless it is compared with \
+                  the candles' times (the time zone is another in other processes, the clock is not); what is one for the machine and not \
+                  read from a file, such as its processor; a model fitted to the very candles that comes inside the program, which only candles it \
+                  has not seen show; a cheat that waits for more candles, or cheats more seldom, than are shown; files mapped into memory; and outside of \
+                  Linux, what is read and written.\n\nExamples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
                   rsi-reversal --param period=7 --param oversold=25 --json\n  candlewick strategy check signal-list --param \
                   file=list.csv --data BTCUSDT_1m.csv"
 )]
@@ -42,6 +47,12 @@ pub(crate) struct CheckArguments {
     /// How long the bot's trades last; one interval when left out
     #[arg(long, value_name = "CODE")]
     close_type: Option<CloseType>,
+    /// Seed of the random walk that nobody has seen, to see again what was found there; another each time when left out
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How many candles that walk has; as many as take a moment when left out. Who cheats more seldom needs more to be seen
+    #[arg(long, value_name = "N")]
+    unseen: Option<usize>,
 }
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(), Failure> {
@@ -49,12 +60,15 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let subject = arguments.subject(entry);
     let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
+    // The hasher's keys are of the system's chance.
+    let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
+    let means = Means { seed, unseen: arguments.unseen, itself: itself()? };
     let mut done = 0;
     let mut watch = |_: Check| {
         progress.update(done, validation::CHECKS);
         done += 1;
     };
-    let examined = validation::examine(&subject, market, &mut watch).map_err(to_failure)?;
+    let examined = validation::examine(&subject, market, &means, &mut watch).map_err(to_failure)?;
     drop(progress);
     if context.global.json {
         print_json(&examined.document(&subject))?;
@@ -62,6 +76,12 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         print(&examined.text(&subject))?;
     }
     judge(&examined)
+}
+
+/// What other processes of this program ask: a request on stdin, decisions on stdout.
+pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
+    let answer = validation::answer_request(context.registry, &mut std::io::stdin().lock());
+    print(&answer.map_err(|error| Failure::new(FailureKind::Check, error))?)
 }
 
 impl CheckArguments {

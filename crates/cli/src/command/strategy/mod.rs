@@ -3,9 +3,10 @@
 mod check;
 
 use crate::context::Context;
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, table};
 use candlewick_app::bots::suggest_strategy;
+use candlewick_app::validation::Itself;
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::{Registry, StrategyEntry};
 use clap::Subcommand;
@@ -26,6 +27,13 @@ pub(crate) enum StrategyCommand {
     },
     /// Whether a strategy looks ahead, is warm when it says so, decides the same again, and more; exit 5 when it does not
     Check(check::CheckArguments),
+    /// Answers another process of this program, which gives it candles: part of strategy check and sweep
+    #[command(hide = true, after_help = "Example:\n  candlewick strategy check rsi-reversal")]
+    Decide {
+        /// Ignored
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
 }
 
 pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -33,8 +41,17 @@ pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<En
         StrategyCommand::List => list(context)?,
         StrategyCommand::Show { name } => show(find(name, context.registry)?, context)?,
         StrategyCommand::Check(arguments) => check::run(arguments, context)?,
+        StrategyCommand::Decide { .. } => check::decide(context)?,
     }
     Ok(Ending::Done)
+}
+
+/// How this program starts itself to answer with `strategy decide`.
+pub(crate) fn itself() -> Result<Itself, Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(FailureKind::Check, anyhow::anyhow!("this program cannot be found: {error}"))
+    })?;
+    Ok(Itself { program, arguments: vec!["strategy".into(), "decide".into()] })
 }
 
 fn list(context: &Context<'_>) -> Result<(), Failure> {

@@ -4,18 +4,25 @@ mod assumed_payout;
 mod data_revised;
 mod dies_of_latency;
 mod draw_share;
+mod few_clusters;
 mod gaps;
 mod in_sample_only;
 mod ladder_hides_losses;
 mod many_variants;
 mod one_hour_only;
+mod refused_by_one_rule;
+mod regimes;
 mod too_few_trades;
+mod too_good;
+mod unusual_payout;
+mod variants_unknown;
 
 use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
 use candlewick_backtest::Summary;
-use candlewick_engine::BotSettings;
+use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_search::variants::VariantCount;
 use serde::Serialize;
+pub use variants_unknown::VariantsUnknown;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -33,16 +40,28 @@ pub enum Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
+    /// One rule refused the signals.
+    RefusedByOneRule,
+    /// Nobody trades so well without knowing what comes next.
+    TooGood,
     /// The win rate is uncertain for want of trades.
     TooFewTrades,
+    /// Few trades did not overlap with another one.
+    FewClusters,
+    /// Wins and losses do not come in random order.
+    Regimes,
     /// The profit is that of one hour of the day.
     OneHourOnly,
     /// A little latency takes the profit.
     DiesOfLatency,
     /// A higher payout is assumed than trades were paid.
     AssumedPayout,
+    /// A payout is assumed that no venue is known to pay.
+    UnusualPayout,
     /// Many variants were tried.
     ManyVariants,
+    /// Nobody knows how many variants were tried.
+    VariantsUnknown,
     /// Candles are missing, or trades were called off for it.
     Gaps,
     /// Many trades drew.
@@ -79,6 +98,15 @@ pub struct Background {
     pub revised_candles: u64,
 }
 
+/// What the verdict on all trades rests on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VerdictBasis {
+    /// Trades of which no two were open at the same time.
+    pub(super) apart: u64,
+    /// Whether an edge was shown or rejected.
+    pub(super) is_decided: bool,
+}
+
 /// Everything that findings are made of.
 pub(super) struct Facts<'a> {
     pub(super) summary: &'a Summary,
@@ -86,8 +114,11 @@ pub(super) struct Facts<'a> {
     pub(super) breakdowns: &'a [Breakdown],
     pub(super) sensitivity: Option<&'a Sensitivity>,
     pub(super) variants: Option<&'a VariantCount>,
+    pub(super) variants_unknown: Option<&'a VariantsUnknown>,
     pub(super) bots: &'a [BotSettings],
+    pub(super) settled: &'a [&'a IntentRow],
     pub(super) background: Background,
+    pub(super) basis: VerdictBasis,
 }
 
 impl Severity {
@@ -109,12 +140,19 @@ impl Finding {
         let latencies = facts.sensitivity.map_or(&[][..], |all| all.curve(VenueSetting::LatencyMs));
         let no_price = summary.refused.get("NoPrice").copied().unwrap_or_default();
         let expectancy = metrics.expectancy.map(|expectancy| expectancy.return_per_unit);
+        let decided = summary.won + summary.lost;
         let found = [
-            too_few_trades::find(metrics.win_rate.as_ref(), summary.won + summary.lost),
+            refused_by_one_rule::find(summary),
+            too_good::find(summary, metrics.profit_factor.of_returns, facts.basis),
+            too_few_trades::find(metrics.win_rate.as_ref(), decided),
+            few_clusters::find(facts.basis, decided),
+            regimes::find(facts.settled, facts.bots),
             hours.and_then(|hours| one_hour_only::find(&hours.cells)),
             dies_of_latency::find(latencies),
             assumed_payout::find(background.assumed_payout_percent, background.seen_payout_percent),
+            unusual_payout::find(background.assumed_payout_percent),
             variants.and_then(many_variants::find),
+            facts.variants_unknown.map(variants_unknown::find),
             gaps::find(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             draw_share::find(summary.draw, summary.trades),
             ladder_hides_losses::find(expectancy, summary.pnl.is_positive(), facts.bots),
@@ -124,5 +162,34 @@ impl Finding {
         let mut found: Vec<Self> = found.into_iter().flatten().collect();
         found.sort_by_key(|finding| finding.severity);
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_backtest::metric::Drawdown;
+    use candlewick_sdk::Money;
+    use std::collections::BTreeMap;
+
+    /// Of a run of which only this is known.
+    pub(super) fn summary(won: u64, lost: u64) -> Summary {
+        Summary {
+            trades: won + lost,
+            won,
+            lost,
+            draw: 0,
+            cancelled: 0,
+            unsettled: 0,
+            refused: BTreeMap::new(),
+            pnl: Money::ZERO,
+            win_rate: None,
+            break_even: None,
+            p_value: None,
+            max_drawdown: Drawdown::default(),
+            max_drawdown_by_percent: Drawdown::default(),
+            longest_winning_streak: 0,
+            longest_losing_streak: 0,
+        }
     }
 }

@@ -134,6 +134,17 @@ impl Bench {
         bench
     }
 
+    /// A run whose first open was sent and is in doubt.
+    fn in_doubt() -> Self {
+        let mut bench = Self::start(|_| {});
+        bench.signal();
+        bench.step(Input::Durable(Ok(())));
+        let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
+        bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
+        bench.step(Input::Durable(Ok(())));
+        bench
+    }
+
     fn on(&mut self, input: Input) {
         self.coordinator.on(input, self.now, &mut self.commands);
     }
@@ -282,6 +293,29 @@ fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
 }
 
 #[test]
+fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
+    let mut bench = Bench::in_doubt();
+    bench.at(62_500).step(Input::Time);
+    let at = bench.now;
+    let row = |number: u32| TradeReport {
+        symbol: Some("XYZ".to_owned()),
+        request_time: Some(at),
+        close_time: Some(Millis::MAX),
+        ..TradeReport::new(format!("01J{number}"))
+    };
+    let trades = (0..1_000).map(row).collect();
+    let listing = TradeListing { is_complete: true, began: at, ended: at, trades, ended_early: None };
+    let mut commands = bench.step(Input::Answer(Answer::Trades(listing)));
+    let no_balances = BrokerError::Unavailable { text: "no".to_owned() };
+    commands.extend(bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(no_balances)))));
+    let records = commands.iter().filter(|command| matches!(command, Command::Record(_))).count();
+    assert!((40..100).contains(&records), "{records}");
+    let says = |text: &str| commands.iter().filter(|command| format!("{command:?}").contains(text)).count();
+    assert_eq!(says("980 more trades are listed with times"), 2, "to people and to the journal");
+    assert_eq!(says("980 more trades in the venue's list are explained by no intent"), 2);
+}
+
+#[test]
 fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
     let mut bench = Bench::start(|parts| parts.is_simulated = true);
     assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
@@ -330,11 +364,44 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
     );
     bench.now += Millis::new(600_000);
     let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
-    let alarm = |command: &Command| matches!(command, Command::Notify(crate::Notice::Warning(text)) if text.contains("stood still"));
+    let alarm = |command: &Command| matches!(command, Command::Notify(crate::Notice::Alarm(text)) if text.contains("stood still"));
     assert!(commands.iter().any(alarm), "{commands:?}");
     // What has closed meanwhile is asked for at once.
     let asks = |command: &Command| matches!(command, Command::Ask(Ask::Candles(..)));
     assert!(commands.iter().any(asks), "{commands:?}");
+}
+
+#[test]
+fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
+    let mut bench = Bench::start(|_| {});
+    let answer = |bench: &mut Bench, minute: i64| {
+        let now = START + Millis::MINUTE * minute;
+        bench.now = now;
+        bench.step(Input::Time);
+        let reply = Reply {
+            value: Candles { candles: vec![candle(now)], ..Candles::default() },
+            date: Some(now.floor_to(Millis::SECOND)),
+            sent: now,
+            received: now,
+        };
+        alarms(&bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(reply)))))
+    };
+    assert_eq!([answer(&mut bench, 1), answer(&mut bench, 2)], [[""; 0]; 2]);
+    // The process notices by itself that it was away for ten minutes.
+    bench.now += Millis::new(600_000);
+    let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
+    let said = "the machine stood still for 600000 ms; the run goes on at the present";
+    assert_eq!(alarms(&commands), [said]);
+    assert_eq!([answer(&mut bench, 13), answer(&mut bench, 14)], [[""; 0]; 2]);
+}
+
+/// What a person must see.
+fn alarms(commands: &[Command]) -> Vec<String> {
+    let text = |command: &Command| match command {
+        Command::Notify(crate::Notice::Alarm(text)) => Some(text.clone()),
+        _ => None,
+    };
+    commands.iter().filter_map(text).collect()
 }
 
 /// The prices that strategies see, as (moment of the grid, price), when the market's prices are these ticks.
@@ -444,12 +511,7 @@ fn the_past_of_a_series_is_asked_for_in_growing_windows() {
 /// A trade that was over when it was adopted is asked for at once; its adoption may still wait for the candles of its instant.
 #[test]
 fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
-    let mut bench = Bench::start(|_| {});
-    bench.signal();
-    bench.step(Input::Durable(Ok(())));
-    let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
-    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
-    bench.step(Input::Durable(Ok(())));
+    let mut bench = Bench::in_doubt();
     let over = crate::resolver::report_of_tests("01JT", START + Millis::new(60_400));
     let over = TradeReport {
         progress: candlewick_broker::Progress::Over(candlewick_sdk::Outcome::Lost),

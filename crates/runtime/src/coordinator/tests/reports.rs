@@ -110,7 +110,7 @@ fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Ans
                         at_stake = at_stake.max(funds.open_stakes.minor());
                         continue;
                     }
-                    Command::Notify(crate::Notice::Warning(text)) => {
+                    Command::Notify(crate::Notice::Warning(text) | crate::Notice::Alarm(text)) => {
                         warnings.push(text);
                         continue;
                     }
@@ -214,7 +214,14 @@ fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
 
 #[test]
 fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
-    let other = |report: TradeReport| TradeReport { symbol: Some("ETHUSDT".to_owned()), ..report };
+    // One that fits, one longer than a journal keeps, and one that no symbol can be.
+    for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
+        is_known_after_a_restart(symbol);
+    }
+}
+
+fn is_known_after_a_restart(symbol: &str) {
+    let other = |report: TradeReport| TradeReport { symbol: Some(symbol.to_owned()), ..report };
     let first = trade(&[], &other(running()), |_| other(running()));
     assert_eq!(first.state, IntentState::Open);
     let mut parts = parts();
@@ -425,7 +432,7 @@ fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
         let now = bench.now;
         let commands = bench.step(Input::Answer(Answer::Balances(Ok(Reply::at(balances, now)))));
         let warning = |command: &Command| match command {
-            Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
+            Command::Notify(crate::Notice::Alarm(text)) => Some(text.clone()),
             _ => None,
         };
         commands.iter().filter_map(warning).collect::<Vec<_>>()

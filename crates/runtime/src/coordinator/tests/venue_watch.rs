@@ -8,7 +8,7 @@ use candlewick_broker::{Balances, Identity};
 /// What is warned of, and what the status names as trouble after that.
 fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
     let warnings = bench.step(input).into_iter().filter_map(|command| match command {
-        Command::Notify(Notice::Warning(text)) => Some(text),
+        Command::Notify(Notice::Warning(text) | Notice::Alarm(text)) => Some(text),
         _ => None,
     });
     let warnings = warnings.collect();
@@ -56,7 +56,10 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     let mut bench = watched();
     assert_eq!(user(&mut bench, 0, &[]).1, [""; 0]);
     assert_eq!(seen(bench.at(180_000), Input::Time).1, [""; 0]);
-    assert_eq!(seen(bench.at(180_001), Input::Time).1, ["the venue does not answer"]);
+    assert_eq!(seen(bench.at(180_001), Input::Time).1, [""; 0], "nothing that was asked has failed");
+    let error = BrokerError::Unavailable { text: "no".to_owned() };
+    let answer = Answer::Candles(SeriesId::FIRST, Err(error));
+    assert_eq!(seen(&mut bench, Input::Answer(answer)).1, ["the venue does not answer"]);
     bench.at(10_000_000).step(Input::Time);
     let none = Balances { demo: None, real: None };
     let answer = Answer::Balances(Ok(Reply::at(none, bench.now)));

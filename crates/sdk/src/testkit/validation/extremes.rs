@@ -2,8 +2,10 @@
 
 use super::super::candles::{at_interval, flat, gappy, moved, random_walk, wild};
 use super::bench::{Bench, Found, failed, passed};
-use super::subject::{Answer, Manner, Stop, Subject, differences};
-use crate::Candle;
+use super::decoys::with_volume;
+use super::look_ahead::behind;
+use super::subject::{Answer, Manner, Stop, Subject, differences, first_difference};
+use crate::{Candle, Millis};
 
 /// Prices of a coin of many zeros, and of a currency after an inflation.
 const TINY: f64 = 1e-10;
@@ -30,6 +32,8 @@ pub(super) fn extremes(subject: &Subject, warmup: usize) -> Found {
         ("holes", gappy(1, count)),
         ("tiny prices", scaled(TINY)),
         ("huge prices", scaled(HUGE)),
+        ("holes of three days", with_long_holes(&walk)),
+        ("volume times a million", walk.iter().map(|one| with_volume(one, one.volume() * 1e6)).collect()),
         (WILD, wild(count)),
     ] {
         let candles = at_interval(&candles, subject.bot.interval);
@@ -39,7 +43,12 @@ pub(super) fn extremes(subject: &Subject, warmup: usize) -> Found {
             Ok(answers) => unsound(&answers),
             Err(stop) => Some(stop.to_string()),
         };
-        if let Some(words) = unsound {
+        let ahead = || -> Result<Option<String>, Stop> {
+            let (apart, run) =
+                (subject.run_apart(&candles, Manner::LIVE)?, subject.run(&candles, Manner::LIVE)?);
+            Ok(first_difference(&apart, &run).map(behind))
+        };
+        if let Some(words) = unsound.map_or_else(ahead, |words| Ok(Some(words)))? {
             return failed(format!("{name}: {words}"));
         }
     }
@@ -50,6 +59,14 @@ pub(super) fn extremes(subject: &Subject, warmup: usize) -> Found {
         )),
         None => passed("flat, tiny, huge, wild and broken-off prices do not upset it"),
     }
+}
+
+/// The same candles, every 97th of which comes three days late.
+fn with_long_holes(walk: &[Candle]) -> Vec<Candle> {
+    let late = |(index, candle): (usize, &Candle)| {
+        moved(candle, candle.time() + Millis::DAY * 3 * (index / 97) as i64, 1.0)
+    };
+    walk.iter().enumerate().map(late).collect()
 }
 
 /// The first answer that a time of flat prices changes for longer than the warm-up.

@@ -7,26 +7,35 @@ use std::fmt;
 pub enum Check {
     /// What comes after a candle changes nothing that was decided by it.
     LookAhead,
-    /// It does not hit what follows in these candles, and in no others.
+    /// It hits what follows no more often than can be done without knowing it: on a random walk that nobody has seen, at the bot's
+    /// own expiry and 1 to 60 candles ahead; and it knows no candles by their times or prices. A binomial test, and one by shifts
+    /// and differences, of an error below one in a million.
     Foresight,
     /// The same candles give the same decisions.
     Determinism,
     /// Other instances, before it or beside it, change nothing.
     Isolation,
-    /// After `warmup()` candles it no longer matters where it began.
+    /// After `warmup()` candles, the present one counted, it no longer matters where it began.
     Warmup,
     /// Restored as a live restart does it, it decides as if it had gone on.
     Restart,
-    /// What it remembers does not grow for ever.
+    /// What it declares of its signals is what it answers.
+    Declaration,
+    /// What it remembers, of candles and of settlements, does not grow for ever.
     Memory,
     /// Every number of its signals is one.
     Numbers,
-    /// Flat, tiny, huge and broken-off prices do not upset it.
+    /// Flat, tiny, huge and broken-off prices, holes of days and large volumes do not upset it.
     Extremes,
     /// The files that its parameters name hold nothing of the future.
     Files,
     /// The time of day and the date of the machine decide nothing.
     Clock,
+    /// In other processes it decides alike: in another environment, folder and time zone, with other arguments, under another
+    /// bot's name, at other addresses, and beside bots of another symbol and other parameters.
+    Processes,
+    /// It reads no files but those that its parameters name, and writes none.
+    Outside,
     /// It takes no longer for a candle than it may.
     Speed,
 }
@@ -65,11 +74,14 @@ impl Check {
             Self::Isolation => "isolation",
             Self::Warmup => "warm-up",
             Self::Restart => "restart",
+            Self::Declaration => "declaration",
             Self::Memory => "memory",
             Self::Numbers => "numbers",
             Self::Extremes => "extremes",
             Self::Files => "files",
             Self::Clock => "clock",
+            Self::Processes => "processes",
+            Self::Outside => "outside",
             Self::Speed => "speed",
         }
     }

@@ -1,93 +1,117 @@
-//! Whether a strategy hits what follows in these candles, and in no others.
+//! Whether a strategy hits what follows more often than anybody can who does not know it.
+//!
+//! Each of three tests errs, for an honest strategy, less than once in a million: right answers are counted at the bot's own
+//! expiry and at fixed distances, and the limits are divided by how many there are.
 
+use super::super::candles::{at_interval, moved, random_walk};
 use super::bench::{Bench, Found, failed, passed};
-use super::future::redealt;
-use super::subject::{Answer, Manner, PRICES_IN_CANDLE};
-use crate::{Candle, Direction};
+use super::decoys::with_volume;
+use super::hits::{Hits, Horizon, binomial_tail, excess};
+use super::look_ahead::behind;
+use super::subject::{Manner, Subject, first_difference};
+use super::{Check, Checked, Market};
+use crate::Candle;
 
-/// So many candles ahead.
-const HORIZONS: [usize; 4] = [1, 2, 3, 5];
-/// Standard errors of the bounds.
-const ERRORS: f64 = 4.0;
-/// Above this, at the lower bound, a share of hits is more than the past of a market shows.
-const TOO_GOOD: f64 = 0.7;
-/// What is left of it where only the past was shown.
-const ORDINARY: f64 = 0.6;
+/// How often an honest strategy is accused, at most, by all horizons of a test together.
+const ERROR: f64 = 1e-6;
+/// Nobody who does not know what follows is right more often on a random walk. It is a half, and a little for what a walk in
+/// percent leans to.
+const CHANCE: f64 = 0.505;
+/// Standard errors beyond chance: once in a thousand million cases if they were normal, which few answers are not quite.
+const ERRORS: f64 = 6.0;
+/// Another price level: beyond what a comparison of prices takes for the same price, too little to change a rule.
+const LEVEL: f64 = 1.0317;
 
-/// Counts how often the price goes on as each answer says, and counts again where blocks of the candles follow each
-/// other otherwise. An edge that comes out of the last candles is the same in both; one that comes from having seen these
-/// very candles before, in a file or a table of its own, is gone.
-pub(super) fn foresight(bench: &Bench<'_>) -> Found {
-    let other = redealt(bench.candles);
-    let elsewhere = bench.subject.run(&other, Manner::LIVE)?;
-    let mut best = (0.0, 0);
-    for horizon in HORIZONS {
-        let here = Hits::of(&bench.answers, bench.candles, horizon);
-        let there = Hits::of(&elsewhere, &other, horizon);
-        let is_gone = there.decided * 4.0 < here.decided || there.bound(ERRORS) < ORDINARY;
-        if here.bound(-ERRORS) > TOO_GOOD && is_gone {
+/// Candles that nobody can have seen before: a random walk.
+#[derive(Clone, Copy, Debug)]
+pub struct Unseen {
+    /// Of its chance: another one each time, so that no file or table holds the walk.
+    pub seed: u64,
+    /// How many; a cheat in part of its signals needs more of them to be seen.
+    pub candles: usize,
+}
+
+/// Counts right answers on candles that nobody can know, where they are half.
+pub(super) fn on_unseen(subject: &Subject, unseen: Unseen) -> Found {
+    let candles = at_interval(&random_walk(unseen.seed, unseen.candles), subject.bot.interval);
+    let answers = subject.run(&candles, Manner::LIVE)?;
+    let horizons = Horizon::all(&subject.bot);
+    for horizon in &horizons {
+        let hits = Hits::apart(&answers, &candles, horizon);
+        if binomial_tail(hits.right, hits.decided, CHANCE) < ERROR / horizons.len() as f64 {
             return failed(format!(
-                "{:.0} % of its answers are right {horizon} candles later, but {:.0} % when the same candles come in \
-                 another order: it knows these from elsewhere",
-                100.0 * here.share(),
-                100.0 * there.share(),
+                "a random walk of seed {}: {hits} {horizon}, where nobody is right in more than half: it sees what follows",
+                unseen.seed
             ));
         }
-        if here.share() > best.0 {
-            best = (here.share(), horizon);
-        }
     }
-    passed(format!("right in {:.1} % of cases at most, {} candles later", 100.0 * best.0, best.1))
+    if let Some(candle) = first_difference(&subject.run_apart(&candles, Manner::LIVE)?, &answers) {
+        return failed(format!("a random walk of seed {}: {}", unseen.seed, behind(candle)));
+    }
+    passed(format!("no better than chance on {} candles that nobody knows", candles.len()))
 }
 
-struct Hits {
-    right: f64,
-    decided: f64,
+/// Whether it has seen these very candles before, in a file or a table of its own: by their times, when it hits them while it is
+/// shown a random walk; by their prices, when it hits them and no others of the same moves.
+pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
+    let horizons = Horizon::all(&bench.subject.bot);
+    let other = walk_at_times_of(bench.candles, seed);
+    let elsewhere = bench.subject.run(&other, Manner::LIVE)?;
+    for horizon in &horizons {
+        let hits = Hits::all(&elsewhere, bench.candles, horizon);
+        if hits.decided > 0 && excess(&elsewhere, bench.candles, horizon) > ERRORS {
+            return failed(format!(
+                "shown a random walk at their times, {hits} {horizon} about these candles, which it was not shown: it knows \
+                 them by their times, from a file or a table"
+            ));
+        }
+    }
+    let lifted: Vec<Candle> =
+        bench.candles.iter().map(|candle| moved(candle, candle.time(), LEVEL)).collect();
+    let level = bench.subject.run(&lifted, Manner::LIVE)?;
+    let mut best: Option<(Hits, &Horizon)> = None;
+    for horizon in &horizons {
+        let here = Hits::apart(&bench.answers, bench.candles, horizon);
+        let there = Hits::apart(&level, &lifted, horizon);
+        let is_silent =
+            there.decided * 4 < here.decided && excess(&bench.answers, bench.candles, horizon) > ERRORS;
+        if is_silent || here.is_beyond(&there, ERRORS) {
+            return failed(format!(
+                "{here} {horizon}; of the same candles {:.0} % higher, {there}: it knows these by their prices, from a file or a \
+                 table",
+                100.0 * (LEVEL - 1.0)
+            ));
+        }
+        if best.as_ref().is_none_or(|(best, _)| here.share() > best.share()) {
+            best = Some((here, horizon));
+        }
+    }
+    let words = best.map(|(hits, horizon)| {
+        format!("{hits} {horizon} at most, and knows no candles by their times or prices")
+    });
+    passed(words.unwrap_or_default())
 }
 
-impl Hits {
-    fn of(answers: &[Answer], candles: &[Candle], horizon: usize) -> Self {
-        let mut hits = Self { right: 0.0, decided: 0.0 };
-        for answer in answers.iter().filter(|answer| answer.moment == PRICES_IN_CANDLE) {
-            let Some(later) = candles.get(answer.candle + horizon) else { continue };
-            let moved = later.close() - candles[answer.candle].close();
-            if moved != 0.0 {
-                hits.decided += 1.0;
-                let is_right = match answer.signal.direction {
-                    Direction::Buy => moved > 0.0,
-                    Direction::Sell => moved < 0.0,
-                };
-                hits.right += f64::from(u8::from(is_right));
-            }
-        }
-        hits
-    }
-
-    fn share(&self) -> f64 {
-        if self.decided > 0.0 { self.right / self.decided } else { 0.0 }
-    }
-
-    /// The end of Wilson's interval (1927) that lies `z` standard errors above, or below.
-    fn bound(&self, z: f64) -> f64 {
-        if self.decided == 0.0 {
-            return f64::from(u8::from(z > 0.0));
-        }
-        let (n, p) = (self.decided, self.share());
-        let reach = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
-        (p + z * z / (2.0 * n) + reach) / (1.0 + z * z / n)
-    }
+/// A random walk at the times of other candles, from their first price, with their volumes in another order.
+fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
+    let walk = random_walk(seed ^ 0x5DEE_CE66, candles.len());
+    let factor = candles.first().map_or(1.0, Candle::open) / walk.first().map_or(1.0, Candle::open);
+    let volumes = candles.iter().rev().map(Candle::volume);
+    let candle = |((own, walked), volume): ((&Candle, &Candle), f64)| {
+        with_volume(&moved(walked, own.time(), factor), volume)
+    };
+    candles.iter().zip(&walk).zip(volumes).map(candle).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bounds_are_those_of_wilson() {
-        // 9 of 10 at 1.96 standard errors: 0.596 to 0.982 (Newcombe 1998 gives the method; worked out by hand).
-        let hits = Hits { right: 9.0, decided: 10.0 };
-        assert!((hits.bound(-1.96) - 0.5958).abs() < 1e-3 && (hits.bound(1.96) - 0.9821).abs() < 1e-3);
-        let none = Hits { right: 0.0, decided: 0.0 };
-        assert_eq!((none.bound(-4.0), none.bound(4.0)), (0.0, 1.0));
-    }
+/// Whether a strategy knows a market by its times or its prices, as [`Check::Foresight`] looks for it, and whether it reads on in
+/// memory behind a candle: what a search holds its best set to.
+pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> Checked {
+    let found = Bench::new(subject, market, 0).and_then(|bench| {
+        let apart = subject.run_apart(&market.candles, Manner::LIVE)?;
+        match first_difference(&apart, &bench.answers) {
+            Some(candle) => failed(behind(candle)),
+            None => foresight(&bench, seed),
+        }
+    });
+    super::bench::once(Check::Foresight, found)
 }

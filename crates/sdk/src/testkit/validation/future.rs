@@ -54,7 +54,7 @@ impl Future {
 }
 
 /// The candle that falls where this one rises, from the same open.
-fn mirrored(candle: &Candle) -> Candle {
+pub(super) fn mirrored(candle: &Candle) -> Candle {
     let open = candle.open();
     let mirror = |price: f64| open * open / price;
     let numbers = crate::Ohlcv {
@@ -65,26 +65,4 @@ fn mirrored(candle: &Candle) -> Candle {
         volume: candle.volume(),
     };
     crate::Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
-}
-
-/// Blocks of sixty candles in another order, at the same times: what lies within minutes stays, what comes after a
-/// given moment does not.
-pub(super) fn redealt(candles: &[Candle]) -> Vec<Candle> {
-    const BLOCK: usize = 60;
-    let mut blocks: Vec<&[Candle]> = candles.chunks(BLOCK).collect();
-    Chance::new(0).shuffle(&mut blocks);
-    let mut close = candles.first().map_or(1.0, Candle::open);
-    let mut before = None;
-    let mut deal = |(place, source): (usize, &Candle)| {
-        // A block goes on at the price where the one before it ended; inside it, prices keep their distances.
-        let factor = match before {
-            Some((last, factor)) if last == source.time() => factor,
-            _ => close / source.open(),
-        };
-        let dealt = moved(source, candles[place].time(), factor);
-        close = dealt.close();
-        before = Some((source.time(), factor));
-        dealt
-    };
-    blocks.into_iter().flatten().enumerate().map(&mut deal).collect()
 }

@@ -4,7 +4,7 @@ use super::super::allocator::Allocations;
 use super::super::candles::{at_interval, moved, random_walk};
 use super::Finding;
 use super::bench::{Found, failed, noted, passed};
-use super::subject::{Manner, Showing, Subject, guarded};
+use super::subject::{Manner, Showing, Stop, Subject, guarded, with_room};
 use crate::{Candle, Millis};
 use std::cell::Cell;
 
@@ -12,6 +12,8 @@ use std::cell::Cell;
 const SETTLE: usize = 3_000;
 /// So many times as many are shown in all.
 const TIMES: usize = 10;
+/// And so many times when it is shown how its trades end.
+const TIMES_SETTLED: usize = 4;
 /// Bytes for each further candle: less than that, nobody runs out of memory in years.
 const MAX_BYTES: f64 = 0.25;
 
@@ -23,31 +25,18 @@ pub(super) fn memory(subject: &Subject, warmup: usize) -> Found {
         return Ok((Finding::NotRun, words.to_owned()));
     }
     let block = at_interval(&random_walk(29, 2 * warmup + SETTLE), subject.bot.interval);
-    let length = subject.bot.interval.length() * block.len() as i64;
-    // No results: those would be kept here. No answers are kept either.
-    let mut showing = Showing::new(subject, Manner::ALONE)?;
-    let (mut grown, mut calls) = (0, 0);
-    for time in 0..TIMES as i64 {
-        let later = shifted(&block, length * time);
-        let before = Allocations::of_this_thread();
-        let place = Cell::new(0);
-        guarded(&place, || {
-            while place.get() < later.len() {
-                showing.show_next(&later, &place);
-                showing.answers.truncate(0);
-            }
-            Ok(())
-        })?;
-        let after = Allocations::of_this_thread();
-        if time > 0 {
-            grown += after.bytes - before.bytes;
-            calls += after.calls - before.calls;
-        }
-    }
+    let alone = growth(subject, &block, TIMES, Manner::ALONE)?;
     let candles = (block.len() * (TIMES - 1)) as f64;
-    let (bytes, calls) = (grown as f64 / candles, calls as f64 / candles);
+    let (bytes, calls) = (alone.bytes as f64 / candles, alone.calls as f64 / candles);
     if bytes > MAX_BYTES {
         return failed(format!("it holds {bytes:.1} bytes more with every candle, for ever"));
+    }
+    let settled = growth(subject, &block, TIMES_SETTLED, Manner::LIVE)?.bytes as f64
+        / (block.len() * (TIMES_SETTLED - 1)) as f64;
+    if settled > MAX_BYTES {
+        return failed(format!(
+            "shown how its trades end, it holds {settled:.1} bytes more with every candle, for ever: forget old settlements"
+        ));
     }
     if calls > MAX_BYTES {
         return noted(format!(
@@ -55,6 +44,29 @@ pub(super) fn memory(subject: &Subject, warmup: usize) -> Found {
         ));
     }
     passed(format!("what it holds does not grow over {candles} candles"))
+}
+
+/// What more is held after further candles than after the first.
+fn growth(subject: &Subject, block: &[Candle], times: usize, manner: Manner) -> Result<Allocations, Stop> {
+    let length = subject.bot.interval.length() * block.len() as i64;
+    let all: Vec<Candle> = (0..times as i64).flat_map(|time| shifted(block, length * time)).collect();
+    let all = with_room(&all);
+    // No answers are kept, and of open trades as many at the end of each block as at the end of the first.
+    let mut showing = Showing::new(subject, manner)?;
+    let mut first = None;
+    let place = Cell::new(0);
+    guarded(&place, || {
+        while place.get() < all.len() {
+            showing.show_next(&all, &place);
+            showing.answers.truncate(0);
+            if place.get() == block.len() {
+                first = Some(Allocations::of_this_thread());
+            }
+        }
+        Ok(())
+    })?;
+    let (last, first) = (Allocations::of_this_thread(), first.unwrap_or_default());
+    Ok(Allocations { bytes: last.bytes - first.bytes, calls: last.calls - first.calls })
 }
 
 fn shifted(candles: &[Candle], by: Millis) -> Vec<Candle> {

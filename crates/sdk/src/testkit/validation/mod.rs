@@ -4,10 +4,14 @@
 //! instance. What it answers must not change where only that changes which it cannot know.
 
 mod bench;
+mod decision;
+mod declared;
+mod decoys;
 mod extremes;
 mod finding;
 mod foresight;
 mod future;
+mod hits;
 mod look_ahead;
 mod memory;
 mod outside;
@@ -17,7 +21,10 @@ mod subject;
 mod trade;
 mod warm_up;
 
+pub use decision::Decision;
+pub use declared::check_declaration;
 pub use finding::{Check, Checked, Finding};
+pub use foresight::{Unseen, check_foresight};
 pub use outside::{KnownUntil, check_clock, check_files};
 pub use subject::Subject;
 
@@ -92,6 +99,7 @@ pub const fn candles_needed(warmup: usize) -> usize {
 pub fn validate(
     subject: &Subject,
     markets: &[Market],
+    unseen: Unseen,
     progress: &mut dyn FnMut(Check),
 ) -> Result<Validation, ValidationError> {
     let declared = subject.build()?.warmup();
@@ -126,18 +134,24 @@ pub fn validate(
     }
     validation.signals = benches.iter().map(Bench::signals).sum();
     let mut needed = 0;
-    let checks: [(Check, &mut bench::Make<'_>); 7] = [
+    let checks: [(Check, &mut bench::Make<'_>); 8] = [
         (Check::Numbers, &mut extremes::numbers),
         (Check::Determinism, &mut repeat::determinism),
         (Check::Isolation, &mut repeat::isolation),
         (Check::LookAhead, &mut look_ahead::look_ahead),
-        (Check::Foresight, &mut foresight::foresight),
+        (Check::Foresight, &mut |bench| foresight::foresight(bench, unseen.seed)),
+        (Check::Declaration, &mut declared::declaration),
         (Check::Warmup, &mut |bench| warm_up::warm_up(bench, &mut needed)),
         (Check::Restart, &mut restart::restart),
     ];
     for (check, make) in checks {
         progress(check);
-        validation.checked.push(bench::on_all(check, &benches, make));
+        let mut checked = bench::on_all(check, &benches, make);
+        if check == Check::Foresight && checked.finding != Finding::Failed {
+            let new = bench::once(check, foresight::on_unseen(subject, unseen));
+            checked = Checked { words: format!("{}; {}", new.words, checked.words), ..new };
+        }
+        validation.checked.push(checked);
     }
     validation.needed_warmup = needed;
     progress(Check::Extremes);

@@ -1,5 +1,6 @@
 //! What is checked, and how a strategy is run for it: candles in, answers out.
 
+use super::decoys::Decoys;
 use super::trade::Trades;
 use crate::{
     BotContext, BuildError, Candle, LongerCandles, Millis, Price, Reason, Signal, Strategy, StrategyEntry,
@@ -22,6 +23,9 @@ pub struct Subject {
 
 /// Prices that are shown inside each candle, for strategies that want them.
 pub(super) const PRICES_IN_CANDLE: u8 = 4;
+
+/// Candles for which there is room behind the last one.
+const ROOM: usize = 4_096;
 
 /// What the strategy answered, and when.
 #[derive(Clone, Debug)]
@@ -89,11 +93,25 @@ impl Subject {
 
     /// Shows candles to a new instance.
     pub(super) fn run(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
-        let place = Cell::new(0);
+        let (candles, place) = (&with_room(candles), Cell::new(0));
         let show = || {
             let mut showing = Showing::new(self, manner)?;
             while place.get() < candles.len() {
                 showing.show_next(candles, &place);
+            }
+            Ok(showing.answers)
+        };
+        guarded(&place, show)
+    }
+
+    /// The same, and behind each candle in memory lie others than those that follow it: see [`Decoys`].
+    pub(super) fn run_apart(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
+        let place = Cell::new(0);
+        let show = || {
+            let (mut showing, mut decoys) = (Showing::new(self, manner)?, Decoys::of(candles));
+            while place.get() < candles.len() {
+                let index = place.get();
+                decoys.with(index, &candles[index], |candle| showing.show(candle, candles, &place));
             }
             Ok(showing.answers)
         };
@@ -115,6 +133,13 @@ impl Subject {
         };
         guarded(&place, show)
     }
+}
+
+/// A copy with room behind it, so that who reads on behind the last candle is found and ends nothing.
+pub(super) fn with_room(candles: &[Candle]) -> Vec<Candle> {
+    let mut roomy = Vec::with_capacity(candles.len() + ROOM);
+    roomy.extend_from_slice(candles);
+    roomy
 }
 
 /// Turns a panic into an answer.
@@ -147,8 +172,12 @@ impl<'a> Showing<'a> {
 
     /// Shows the candle at `place` as it is shown to a bot, and goes on to the next.
     pub(super) fn show_next(&mut self, candles: &[Candle], place: &Cell<usize>) {
+        self.show(&candles[place.get()], candles, place);
+    }
+
+    /// The same, and the strategy is shown this copy of the candle.
+    pub(super) fn show(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
         let index = place.get();
-        let candle = &candles[index];
         if index > 0 && self.subject.entry.wants_prices && index >= self.manner.prices_from {
             self.show_prices(candle, index);
         }

@@ -7,9 +7,6 @@ use super::subject::{Answer, Manner, differences};
 use crate::Candle;
 
 const STARTS: usize = 12;
-/// A declared warm-up is long when it is so many times what was needed, and more.
-const LONG_TIMES: usize = 10;
-const LONG_CANDLES: usize = 200;
 
 /// Starts new instances at later candles and compares them with the run from the first: what each decides once it has
 /// seen `warmup()` candles. `needed` becomes the smallest warm-up that would have done.
@@ -19,6 +16,7 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     let (length, warmup) = (candles.len(), bench.warmup);
     // Odd distances, so that counting in twos, fours or tens does not go unseen.
     let last = length - warmup - super::SPARE_CANDLES / 2;
+    let mut is_one_short = false;
     for k in 0..STARTS {
         let start = 25 + k * (last - 25) / STARTS + k;
         let end = length.min(start + 2 * warmup + 4 * super::SPARE_CANDLES);
@@ -28,22 +26,28 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
             .cloned()
             .collect();
         let differing = differences(&late, &part);
-        // A signal counts from the candle that completes the warm-up on.
-        if let Some(answer) = differing.iter().find(|answer| answer.history(start) >= warmup) {
+        // A signal counts from the candle that completes the warm-up on. Live that one is past, so that a warm-up which leaves the
+        // present candle out misses nothing there.
+        if let Some(answer) = differing.iter().find(|answer| answer.history(start) > warmup) {
             let after = answer.history(start);
             return failed(format!(
                 "warmup() says {warmup}, and at candle {} a run that began at candle {start}, {after} candles before, \
-                 still decides otherwise",
+                 still decides otherwise: say more, the present candle counted",
                 answer.candle
             ));
         }
+        is_one_short |= differing.iter().any(|answer| answer.history(start) == warmup && warmup > 0);
         let most = differing.last().map_or(0, |answer| answer.history(start) + 1);
         *needed = (*needed).max(most);
     }
-    if warmup > *needed * LONG_TIMES + LONG_CANDLES {
-        return noted(format!("warmup() says {warmup}, and {needed} were enough here", needed = *needed));
+    if is_one_short {
+        return noted(format!(
+            "warmup() says {warmup}, which counts the present candle: the signal of candle {warmup} is traded, and needs one more; \
+             say {}",
+            warmup + 1
+        ));
     }
-    passed(format!("warmup() says {warmup}; {needed} were enough here", needed = *needed))
+    passed(format!("warmup() says {warmup}; decisions on these candles needed {needed}", needed = *needed))
 }
 
 /// A run that begins at a candle, with past candles first: no prices are shown for them.

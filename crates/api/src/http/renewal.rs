@@ -1,0 +1,95 @@
+//! A token that the venue refuses gives way to another one, if that is the same user's: the trades of this one are followed.
+
+use super::keys::Refused;
+use super::limit::Turn;
+use super::{Api, HttpBroker, NoAnswer, Purpose};
+use crate::credentials::{Credentials, Secret};
+use candlewick_broker::{BrokerError, current_priority};
+use reqwest::{Method, Request};
+
+impl HttpBroker {
+    /// The venue refused the token of this generation. Answers whether another is used by now, or from now on.
+    pub(super) async fn token_refused(&self, generation: u64, what: Refused, text: &str) -> bool {
+        if self.credentials.generation() != generation {
+            return true;
+        }
+        let Some(token) = self.credentials.read_anew().await else {
+            return self.credentials.refuse(generation, what, text);
+        };
+        match self.is_our_users(&token).await {
+            Ok(true) => {
+                self.credentials.replace(generation, token);
+                true
+            }
+            Ok(false) => {
+                self.credentials.pass_over(token);
+                let text = format!("{text}; the one in its file now is another user's, and is not used");
+                self.credentials.refuse(generation, what, &text)
+            }
+            Err(error) => {
+                tracing::debug!(%error, "nobody knows whose the new token is");
+                self.credentials.refuse(generation, what, text)
+            }
+        }
+    }
+
+    /// Whether a token is of the user whose trades are listed; any is where none was listed yet.
+    async fn is_our_users(&self, token: &Secret) -> Result<bool, BrokerError> {
+        let Some(user_id) = self.user_id.get() else { return Ok(true) };
+        let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
+        let unavailable = |text: String| BrokerError::Unavailable { text: self.credentials.hide_in(&text) };
+        let (host, turn) = (self.host(Api::Trading), Turn::Read(current_priority()));
+        let waited = self.rate_limit.wait(host, turn, self.settings.timeout()).await;
+        waited.map_err(|_| unavailable("no turn to ask whose the new token is".to_owned()))?;
+        let path = url.path().to_owned();
+        let mut request = Request::new(Method::GET, url);
+        let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
+        *request.headers_mut() = self.headers_with(Api::Trading, credentials)?;
+        *request.timeout_mut() = Some(self.settings.timeout());
+        let answer = self.exchange(Api::Trading, (Purpose::Read, request)).await;
+        let answer =
+            answer.map_err(|(NoAnswer::NotConnected(text) | NoAnswer::Lost(text))| unavailable(text))?;
+        let user = self.user_of(self.check_status(Api::Trading, answer, &path)?)?;
+        Ok(user.value.id == *user_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::{Act, Script, answer};
+    use crate::Settings;
+    use candlewick_broker::Broker;
+    use std::sync::{Arc, Mutex};
+
+    #[tokio::test]
+    async fn a_new_token_is_used_only_where_it_is_the_same_users() {
+        let refused = Act::Reply(answer("401 Unauthorized", "{}"));
+        let user = |id: &str| Act::Reply(answer("200 OK", &format!(r#"{{"id": "{id}"}}"#)));
+        let wallets = Act::Reply(answer("200 OK", "[]"));
+        let acts =
+            vec![user("u1"), refused.clone(), user("u2"), refused.clone(), refused, user("u1"), wallets];
+        let script = Script::start(acts).await;
+        let file = Arc::new(Mutex::new("tok-456"));
+        let read = Arc::clone(&file);
+        let source = move || crate::Secret::new(*read.lock().unwrap()).ok();
+        let settings = Settings { timeout_ms: 60_000, retry_pause_ms: 1, ..Settings::default() };
+        let broker = script.broker(settings).with_token_source(Arc::new(source));
+        broker.identity().await.unwrap();
+        assert!(broker.balances().await.is_err());
+        let said = broker.token_state().refused().unwrap();
+        assert!(said.contains("another user's"), "{said}");
+        // It is not asked again whose that is.
+        assert!(broker.balances().await.is_err());
+        *file.lock().unwrap() = "tok-789";
+        assert!(broker.balances().await.is_ok());
+        assert_eq!(broker.token_state().refused(), None);
+        let used = script.requests().into_iter().map(|request| {
+            let tokens = ["tok-123", "tok-456", "tok-789"];
+            tokens.into_iter().find(|token| request.head.contains(token)).unwrap()
+        });
+        let used: Vec<&str> = used.collect();
+        let first = "tok-123";
+        assert_eq!(used, [first, first, "tok-456", first, first, "tok-789", "tok-789"]);
+        assert_eq!(broker.credentials.hide_in("tok-456"), "[hidden]");
+    }
+}

@@ -1,0 +1,219 @@
+//! Whether a strategy decides alike in other processes, and touches nothing outside of the candles.
+
+use super::process::{Itself, Reply, Surroundings};
+use candlewick_sdk::testkit::{Check, Checked, Decision, Finding, Market, Subject, candles_needed};
+use candlewick_sdk::{Candle, Symbol};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Candles beyond what the warm-up asks for.
+const CANDLES: usize = 1_500;
+/// Processes where everything is another: who goes by something that has two values goes unseen once in 2^6.
+const PROCESSES: usize = 6;
+/// Bytes that are more than what counting them reads.
+const LEAST: u64 = 32;
+/// Variables without which a program may not start.
+const NEEDED: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
+/// Half a day before and behind the hour of the world, and others.
+const TIME_ZONES: [&str; PROCESSES] =
+    ["Pacific/Kiritimati", "Etc/GMT+12", "Asia/Kathmandu", "America/St_Johns", "Asia/Tokyo", "America/Lima"];
+
+/// What is another in a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Environment,
+    Folder,
+    Arguments,
+    Bot,
+    Rivals,
+}
+
+impl Change {
+    const ALL: [Self; 5] = [Self::Environment, Self::Folder, Self::Arguments, Self::Bot, Self::Rivals];
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Environment => "with other environment variables and in another time zone: read none",
+            Self::Folder => "in another working directory: name files by parameters",
+            Self::Arguments => "with other arguments of the program: read none",
+            Self::Bot => "under another bot's name: live and in backtests names differ",
+            Self::Rivals => {
+                "beside bots of another symbol and other parameters: keep what it knows in itself, not in a static"
+            }
+        }
+    }
+}
+
+/// Where strategies run elsewhere, and on what.
+struct Elsewhere<'a> {
+    itself: &'a Itself,
+    subject: &'a Subject,
+    candles: &'a [Candle],
+    folders: Vec<TempDir>,
+}
+
+/// Compares decisions of this process with those of others, and looks at what was read and written there.
+pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Checked; 2] {
+    let warmup = subject.build().map_or(0, |strategy| strategy.warmup());
+    let count = candles_needed(warmup.min(market.candles.len())) + CANDLES;
+    let candles = &market.candles[market.candles.len().saturating_sub(count)..];
+    let not_run = |problem: &dyn std::fmt::Display| {
+        [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, problem.to_string()))
+    };
+    let folders = (0..PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
+    match folders {
+        Ok(folders) => Elsewhere { itself, subject, candles, folders }.check(),
+        Err(error) => not_run(&error),
+    }
+}
+
+impl Elsewhere<'_> {
+    fn check(&self) -> [Checked; 2] {
+        let failed = |words: String| Check::Processes.found(Finding::Failed, words);
+        let outside = self.run(&[], 0).map_or_else(
+            |problem| Check::Outside.found(Finding::NotRun, problem),
+            |reply| self.outside(&reply),
+        );
+        let processes = match self.difference() {
+            Ok(None) => Check::Processes.found(
+                Finding::Passed,
+                format!(
+                    "{} other processes decide alike, in other surroundings, under other names and beside other bots",
+                    PROCESSES + 1
+                ),
+            ),
+            Ok(Some(words)) | Err(words) => failed(words),
+        };
+        [processes, outside]
+    }
+
+    /// How it decides otherwise elsewhere, if it does.
+    fn difference(&self) -> Result<Option<String>, String> {
+        let here = self.subject.decisions(self.candles, &[])?;
+        let differs = |changes: &[Change], token| -> Result<Option<usize>, String> {
+            Ok(first_difference(&here, &self.run(changes, token)?.decisions?))
+        };
+        if let Some(candle) = differs(&[], 0)? {
+            return Ok(Some(format!(
+                "at candle {candle} it decides otherwise in another process: it goes by chance, a clock, an address, a number of the \
+                 process, or what earlier bots left in a static"
+            )));
+        }
+        for token in 0..PROCESSES {
+            let Some(candle) = differs(&Change::ALL, token)? else { continue };
+            for change in Change::ALL {
+                if let Some(candle) = differs(&[change], token)? {
+                    return Ok(Some(format!("at candle {candle} it decides otherwise {}", change.words())));
+                }
+            }
+            return Ok(Some(format!("at candle {candle} it decides otherwise in other surroundings")));
+        }
+        Ok(None)
+    }
+
+    fn run(&self, changes: &[Change], token: usize) -> Result<Reply, String> {
+        let mut around = Surroundings::default();
+        let word = |of: &str| format!("{of}-{}", token * 7 + 1);
+        for change in changes {
+            match change {
+                Change::Environment => {
+                    let kept =
+                        NEEDED.iter().filter_map(|key| Some(((*key).to_owned(), std::env::var(key).ok()?)));
+                    let other = ["HOME", "USER", "LANG", "HOSTNAME", "PATH", "PWD", "TMPDIR", "SHELL"];
+                    let other = other.iter().map(|key| ((*key).to_owned(), word(&key.to_lowercase())));
+                    let zone = ("TZ".to_owned(), TIME_ZONES[token].to_owned());
+                    let more = (0..token).map(|number| (format!("VARIABLE_{number}"), String::new()));
+                    around.environment = Some(kept.chain(other).chain([zone]).chain(more).collect());
+                }
+                Change::Folder => around.folder = self.folders.get(token).map(TempDir::path),
+                Change::Arguments => around.arguments = (0..=token).map(|_| word("argument")).collect(),
+                Change::Bot => around.bot = Some(word(["bot", "night", "x", "eur", "second", "a"][token])),
+                Change::Rivals => {
+                    let others =
+                        ["XAUUSD", "EURJPY", "ABC"].iter().filter_map(|name| name.parse::<Symbol>().ok());
+                    let others: Vec<Symbol> =
+                        others.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
+                    around.rivals = others.get(token % others.len().max(1)).copied();
+                }
+            }
+        }
+        let subject = with_whole_paths(self.subject);
+        self.itself.run(&subject, self.candles, &around)
+    }
+
+    /// What was read and written outside, and which files came of it.
+    fn outside(&self, reply: &Reply) -> Checked {
+        let found = |finding, words: String| Check::Outside.found(finding, words);
+        let left: BTreeSet<String> = self.folders.iter().flat_map(|folder| names(folder.path())).collect();
+        if let Some(file) = left.first() {
+            return found(Finding::Failed, format!("it writes the file {file}: the next run would find it"));
+        }
+        let Some(traffic) = reply.traffic else {
+            return found(
+                Finding::NotRun,
+                "this system does not count what a thread reads and writes".to_owned(),
+            );
+        };
+        let named = self.subject.params.as_object().into_iter().flatten();
+        let names_a_file =
+            named.filter_map(|(_, value)| Value::as_str(value)).any(|text| Path::new(text).is_file());
+        // It is built once more before it is shown candles.
+        let read_to_decide = traffic.read_to_decide.saturating_sub(traffic.read_to_build);
+        if read_to_decide > LEAST {
+            return found(
+                Finding::Failed,
+                format!(
+                    "it reads {read_to_decide} bytes while it is shown candles: read in build, files that parameters name"
+                ),
+            );
+        }
+        if traffic.read_to_build > 0 && !names_a_file {
+            return found(
+                Finding::Failed,
+                format!(
+                    "it reads {} bytes when it is built, and no parameter names a file: name it by a parameter, so that results \
+                     are known by what it holds",
+                    traffic.read_to_build
+                ),
+            );
+        }
+        if traffic.wrote > 0 {
+            return found(
+                Finding::Noted,
+                format!(
+                    "it writes {} bytes, to a file or as messages: nothing may come back from there",
+                    traffic.wrote
+                ),
+            );
+        }
+        found(Finding::Passed, "it reads no file that no parameter names, and writes none".to_owned())
+    }
+}
+
+/// The first candle at which two runs decide otherwise.
+pub(super) fn first_difference(one: &[Decision], other: &[Decision]) -> Option<usize> {
+    let place = one.iter().zip(other).position(|(one, other)| one != other);
+    let place = place.or((one.len() != other.len()).then(|| one.len().min(other.len())))?;
+    one.get(place).into_iter().chain(other.get(place)).map(|decision| decision.candle).min()
+}
+
+/// The same strategy, and files that its parameters name are named from the root.
+fn with_whole_paths(subject: &Subject) -> Subject {
+    let mut whole = subject.clone();
+    for value in whole.params.as_object_mut().into_iter().flat_map(|params| params.values_mut()) {
+        let path =
+            value.as_str().filter(|text| !text.is_empty()).and_then(|text| fs::canonicalize(text).ok());
+        if let Some(path) = path {
+            *value = Value::String(path.to_string_lossy().into_owned());
+        }
+    }
+    whole
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}

@@ -1,0 +1,79 @@
+//! The intervals of the edge and of the win rate, by trades in the order in which they became known.
+
+use crate::judge::{News, UNSEEN_PAYOUT_FRACTION, in_order};
+use crate::{IntentRow, JudgedTrade, to_trade_outcome};
+use candlewick_sdk::Payout;
+use candlewick_statistics::ConfidenceSequence;
+
+/// Of intents by their rows, in the order in which the Session was handed them, as [`judge`](crate::judge).
+pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
+    edge_sequence_of(&rows.into_iter().map(JudgedTrade::of_row).collect::<Vec<_>>())
+}
+
+/// Of trades that may be known from elsewhere, as [`judge_trades`](crate::judge_trades).
+pub fn edge_sequence_of(trades: &[JudgedTrade]) -> ConfidenceSequence {
+    let mut sequence = ConfidenceSequence::new();
+    let mut open: Vec<_> = trades.iter().map(|_| None).collect();
+    for (_, _, news, place) in in_order(trades) {
+        match news {
+            News::Decided => open[place] = Some(sequence.on_open()),
+            News::Answered => {}
+            News::Ended => {
+                let JudgedTrade { payout, ended, sequence: order, .. } = trades[place];
+                let payout = order.and_then(|order| order.settled_payout).or(payout);
+                if let (Some(trade), Some((_, outcome))) = (open[place].take(), ended) {
+                    let pays = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+                    sequence.on_settled(trade, to_trade_outcome(outcome), pays);
+                }
+            }
+        }
+    }
+    sequence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SymbolId;
+    use candlewick_sdk::{Millis, Outcome};
+
+    fn trade(decided: i64, ended: Option<(i64, Outcome)>, percent: Option<i64>) -> JudgedTrade {
+        JudgedTrade {
+            symbol: SymbolId::FIRST,
+            decided: Millis::from_seconds(decided),
+            answered: Some(Millis::from_seconds(decided + 1)),
+            payout: percent.and_then(|percent| Payout::from_percent(percent.into()).ok()),
+            ended: ended.map(|(at, outcome)| (Millis::from_seconds(at), outcome)),
+            sequence: None,
+        }
+    }
+
+    #[test]
+    fn trades_count_in_the_order_in_which_they_became_known() {
+        let outcome = |place: i64| if place % 4 == 0 { Outcome::Lost } else { Outcome::Won };
+        // Each ends after the next has opened, and one is never heard of again.
+        let mut trades: Vec<JudgedTrade> = (0..120)
+            .map(|place| trade(place * 60, Some((place * 60 + 90, outcome(place))), Some(85)))
+            .collect();
+        trades.push(trade(30, None, None));
+        trades.push(trade(40, Some((50, Outcome::Cancelled)), None));
+        let mut by_hand = ConfidenceSequence::new();
+        let mut open = vec![by_hand.on_open()];
+        let _lost = by_hand.on_open();
+        let cancelled = by_hand.on_open();
+        by_hand.on_settled(cancelled, candlewick_statistics::TradeOutcome::Cancelled, 0.85);
+        for place in 1..=120 {
+            if place < 120 {
+                open.push(by_hand.on_open());
+            }
+            by_hand.on_settled(open.remove(0), to_trade_outcome(outcome(place - 1)), 0.85);
+        }
+        let found = edge_sequence_of(&trades);
+        assert_eq!(found.settled(), 120);
+        assert_eq!(found.edge(0.95), by_hand.edge(0.95));
+        assert_eq!(found.win_rate(0.95), by_hand.win_rate(0.95));
+        // Their order in the list says nothing.
+        trades.reverse();
+        assert_eq!(edge_sequence_of(&trades).edge(0.95), by_hand.edge(0.95));
+    }
+}

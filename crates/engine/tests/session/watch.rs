@@ -1,0 +1,113 @@
+//! After an edge was shown, its end is noticed.
+
+use crate::event::{at, candle, lost, opened_paying, won};
+use crate::script::Script;
+use crate::test_session::TestSession;
+use candlewick_engine::{
+    BotVerdict, Edge, Event, Header, JournalDecoder, Judge, RiskSettings, Session, SessionSettings,
+    VerdictSettings,
+};
+use candlewick_sdk::MoneyScale;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::{Value, json, to_string};
+
+const WINS: i64 = 30;
+const TRADES: i64 = 60;
+
+fn quick(risk: &mut RiskSettings, watch_trades: u64) {
+    risk.verdict = VerdictSettings { alpha: 0.3, delta: 0.5, watch_trades, ..VerdictSettings::default() };
+    (risk.max_drawdown_percent, risk.daily_loss_limit) = (0.0, Decimal::ZERO);
+}
+
+fn always() -> Script {
+    Script::new("a").buys(&(1..=TRADES).collect::<Vec<_>>())
+}
+
+/// Trades that win, and then lose, each before the next is decided.
+fn trades() -> impl Iterator<Item = Event> {
+    (1..=TRADES).flat_map(|minute| {
+        let intent = minute.unsigned_abs();
+        let end = if minute <= WINS { won(intent, 800) } else { lost(intent, 1_000) };
+        [candle(0, minute), at(minute * 60 + 1, opened_paying(intent, 80)), at(minute * 60 + 50, end)]
+    })
+}
+
+#[test]
+fn an_edge_that_was_shown_and_ended_is_said_once_and_refuses_where_it_is_enforced() {
+    for is_enforced in [true, false] {
+        let mut session = TestSession::new(&[always()], |risk| {
+            quick(risk, 100);
+            risk.enforce_verdict = is_enforced;
+        });
+        let answers: Vec<String> = trades().map(|event| session.handle(&event)).collect();
+        let place = |word: &str| {
+            let found: Vec<usize> = (0..answers.len()).filter(|at| answers[*at].contains(word)).collect();
+            let &[only] = found.as_slice() else { panic!("{word}: {answers:?}") };
+            only
+        };
+        let (shown, ended) = (place("a Shown after"), place("a NoLongerHeld after"));
+        assert!(shown < 3 * WINS as usize && ended > 3 * WINS as usize, "{shown} {ended}");
+        assert_eq!(answers[ended + 1] == "a EdgeRejected", is_enforced, "{}", answers[ended + 1]);
+        assert_eq!(session.session.edge_rejected_bots().collect::<Vec<_>>(), ["a"]);
+        let verdict = session.session.verdicts().next().unwrap();
+        let since = verdict.judge().no_longer_held_since().unwrap();
+        let decided = |trade: i64| session.book.rows()[trade as usize - 1].approved.decision_time();
+        assert!((decided(WINS)..=decided(WINS + 3)).contains(&since), "{since:?}");
+        // By its rows it is the same.
+        let plan = verdict.edge_test().plan();
+        let after = BotVerdict::after(session.book.rows(), plan);
+        assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::NoLongerHeld, Some(since)));
+        assert_eq!(Judge::after(session.book.rows(), plan.watching(0)).no_longer_held_since(), None);
+    }
+}
+
+#[test]
+fn a_restart_goes_on_watching_and_a_journal_without_a_watch_has_none_until_a_run_sets_one() {
+    let settings = |watch_trades| {
+        let mut risk = RiskSettings::default();
+        quick(&mut risk, watch_trades);
+        let (money_scale, balance) = (MoneyScale::default(), Decimal::from(10_000));
+        SessionSettings { money_scale, balance, risk, bots: vec![always().bot] }
+    };
+    let header = |settings: &SessionSettings, has_watch: bool| {
+        let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();
+        let mut settings = json!({ "session": settings });
+        if !has_watch {
+            let plan = settings.pointer_mut("/session/risk/verdict").and_then(Value::as_object_mut);
+            plan.unwrap().remove("watch_trades");
+        }
+        Header { format: Header::FORMAT, settings, strategies, data_hash: None }
+    };
+    for (first_has_watch, later_has_watch) in [(true, true), (false, true), (false, false)] {
+        let settings = settings(if later_has_watch { 100 } else { 0 });
+        let mut session = Session::new(&settings, vec![always().strategy()]).unwrap();
+        session.begin_run(&header(&settings, first_has_watch));
+        let begun = header(&settings, first_has_watch);
+        let mut again = Session::new(&settings, vec![always().strategy()]).unwrap();
+        let mut recall = JournalDecoder::of_run(&begun, &mut again).unwrap();
+        again.begin_run(&begun);
+        let mut actions = Vec::new();
+        let events: Vec<Event> = trades().collect();
+        let half = events.len() * 2 / 3;
+        for event in &events[..half] {
+            again.recall(&recall.read_event(&to_string(event).unwrap()).unwrap());
+            session.handle(event, &mut actions);
+            for action in actions.drain(..) {
+                again.recall(&recall.read_action(&to_string(&action).unwrap()).unwrap());
+            }
+        }
+        again.begin_run(&header(&settings, later_has_watch));
+        session.begin_run(&header(&settings, later_has_watch));
+        let state = |session: &Session| {
+            let verdict = session.verdicts().next().unwrap();
+            (verdict.edge(), verdict.judge().no_longer_held_since(), verdict.first_intent())
+        };
+        assert_eq!(state(&again), state(&session));
+        for event in &events[half..] {
+            session.handle(event, &mut actions);
+            again.handle(event, &mut Vec::new());
+        }
+        let expected = if later_has_watch { Edge::NoLongerHeld } else { Edge::Shown };
+        assert_eq!((state(&session).0, state(&session).2.number()), (expected, 1), "{first_has_watch}");
+    }
+}

@@ -1,0 +1,250 @@
+//! A CSV of trades has the accounts of the Session that made them, to the last bit and in whatever order its lines stand.
+
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
+use candlewick_engine::{
+    Action, BotSettings, Event, EventKind, IntentId, Opened, Origin, Rejection, RiskSettings, SeriesId,
+    Session, SessionSettings, Settled, StakeSettings, TradeBook, judge,
+};
+use candlewick_report::edge::{Sample, TradesFile, read_trades};
+use candlewick_report::run::{Caveats, write_trades_to};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
+use candlewick_statistics::{EdgeTest, EdgeTestPlan};
+use proptest::prelude::*;
+use std::fs;
+
+struct AlwaysBuys;
+
+impl Strategy for AlwaysBuys {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("always"))
+    }
+}
+
+/// Two bots that trade every minute, and one that has no candles.
+fn settings() -> SessionSettings {
+    let bot = |name: &str, symbol: &str| BotSettings {
+        name: name.to_owned(),
+        symbol: symbol.parse().unwrap(),
+        venue: std::collections::BTreeMap::new(),
+        interval: Interval::MINUTE,
+        strategy: "always".to_owned(),
+        close_type: "05:00".parse().unwrap(),
+        expiration_type: candlewick_sdk::ExpirationType::TimeFixed,
+        params: candlewick_sdk::serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    let risk = RiskSettings {
+        max_open_trades: 0,
+        max_open_trades_per_symbol: 0,
+        max_trades_per_day: 0,
+        daily_loss_limit: Decimal::ZERO,
+        max_drawdown_percent: 0.0,
+        allow_duplicate: true,
+        ..RiskSettings::default()
+    };
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000_000));
+    let bots = vec![bot("a: b", "BTCUSDT"), bot("c", "EURUSD"), bot("silent", "GBPUSD")];
+    SessionSettings { money_scale, balance, risk, bots }
+}
+
+/// What becomes of an intent: when it is answered and settled after its decision, in tens of seconds, what it pays, and
+/// how it ends; refused or never settled as well.
+type Course = (i64, i64, u32, u8);
+
+fn event(at: i64, kind: EventKind) -> Event {
+    let at = Millis::from_seconds(600_000 + at);
+    Event { at, received: at, kind }
+}
+
+fn candle(series: usize, minute: i64) -> Event {
+    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+    let opened = Millis::from_seconds(600_000 + minute * 60 - 60);
+    let candle = Candle::new(opened, Interval::MINUTE, numbers).unwrap();
+    let series = SeriesId::new(series).unwrap();
+    event(minute * 60, EventKind::Candle { series, candle, origin: Origin::Live })
+}
+
+fn answer(intent: IntentId, (_, _, percent, ending): Course) -> EventKind {
+    if ending == 4 {
+        return EventKind::Rejected { intent, rejection: Rejection::NoPrice };
+    }
+    let payout = Payout::from_parts(percent * 10_000);
+    let (venue_id, open_time, open_price, close_time, taken) = (None, None, None, None, None);
+    EventKind::Opened(Opened { intent, venue_id, open_time, open_price, close_time, payout, taken })
+}
+
+fn end(intent: IntentId, (_, _, percent, ending): Course) -> Option<EventKind> {
+    let outcome = match ending {
+        0 => Outcome::Won,
+        1 => Outcome::Lost,
+        2 => Outcome::Draw,
+        3 => Outcome::Cancelled,
+        _ => return None,
+    };
+    let payout = Payout::from_parts(percent * 10_000);
+    let (open_time, open_price, close_time, close_price) = (None, None, None, None);
+    let profit = Money::ZERO;
+    Some(EventKind::Settled(Settled {
+        intent,
+        outcome,
+        profit,
+        open_time,
+        open_price,
+        close_time,
+        close_price,
+        payout,
+    }))
+}
+
+/// Plays two bots whose intents take these courses, one after another.
+fn played(courses: &[Course]) -> (Session, TradeBook) {
+    let settings = settings();
+    let strategies = settings.bots.iter().map(|_| Box::new(AlwaysBuys) as Box<dyn Strategy>).collect();
+    let mut session = Session::new(&settings, strategies).unwrap();
+    let (mut book, mut actions, mut due) = (TradeBook::default(), Vec::new(), Vec::new());
+    let mut hand = |event: Event, due: &mut Vec<(i64, Event)>| {
+        session.handle(&event, &mut actions);
+        book.record_event(&event);
+        for action in actions.drain(..) {
+            book.record_action(&action);
+            if let Action::Open(approved) = &action {
+                let intent = approved.intent();
+                let course = courses[intent.number() as usize % courses.len()];
+                let decided = approved.decision_time().get() / 1_000 - 600_000;
+                let answered = decided + 10 * course.0;
+                due.push((answered, event_at(answered, answer(intent, course))));
+                let settled = answered + 10 * course.1;
+                due.extend(end(intent, course).map(|kind| (settled, event_at(settled, kind))));
+            }
+        }
+    };
+    for minute in 1..=i64::try_from(courses.len()).unwrap() {
+        due.sort_by_key(|(at, _)| *at);
+        let now = minute * 60;
+        while due.first().is_some_and(|(at, _)| *at <= now) {
+            let (_, event) = due.remove(0);
+            hand(event, &mut due);
+        }
+        hand(candle(0, minute), &mut due);
+        hand(candle(1, minute), &mut due);
+    }
+    (session, book)
+}
+
+fn event_at(at: i64, kind: EventKind) -> Event {
+    event(at, kind)
+}
+
+fn read(text: &str) -> TradesFile {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trades.csv");
+    fs::write(&path, text).unwrap();
+    read_trades(&path, None).unwrap()
+}
+
+/// Both accounts, what they are held to and how the trades overlap, to the last bit.
+fn bits(test: &EdgeTest) -> [u64; 5] {
+    let overlap = test.overlap();
+    [
+        test.edge_account(),
+        test.mirror_account(),
+        test.goal(),
+        overlap.variance_inflation(),
+        overlap.clusters() as f64,
+    ]
+    .map(f64::to_bits)
+}
+
+fn bits_of(sample: &Sample) -> [u64; 5] {
+    let numbers =
+        [sample.account_for, sample.account_against, sample.threshold_for, sample.variance_inflation];
+    let [edge, mirror, goal, inflation] = numbers.map(|number| number.unwrap().to_bits());
+    [edge, mirror, goal, inflation, (sample.clusters.unwrap() as f64).to_bits()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_csv_has_the_accounts_of_the_session_whatever_the_order_of_its_lines(
+        courses in prop::collection::vec((0_i64..5, 1_i64..60, 60_u32..93, 0_u8..6), 2..60),
+        order in any::<u64>(),
+    ) {
+        let (session, book) = played(&courses);
+        let settings = settings();
+        let caveats = Caveats { withholding: vec!["a reason; of two".to_owned()], labels: vec!["hypothesis"], variants: 7 };
+        let mut written = Vec::new();
+        write_trades_to(&mut written, &book, &settings.bots, (settings.money_scale, &caveats)).unwrap();
+        let text = String::from_utf8(written).unwrap();
+        let (header, lines) = text.split_once('\n').unwrap();
+        let mut lines: Vec<&str> = lines.lines().collect();
+        prop_assume!(!lines.is_empty());
+        for place in 0..lines.len() {
+            let other = (order as usize).wrapping_mul(place + 7) % lines.len();
+            lines.swap(place, other);
+        }
+        let shuffled = format!("{header}\n{}\n", lines.join("\n"));
+        let plan = EdgeTestPlan::default();
+        let all = judge(book.rows(), EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
+        for text in [&text, &shuffled] {
+            let file = read(text);
+            prop_assert_eq!((file.bots, &file.caveats), (3, &caveats));
+            let samples = Sample::all_of(&file.trades, plan, (file.bots, &file.caveats)).unwrap();
+            prop_assert_eq!(bits_of(&samples[0]), bits(&all));
+            let mut compared = 0;
+            for (name, verdict) in session.bots().iter().zip(session.verdicts()) {
+                let Some(sample) = samples.iter().find(|sample| sample.bot.as_ref() == Some(name)) else { continue };
+                prop_assert_eq!(bits_of(sample), bits(verdict.edge_test()), "{}", name);
+                compared += 1;
+            }
+            prop_assert_eq!(compared, 2);
+        }
+    }
+}
+
+#[test]
+fn lines_of_one_moment_are_judged_alike_in_any_order_where_a_file_has_no_numbers() {
+    let line = |bot: &str, decided: u32, closed: u32, payout: u32, result: &str| {
+        format!("{bot},X,{decided},{closed},{payout},{result}\n")
+    };
+    let header = "bot,symbol,decision_time,close_time,payout,result\n";
+    let mut lines: Vec<String> = (0..40)
+        .flat_map(|k| {
+            let won = |wins: bool| if wins { "WON" } else { "LOST" };
+            [
+                line("a", k, k + 4, 70 + k % 9, won(k % 3 > 0)),
+                line("b", k, k + 4, 80, won(k % 2 > 0)),
+                line("a", k, k + 5, 91 - k % 7, won(k % 5 > 0)),
+            ]
+        })
+        .collect();
+    let figures = |lines: &[String]| {
+        let file = read(&format!("{header}{}", lines.concat()));
+        let samples = Sample::all_of(&file.trades, EdgeTestPlan::default(), (0, &file.caveats)).unwrap();
+        samples.iter().map(bits_of).collect::<Vec<_>>()
+    };
+    let first = figures(&lines);
+    assert_eq!(f64::from_bits(first[0][2]), 60.0, "two bots and all together share alpha");
+    lines.reverse();
+    assert_eq!(figures(&lines), first);
+    lines.rotate_left(17);
+    lines.swap(3, 30);
+    assert_eq!(figures(&lines), first);
+}
+
+#[test]
+fn a_file_of_two_runs_is_refused() {
+    let text = "bot,symbol,decision_time,close_time,payout,result,decision_no,payout_no,left_out_no,result_no\n\
+                a,X,1,2,85,WON,1,2,,3\na,X,5,6,85,WON,1,2,,3\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trades.csv");
+    fs::write(&path, text).unwrap();
+    let error = read_trades(&path, None).unwrap_err().to_string();
+    assert!(error.contains("line 3") && error.contains("one run's trades at a time"), "{error}");
+}

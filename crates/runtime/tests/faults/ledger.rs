@@ -1,0 +1,116 @@
+//! The ledger against what the venue took, once all is quiet: to the cent, or the lie about that very trade was said.
+
+use crate::plan::BALANCE;
+use crate::truth::{Trade, Truth};
+use crate::watcher::is_unfinished;
+use crate::world::World;
+use candlewick_broker::Account;
+use candlewick_engine::{IntentState, Session, TradeBook};
+use candlewick_journal::StoredLine;
+use std::collections::BTreeSet;
+
+/// Holds the ledger to the venue's trades.
+pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
+    let lines = world.disk().lines.clone();
+    let (booked, brought) = (deposits(&lines), second_trade_profits(lines.iter()));
+    let seconds_open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
+    let of_venue = |id: &str| truth.find(id).map_or(0, |trade| trade.profit);
+    let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
+    let settled: i64 = settled.filter_map(|row| book.venue_id(row)).map(|id| of_venue(id.as_str())).sum();
+    let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
+    let staked: i64 = unfinished.clone().map(|row| row.approved.stake().minor()).sum::<i64>() + seconds_open;
+    let expected = BALANCE + settled + brought + booked - staked;
+    let (free, open) = (session.ledger().free().minor(), session.ledger().open_stakes().minor());
+    world.require(free == expected, || format!("the ledger says {free}, the venue's trades {expected}"));
+    world.require(open == staked, || format!("{open} are still at stake, of {staked}"));
+    // What is open here and over there is so by a lie, which was said.
+    for row in unfinished {
+        let number = row.approved.intent().number();
+        // One that a list shows too little of stays in doubt, and a person was told its name.
+        let is_asked = |trade: &Trade| {
+            world.has_said(|text| text.contains("stays in doubt") && text.contains(&trade.id))
+        };
+        let is_said = truth.of_intent(number).is_some_and(|trade| is_said(world, trade) || is_asked(trade));
+        world.require(is_said, || format!("intent {number} is open, and nobody said why"));
+    }
+    for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
+        let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
+        check_said(world, (row.approved.intent().number(), &id), truth);
+    }
+    check_deposits(world, (book, truth), (booked, &lines, seconds_open));
+}
+
+/// What came or went without an intent is what the wallet once showed of trades that are none's.
+fn check_deposits(
+    world: &World,
+    (book, truth): (&TradeBook, &Truth),
+    (booked, lines, seconds_open): (i64, &[StoredLine], i64),
+) {
+    if world.is_far_off() {
+        return;
+    }
+    let claimed: BTreeSet<String> =
+        book.rows().iter().filter_map(|row| book.venue_id(row)).map(|id| id.to_string()).collect();
+    let is_claimed = |trade: &Trade| claimed.contains(&trade.id);
+    let unclaimed = truth.shown_by(|trade| !is_claimed(trade));
+    // One that became an intent's only later was nobody's before.
+    let strange = truth.shown_by(|trade| !is_claimed(trade) || trade.intent.is_none());
+    // What real money brought is no part of the wallet.
+    let real = truth.trades.iter().filter(|trade| is_claimed(trade) && trade.order.account == Account::Real);
+    let mut beside = BTreeSet::from([0]);
+    for trade in real {
+        beside.extend(beside.clone().into_iter().map(|sum| sum - trade.profit));
+    }
+    // The last of it may have been booked before a later second trade was.
+    let so_far =
+        (0..=lines.len()).filter(|count| *count == 0 || lines[count - 1].line.body.contains("second_trade"));
+    let so_far = so_far.map(|count| second_trade_profits(lines[..count].iter()));
+    let mut sums = so_far.chain([second_trade_profits(lines.iter()) - seconds_open]).map(|sum| sum + booked);
+    let is_shown = |sum: i64| {
+        beside.iter().any(|beside| unclaimed.contains(&(sum - beside)) || strange.contains(&(sum - beside)))
+    };
+    world.require(sums.any(is_shown), || {
+        format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
+    });
+}
+
+/// What was booked of a trade that is not what was ordered, or ended as none can, was said, whatever way it was heard of.
+fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
+    let Some(trade) = truth.of_intent(intent).filter(|trade| trade.id == claimed) else { return };
+    let is_heard = trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome));
+    world.require(!is_heard || is_said(world, trade), || {
+        format!("nobody said {:?} of {}", trade.lie, trade.id)
+    });
+}
+
+/// Whether the lie about a trade was said, of its intent or of itself.
+fn is_said(world: &World, trade: &Trade) -> bool {
+    let (Some(lie), Some(intent)) = (trade.lie, trade.intent) else { return false };
+    let names = [format!("intent {intent} "), format!("intent {intent}:"), format!("{} ", trade.id)];
+    world.has_said(|text| {
+        let is_named = names.iter().any(|name| text.contains(name)) || text.ends_with(&trade.id);
+        is_named && lie.words().iter().any(|words| text.contains(words))
+    })
+}
+
+/// The sum of all that was booked as money that no trade explains, in minor units.
+fn deposits(lines: &[StoredLine]) -> i64 {
+    total(lines.iter(), "deposit", "amount")
+}
+
+/// What second trades of requests have brought.
+pub(crate) fn second_trade_profits<'a>(lines: impl Iterator<Item = &'a StoredLine>) -> i64 {
+    total(lines, "second_trade_settled", "profit")
+}
+
+/// The sum of a field of all events of a kind.
+fn total<'a>(lines: impl Iterator<Item = &'a StoredLine>, event: &str, field: &str) -> i64 {
+    let amount = |stored: &StoredLine| {
+        if !stored.line.body.contains(&format!("\"{event}\"")) {
+            return None;
+        }
+        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+        (body["event"] == event).then(|| body[field].as_i64().unwrap_or_default())
+    };
+    lines.filter_map(amount).sum()
+}

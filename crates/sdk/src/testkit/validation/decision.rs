@@ -1,0 +1,87 @@
+//! Decisions as they are compared between processes.
+
+use super::decoys::Decoys;
+use super::subject::{Answer, Manner, Showing, Subject, guarded};
+use crate::{Candle, Direction, Expiry};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::cell::Cell;
+
+/// What a strategy asked for, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The candle that closed, or that was forming, counted from 0.
+    pub candle: usize,
+    /// Which of the prices inside the candle; the number after the last for its close.
+    pub moment: u8,
+    /// Up or down.
+    pub direction: Direction,
+    /// An expiry of its own.
+    pub expiry: Option<Expiry>,
+}
+
+impl From<&Answer> for Decision {
+    fn from(answer: &Answer) -> Self {
+        let Answer { candle, moment, signal } = answer;
+        Self { candle: *candle, moment: *moment, direction: signal.direction, expiry: signal.expiry }
+    }
+}
+
+impl Subject {
+    /// Its decisions, where no later candle lies behind the one that it is shown. Beside it run its `rivals`, the first of which
+    /// are built before it and the last after it.
+    ///
+    /// # Errors
+    /// A sentence when it cannot be built, or panics.
+    pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
+        let place = Cell::new(0);
+        let run = || {
+            let (before, after) = rivals.split_at(rivals.len() / 2);
+            // Whoever refuses other parameters has no rival.
+            let new = |rival| Showing::new(rival, Manner::LIVE).ok().map(|rival| (rival, Cell::new(0)));
+            let mut others: Vec<_> = before.iter().filter_map(new).collect();
+            let (mut own, mut decoys) = (Showing::new(self, Manner::LIVE)?, Decoys::of(candles));
+            others.extend(after.iter().filter_map(new));
+            while place.get() < candles.len() {
+                for (rival, place) in &mut others {
+                    rival.show_next(candles, place);
+                }
+                decoys.with(place.get(), &candles[place.get()], |candle| own.show(candle, candles, &place));
+            }
+            Ok(own.answers.iter().map(Decision::from).collect())
+        };
+        guarded(&place, run).map_err(|stop| stop.to_string())
+    }
+
+    /// The same strategy as a bot of another symbol with other parameters, as far as their ranges are known.
+    #[must_use]
+    pub fn rival(&self, symbol: crate::Symbol) -> Self {
+        let mut rival = self.clone();
+        rival.bot.symbol = symbol;
+        for parameter in &self.entry.parameters {
+            let given = self.params.get(&parameter.name).unwrap_or(&parameter.default);
+            let (low, high) = (parameter.minimum, parameter.maximum);
+            let Some(other) = given.as_i64().and_then(|number| {
+                let fits = |number: &i64| {
+                    (low.unwrap_or(f64::MIN)..=high.unwrap_or(f64::MAX)).contains(&(*number as f64))
+                };
+                [number + 1, number - 1].into_iter().find(fits)
+            }) else {
+                continue;
+            };
+            if let Value::Object(params) = &mut rival.params {
+                params.insert(parameter.name.clone(), Value::from(other));
+            }
+        }
+        let is_sound = rival.build().is_ok();
+        if is_sound { rival } else { Self { params: self.params.clone(), ..rival } }
+    }
+
+    /// The same strategy under another bot's name.
+    #[must_use]
+    pub fn named(&self, bot: &str) -> Self {
+        let mut other = self.clone();
+        bot.clone_into(&mut other.bot.bot);
+        other
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether what a strategy declares of its signals is what it answers.
+
+use super::bench::{Bench, Found, failed, passed};
+use super::subject::{Manner, Stop, Subject, guarded};
+use super::{Check, Checked, Finding};
+use crate::{Candle, Direction, Expiry};
+use std::cell::Cell;
+
+/// A direction and an expiry, or nothing.
+type Asked = Option<(Direction, Option<Expiry>)>;
+
+/// Holds what is declared, as a search makes it of all candles, to what is answered candle by candle.
+pub(super) fn declaration(bench: &Bench<'_>) -> Found {
+    compare(bench.subject, bench.candles)
+}
+
+/// Holds the [`Declaration`](crate::Declaration) of a strategy to its answers to these candles. A search that goes by a
+/// declaration is only as good as that.
+pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> Checked {
+    super::bench::once(Check::Declaration, compare(subject, candles))
+}
+
+fn compare(subject: &Subject, candles: &[Candle]) -> Found {
+    let built = subject.entry.build_with_declaration(&subject.params, &subject.bot).map_err(Stop::Build)?;
+    let Some(declaration) = built.declaration else {
+        return Ok((Finding::NotRun, "it declares nothing".to_owned()));
+    };
+    let (mut series, entries) = declaration.into_parts();
+    let mut values = vec![Vec::with_capacity(candles.len()); series.len()];
+    guarded(&Cell::new(0), || {
+        // As a search does it, with all candles at hand.
+        for (series, values) in series.iter_mut().zip(&mut values) {
+            series.fill(candles, values);
+        }
+        Ok(())
+    })?;
+    let answers = subject.run_apart(candles, Manner::ALONE)?;
+    let mut answers = answers.iter().peekable();
+    for (index, candle) in candles.iter().enumerate() {
+        let row: Vec<f64> =
+            values.iter().map(|values| values.get(index).copied().unwrap_or(f64::NAN)).collect();
+        let met = entries.iter().find(|entry| entry.is_met_by(&row));
+        let declared = met.map(|entry| (entry.direction, entry.expiry));
+        let answer = answers.next_if(|answer| answer.candle == index);
+        let answered = answer.map(|answer| (answer.signal.direction, answer.signal.expiry));
+        if declared != answered {
+            return failed(format!(
+                "at candle {index} (opens {}) {} declares {}, and on_candle answers {}: make the series and rules say what \
+                 on_candle does, from the candles up to that one alone, or let declaration() return None",
+                candle.time(),
+                subject.entry.name,
+                to_text(declared),
+                to_text(answered)
+            ));
+        }
+    }
+    passed("what it declares of its signals is what on_candle answers, candle by candle")
+}
+
+fn to_text(asked: Asked) -> String {
+    match asked {
+        None => "nothing".to_owned(),
+        Some((direction, None)) => direction.to_string(),
+        Some((direction, Some(expiry))) => format!("{direction} {}", expiry.close_type),
+    }
+}

@@ -1,0 +1,161 @@
+//! The lines of a ledger. What tells them apart comes first, so that lines of other families need not be parsed.
+
+use super::ledger::{Known, LookKind, Note};
+use super::sample::SeriesSample;
+use super::{CandleSample, Family};
+use candlewick_sdk::Millis;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Candles that lines after it name.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CandlesLine {
+    /// Over all whole lines before it.
+    pub(super) chain: String,
+    /// Their name.
+    pub(super) candles: String,
+    /// Which they were before they grew: their own name where they did not.
+    pub(super) root: String,
+    /// Whether somebody chose where they end: no growth then.
+    #[serde(default)]
+    pub(super) is_cut: bool,
+    pub(super) sample: CandleSample,
+}
+
+/// Lines before it are lost.
+#[derive(Serialize, Deserialize)]
+pub(super) struct LostLine {
+    pub(super) chain: String,
+    /// What is known of it.
+    pub(super) lost: String,
+}
+
+/// Variants of one family on the same candles.
+#[derive(Serialize, Deserialize)]
+pub(super) struct TriedLine {
+    /// Older ones have none.
+    #[serde(default)]
+    pub(super) chain: String,
+    pub(super) key: String,
+    pub(super) strategy: String,
+    /// Of older ones, whose candles are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    symbols: Vec<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    interval: String,
+    #[serde(default)]
+    pub(super) kind: LookKind,
+    /// What was run, where it can be run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<String>,
+    #[serde(default)]
+    pub(super) candles: String,
+    /// What of their sample was seen.
+    #[serde(default)]
+    seen: Vec<[usize; 2]>,
+    pub(super) from: Millis,
+    pub(super) to: Millis,
+    /// Name, p-value, Sharpe ratio of a day, and what came of its trades.
+    variants: Vec<Written>,
+}
+
+/// Older ones have no fourth.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Whole(String, Option<f64>, Option<f64>, Option<String>),
+    Older(String, Option<f64>, Option<f64>),
+}
+
+/// All candles that a ledger names.
+#[derive(Default)]
+pub(super) struct KnownCandles(HashMap<String, CandlesLine>);
+
+impl KnownCandles {
+    /// Takes a line that may be one of candles.
+    pub(super) fn read(&mut self, line: &str) {
+        if let Ok(line) = serde_json::from_str::<CandlesLine>(line) {
+            self.0.insert(line.candles.clone(), line);
+        }
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// What candles that grew were before.
+    pub(super) fn root_of(&self, name: &str) -> String {
+        self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
+    }
+
+    /// The root of known candles of which these are more, or that are more of these.
+    pub(super) fn root_like(&self, sample: &CandleSample) -> Option<String> {
+        let mut lines: Vec<&CandlesLine> = self.0.values().filter(|line| line.is_kin_of(sample)).collect();
+        lines.sort_by(|one, two| one.candles.cmp(&two.candles));
+        lines.first().map(|line| line.root.clone())
+    }
+}
+
+impl CandlesLine {
+    fn is_kin_of(&self, sample: &CandleSample) -> bool {
+        !self.is_cut && (sample.is_grown_from(&self.sample) || self.sample.is_grown_from(sample))
+    }
+}
+
+impl TriedLine {
+    pub(super) fn of(
+        (chain, family): (String, &Family),
+        (kind, run): (LookKind, Option<&String>),
+        (candles, seen, span): (String, Vec<[usize; 2]>, &Range<Millis>),
+        notes: &[&Note],
+    ) -> Self {
+        let figures = |note: &&Note| {
+            Written::Whole(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
+        };
+        Self {
+            chain,
+            key: family.key(),
+            strategy: family.strategy.clone(),
+            symbols: Vec::new(),
+            interval: String::new(),
+            kind,
+            run: run.cloned(),
+            candles,
+            seen,
+            from: span.start,
+            to: span.end,
+            variants: notes.iter().map(figures).collect(),
+        }
+    }
+
+    /// The candles that were seen.
+    pub(super) fn sample(&self, candles: &KnownCandles) -> CandleSample {
+        let span = self.from..self.to;
+        match candles.0.get(&self.candles) {
+            Some(line) => line.sample.part(&self.seen, &span),
+            None => CandleSample(
+                self.symbols
+                    .iter()
+                    .map(|symbol| SeriesSample::unsampled(symbol, &self.interval, &span))
+                    .collect(),
+            ),
+        }
+    }
+
+    pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<Known> {
+        let seen = Arc::new(self.sample(candles));
+        let (span, root) = (self.from..self.to, candles.root_of(&self.candles));
+        let known = |written| {
+            let (variant, p_value, sharpe_of_a_day, trades) = match written {
+                Written::Whole(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
+                Written::Older(variant, p_value, sharpe) => (variant, p_value, sharpe, None),
+            };
+            let (root, span, seen) = (root.clone(), span.clone(), Arc::clone(&seen));
+            let candles = self.candles.clone();
+            Known { variant, p_value, sharpe_of_a_day, trades, candles, root, span, seen }
+        };
+        self.variants.into_iter().map(known).collect()
+    }
+}

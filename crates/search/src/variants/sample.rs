@@ -1,0 +1,329 @@
+//! Which candles were seen, whatever their series, file or format is called: a sample of them that their content chooses.
+//!
+//! A candle is known by when it closed and at what price. Its hash decides whether it is in the sample, so that two samples of the
+//! same candles hold the same ones, wherever either begins or ends. Volumes, other prices of the candle, prices beyond seven digits,
+//! and whether it is a candle of one minute or of five do not matter. Candles that were moved in time are other candles.
+
+use candlewick_sdk::{CandleSeries, Millis};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// A sample has at most so many candles of a series: of a million, one in 256.
+const MAX_POINTS: usize = 4096;
+/// Fewer candles of a sample in a common stretch cannot tell that what lies there is something else.
+const FEWEST_TO_TELL: usize = 16;
+/// Candles of another symbol are taken for the same ones from so many alike on; prices of two markets agree now and then.
+const FEWEST_ALIKE: usize = 4;
+/// And from this part of the smaller sample on: one in 20.
+const PART_ALIKE: usize = 20;
+/// Hexadecimal digits of a point.
+const DIGITS: usize = 12;
+
+/// A sample of the candles of some series.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CandleSample(pub(super) Vec<SeriesSample>);
+
+/// A sample of the candles of one series.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SeriesSample {
+    symbol: String,
+    interval: String,
+    pub(super) from: Millis,
+    pub(super) to: Millis,
+    candles: usize,
+    /// One candle in two to the power of this is in the sample.
+    rarity: u32,
+    points: Points,
+    /// When each of them closed; known where the candles are at hand.
+    #[serde(skip)]
+    times: Vec<Millis>,
+}
+
+/// Hashes, in the order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+struct Points(Vec<u64>);
+
+impl CandleSample {
+    /// Of all candles of these series.
+    pub fn of<'a>(series: impl IntoIterator<Item = &'a CandleSeries>) -> Self {
+        Self(series.into_iter().map(SeriesSample::of).collect())
+    }
+
+    /// From the first candle's open to the last one's close.
+    pub fn span(&self) -> Option<Range<Millis>> {
+        let start = self.0.iter().map(|one| one.from).min()?;
+        Some(start..self.0.iter().map(|one| one.to).max()?)
+    }
+
+    /// What of it lies in a stretch of time. Only of a sample whose candles are at hand.
+    #[must_use]
+    pub fn within(&self, range: &Range<Millis>) -> Self {
+        let parts =
+            self.0.iter().zip(self.places(range)).map(|(one, [first, end])| one.part([first, end], range));
+        Self(parts.filter(|one| one.from < one.to).collect())
+    }
+
+    /// What of each series' sample lies in a stretch of time.
+    pub(super) fn places(&self, range: &Range<Millis>) -> Vec<[usize; 2]> {
+        let place = |one: &SeriesSample, at: Millis| one.times.partition_point(|time| *time <= at);
+        self.0.iter().map(|one| [place(one, range.start), place(one, range.end)]).collect()
+    }
+
+    /// The part of it that those places name.
+    pub(super) fn part(&self, places: &[[usize; 2]], range: &Range<Millis>) -> Self {
+        let parts = self.0.iter().zip(places).map(|(one, places)| one.part(*places, range));
+        Self(parts.filter(|one| one.from < one.to).collect())
+    }
+
+    /// A name for these candles that no name of a symbol or a file is part of.
+    pub(super) fn id(&self) -> String {
+        let mut hashes: Vec<[u8; 32]> = self.0.iter().map(SeriesSample::hash).collect();
+        hashes.sort_unstable();
+        blake3::hash(hashes.as_flattened()).to_hex()[..16].to_owned()
+    }
+
+    /// Whether one is the other and more candles at its end: a file that grew.
+    pub(super) fn is_grown_from(&self, other: &Self) -> bool {
+        let pairs = || self.0.iter().zip(&other.0);
+        self.0.len() == other.0.len() && pairs().all(|(one, other)| one.is_grown_from(other))
+    }
+
+    /// The stretch of these candles that the other sample has, too.
+    pub fn seen_in(&self, other: &Self) -> Option<Range<Millis>> {
+        let pairs = self.0.iter().flat_map(|own| other.0.iter().map(move |other| (own, other)));
+        let stretches = pairs.filter_map(|(own, other)| own.common(other));
+        stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))
+    }
+}
+
+impl SeriesSample {
+    fn of(series: &CandleSeries) -> Self {
+        let interval = series.interval();
+        let (mut rarity, mut kept) = (0, Vec::new());
+        for candle in series.candles() {
+            let time = candle.close_time(interval);
+            let point = point(time, candle.close());
+            if point.trailing_zeros() < rarity {
+                continue;
+            }
+            if kept.len() == MAX_POINTS {
+                while kept.len() == MAX_POINTS {
+                    rarity += 1;
+                    kept.retain(|(_, point): &(Millis, u64)| point.trailing_zeros() >= rarity);
+                }
+                if point.trailing_zeros() < rarity {
+                    continue;
+                }
+            }
+            kept.push((time, point));
+        }
+        let (times, points) = kept.into_iter().unzip();
+        Self {
+            symbol: series.series().symbol.to_string(),
+            interval: interval.to_string(),
+            from: series.start(),
+            to: series.end(),
+            candles: series.candles().len(),
+            rarity,
+            points: Points(points),
+            times,
+        }
+    }
+
+    /// Of a series of which only this is known.
+    pub(super) fn unsampled(symbol: &str, interval: &str, span: &Range<Millis>) -> Self {
+        let (symbol, interval) = (symbol.to_owned(), interval.to_owned());
+        let (points, times) = (Points::default(), Vec::new());
+        Self { symbol, interval, from: span.start, to: span.end, candles: 0, rarity: 0, points, times }
+    }
+
+    fn part(&self, [first, end]: [usize; 2], range: &Range<Millis>) -> Self {
+        let own = |all: &[u64]| all.get(first..end).unwrap_or_default().to_vec();
+        Self {
+            from: self.from.max(range.start),
+            to: self.to.min(range.end),
+            points: Points(own(&self.points.0)),
+            times: self.times.get(first..end).unwrap_or_default().to_vec(),
+            ..self.clone()
+        }
+    }
+
+    fn hash(&self) -> [u8; 32] {
+        let Self { from, to, candles, points, interval, .. } = self;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{from} {to} {candles} {interval} ").as_bytes());
+        hasher.update(String::from(points.clone()).as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+
+    /// Points that a sample of this rarity has.
+    fn at(&self, rarity: u32) -> impl Iterator<Item = u64> {
+        self.points.0.iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
+    }
+
+    fn is_grown_from(&self, other: &Self) -> bool {
+        let rarity = self.rarity.max(other.rarity);
+        let (own, before): (Vec<u64>, Vec<u64>) = (self.at(rarity).collect(), other.at(rarity).collect());
+        let is_longer = (self.to, self.candles) >= (other.to, other.candles);
+        (&self.interval, self.from) == (&other.interval, other.from) && is_longer && own.starts_with(&before)
+    }
+
+    /// The stretch of time in which both have the same candles.
+    fn common(&self, other: &Self) -> Option<Range<Millis>> {
+        let both = self.from.max(other.from)..self.to.min(other.to);
+        if both.is_empty() {
+            return None;
+        }
+        let rarity = self.rarity.max(other.rarity);
+        let theirs: HashSet<u64> = other.at(rarity).collect();
+        let in_both = |time: &Millis| both.start < *time && *time <= both.end;
+        let timed = self.points.0.iter().zip(&self.times);
+        let own: Vec<u64> = timed
+            .filter(|(point, time)| point.trailing_zeros() >= rarity && in_both(time))
+            .map(|(point, _)| *point)
+            .collect();
+        let alike = own.iter().filter(|point| theirs.contains(point)).count();
+        let is_same = if self.symbol == other.symbol {
+            alike > 0 || own.len() < FEWEST_TO_TELL || theirs.is_empty()
+        } else {
+            alike >= FEWEST_ALIKE && alike * PART_ALIKE >= own.len().min(theirs.len())
+        };
+        is_same.then_some(both)
+    }
+}
+
+/// A hash of when a candle closed and at what price, of as many bits as are written.
+fn point(time: Millis, close: f64) -> u64 {
+    let price = u64::from((close as f32).to_bits());
+    let mixed = time.get().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = mixed ^ price.wrapping_add(0xD1B5_4A32_D192_ED03).wrapping_mul(0x2545_F491_4F6C_DD1D);
+    // The finish of SplitMix64.
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ mixed >> 31) & ((1 << (4 * DIGITS)) - 1)
+}
+
+impl From<Points> for String {
+    fn from(points: Points) -> Self {
+        let mut text = Self::with_capacity(points.0.len() * DIGITS);
+        for point in points.0 {
+            let _ = write!(text, "{point:0DIGITS$x}");
+        }
+        text
+    }
+}
+
+impl From<String> for Points {
+    fn from(text: String) -> Self {
+        let digits = text.as_bytes().chunks_exact(DIGITS);
+        let parsed = digits.map(|digits| u64::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
+        Self(parsed.map(Result::unwrap_or_default).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
+
+    fn series(name: &str, candles: &[Candle]) -> CandleSeries {
+        let (symbol, interval) = name.split_once('@').unwrap();
+        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
+        CandleSeries::new(series, candles.to_vec()).unwrap()
+    }
+
+    fn sample(name: &str, candles: &[Candle]) -> CandleSample {
+        CandleSample::of([&series(name, candles)])
+    }
+
+    fn minutes(count: u32) -> Interval {
+        format!("{count}m").parse().unwrap()
+    }
+
+    /// The same with other volumes and other highs.
+    fn exported_again(candles: &[Candle]) -> Vec<Candle> {
+        let other = |candle: &Candle| {
+            let numbers = Ohlcv {
+                open: candle.open(),
+                high: candle.high() * 1.01,
+                low: candle.low(),
+                close: candle.close() * (1.0 + 1e-9),
+                volume: 7.0,
+            };
+            Candle::new(candle.time(), minutes(1), numbers).unwrap()
+        };
+        candles.iter().map(other).collect()
+    }
+
+    #[test]
+    fn the_same_candles_are_known_under_another_name_cut_and_exported_again() {
+        let candles = random_walk(3, 40_000);
+        let own = sample("BTCUSDT@1m", &candles);
+        let whole = own.span().unwrap();
+        assert_eq!(own.seen_in(&own), Some(whole.clone()));
+        for (name, from, to) in [
+            ("BTCUSDT@1m", 0, 39_999),
+            ("MINE@1m", 1, 40_000),
+            ("X@1m", 30_123, 40_000),
+            ("X@1m", 9_001, 17_500),
+        ] {
+            let other = sample(name, &exported_again(&candles[from..to]));
+            let seen = own.seen_in(&other).unwrap_or_else(|| panic!("{name} {from} {to}"));
+            assert_eq!(seen, candles[from].time()..candles[to - 1].time() + Millis::MINUTE);
+        }
+        // A few candles at the end of the same symbol are too few to tell, and count.
+        assert!(own.seen_in(&sample("BTCUSDT@1m", &candles[39_990..])).is_some());
+    }
+
+    #[test]
+    fn other_candles_of_the_same_time_and_the_same_candles_of_another_time_are_not_the_same() {
+        let (candles, others) = (random_walk(3, 40_000), random_walk(4, 40_000));
+        let own = sample("BTCUSDT@1m", &candles[..20_000]);
+        for name in ["BTCUSDT@1m", "ETHUSDT@1m"] {
+            assert_eq!(own.seen_in(&sample(name, &others)), None, "{name}");
+            assert_eq!(own.seen_in(&sample(name, &candles[20_000..])), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn longer_candles_of_the_same_prices_are_known() {
+        let candles = random_walk(3, 40_000);
+        let own = sample("BTCUSDT@1m", &candles);
+        let is_first = |candle: &&Candle| candle.time().is_aligned_to(Millis::MINUTE * 5);
+        let first = candles.iter().position(|candle| is_first(&candle)).unwrap();
+        let longer = candles[first..].chunks_exact(5).map(|five| {
+            let high = five.iter().map(Candle::high).fold(f64::MIN, f64::max);
+            let low = five.iter().map(Candle::low).fold(f64::MAX, f64::min);
+            let (open, close) = (five[0].open(), five[4].close());
+            Candle::new(five[0].time(), minutes(5), Ohlcv { open, high, low, close, volume: 0.0 }).unwrap()
+        });
+        assert!(own.seen_in(&sample("MINE@5m", &longer.collect::<Vec<_>>())).is_some());
+    }
+
+    #[test]
+    fn a_file_that_grew_is_the_same_and_one_that_begins_elsewhere_is_not() {
+        let candles = random_walk(3, 40_000);
+        let [short, long] = [20_000, 40_000].map(|end| sample("BTCUSDT@1m", &candles[..end]));
+        assert!(long.is_grown_from(&short) && !short.is_grown_from(&long));
+        let later = sample("BTCUSDT@1m", &candles[1..]);
+        assert!(!later.is_grown_from(&short) && later.id() != long.id());
+        assert_eq!(long.id(), sample("OTHER@1m", &candles).id());
+        assert!(!sample("BTCUSDT@1m", &random_walk(9, 40_000)).is_grown_from(&short));
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let own = sample("BTCUSDT@1m", &random_walk(3, 10_000));
+        let text = serde_json::to_string(&own).unwrap();
+        assert!(text.len() < 60_000, "{}", text.len());
+        let read: CandleSample = serde_json::from_str(&text).unwrap();
+        assert_eq!((own.seen_in(&read), read.id()), (own.span(), own.id()));
+        let range = Millis::new(0)..own.span().unwrap().start + Millis::MINUTE * 3_000;
+        assert_eq!(own.within(&range).seen_in(&read), own.within(&range).span());
+    }
+}

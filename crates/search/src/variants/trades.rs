@@ -1,0 +1,39 @@
+//! What came of the trades of a variant, as a hash: the same for variants that cannot be told apart by their results.
+
+use crate::sweep::{Figures, Timeline};
+use candlewick_engine::TradeBook;
+use candlewick_sdk::{Millis, Outcome};
+use std::ops::Range;
+
+impl Figures {
+    /// A hash of how many trades won, lost, drew and were called off, and when in its time they became known.
+    pub fn trades_hash(&self) -> String {
+        hash([self.won, self.lost, self.draw, self.cancelled], &self.timeline)
+    }
+}
+
+/// One hash of several, in their order.
+pub fn join_hashes(hashes: &[String]) -> String {
+    blake3::hash(hashes.join(" ").as_bytes()).to_hex()[..16].to_owned()
+}
+
+/// The same of the trades of some bots of a run over the candles of a stretch.
+pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
+    let is_own = |bot: usize| bots.contains(&bot);
+    let own = || book.rows().iter().filter(|row| is_own(row.approved.bot().index()));
+    let count = |outcome| own().filter(|row| row.outcome == Some(outcome)).count() as u64;
+    let counts = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(count);
+    hash(counts, &Timeline::of_rows(own(), span))
+}
+
+fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for count in counts {
+        hasher.update(&count.to_le_bytes());
+    }
+    hasher.update(&timeline.longest_parts().to_le_bytes());
+    for (won, lost) in timeline.parts() {
+        hasher.update(&won.to_le_bytes()).update(&lost.to_le_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}

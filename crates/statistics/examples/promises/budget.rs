@@ -1,0 +1,145 @@
+//! How often any edge is shown that is not there, of many bots that share one alpha, and of bots that somebody begins anew.
+
+use crate::measured::{Bound, Measured, SEED, Scale};
+use candlewick_statistics::{
+    AlphaBudget, BudgetedBot, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamEvent,
+    TradeDependence, TradeOutcome, TradeStream,
+};
+use std::ops::ControlFlow;
+
+const PAYOUTS: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
+
+/// Who begins bots anew, of whom it knows every account after every trade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Restarts {
+    Never,
+    /// Whoever is below 0.8: its losses would be forgotten, if they could be.
+    Behind,
+    /// Whoever has grown by half: its gains would be kept, if they could be.
+    Ahead,
+    /// Whoever is below 0.8 leaves, and one of a new name comes; each hundredth trade another comes on top, to 2 more at most.
+    Renamed,
+}
+
+/// The share of journals that show any edge, of bots that all win exactly their break-even; and the same where each has
+/// all of alpha, which is what it costs not to share.
+pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
+    let alpha = scale.plan.alpha();
+    let mut errors = Vec::new();
+    for (bots, restarts, name) in [
+        (20, Restarts::Never, "20 bots"),
+        (50, Restarts::Never, "50 bots"),
+        (1, Restarts::Behind, "1 bot, begun anew when it is behind"),
+        (1, Restarts::Ahead, "1 bot, begun anew when it is ahead"),
+        (3, Restarts::Behind, "3 bots, begun anew when they are behind"),
+        (3, Restarts::Ahead, "3 bots, begun anew when they are ahead"),
+        (3, Restarts::Renamed, "3 bots, replaced when they are behind, and joined by two"),
+    ] {
+        for (is_shared, how) in [(true, "one alpha"), (false, "alpha for each")] {
+            let bound = if is_shared { Bound::AtMost } else { Bound::Unpromised };
+            let promise = format!("any edge shown in a journal of {name}, {how}");
+            let trials = scale.trials / bots.min(10);
+            errors.push(Measured::share((promise, bound, alpha), trials.max(20), |journal| {
+                Journal::new(scale.plan, bots as usize, is_shared).shows(journal, restarts, scale.trades)
+            })?);
+        }
+    }
+    Ok(errors)
+}
+
+struct Journal {
+    plan: EdgeTestPlan,
+    budget: AlphaBudget,
+    is_shared: bool,
+    names: Vec<String>,
+    tests: Vec<EdgeTest>,
+    next_name: usize,
+}
+
+impl Journal {
+    fn new(plan: EdgeTestPlan, bots: usize, is_shared: bool) -> Self {
+        let names: Vec<String> = (0..bots).map(|bot| bot.to_string()).collect();
+        let budget = AlphaBudget::of_first_run(names.iter().map(String::as_str));
+        let tests = vec![EdgeTest::new(plan); bots];
+        let mut journal = Self { plan, budget, is_shared, names, tests, next_name: bots };
+        journal.set_weights();
+        journal
+    }
+
+    fn set_weights(&mut self) {
+        for (name, test) in self.names.iter().zip(&mut self.tests) {
+            let weight = self.budget.weight(name).unwrap_or_default();
+            test.set_weight(if self.is_shared { weight } else { 1.0 });
+        }
+    }
+
+    /// Whether any bot is shown to have an edge within so many trades of each.
+    fn shows(mut self, journal: u64, restarts: Restarts, trades: u64) -> Result<bool, StatisticsError> {
+        let stream = TradeStream::new(TradeDependence::Independent, &PAYOUTS, 0.0, 0.02)?;
+        let most = self.tests.len() + if restarts == Restarts::Renamed { 2 } else { 0 };
+        let mut courses: Vec<_> =
+            (0..most as u64).map(|bot| outcomes(&stream, journal * 64 + bot, trades)).collect();
+        for trade in 1..=trades {
+            for (bot, course) in courses.iter_mut().enumerate().take(self.tests.len()) {
+                let Some((payout_fraction, outcome)) = course.pop() else { continue };
+                let stake: NotionalStake = self.tests[bot].on_open(payout_fraction)?;
+                self.tests[bot].settle(stake, outcome, payout_fraction);
+                if self.tests[bot].edge_account() >= self.tests[bot].goal() {
+                    return Ok(true);
+                }
+            }
+            self.restart(restarts, trade, most);
+        }
+        Ok(false)
+    }
+
+    fn restart(&mut self, restarts: Restarts, trade: u64, most: usize) {
+        let is_chosen = |test: &EdgeTest| match restarts {
+            Restarts::Never => false,
+            Restarts::Behind | Restarts::Renamed => test.edge_account() < 0.8,
+            Restarts::Ahead => test.edge_account() > 1.5,
+        };
+        let comes = restarts == Restarts::Renamed && trade.is_multiple_of(100) && self.tests.len() < most;
+        if !comes && !self.tests.iter().any(is_chosen) {
+            return;
+        }
+        let accounts: Vec<(String, f64)> =
+            self.names.iter().cloned().zip(self.tests.iter().map(EdgeTest::edge_account)).collect();
+        let chosen: Vec<bool> = self.tests.iter().map(is_chosen).collect();
+        if restarts == Restarts::Renamed {
+            for (name, _) in self.names.iter_mut().zip(&chosen).filter(|(_, is)| **is) {
+                *name = self.next_name.to_string();
+                self.next_name += 1;
+            }
+        }
+        if comes {
+            self.names.push(self.next_name.to_string());
+            self.next_name += 1;
+        }
+        let anew = |place: usize| chosen.get(place).copied().unwrap_or(true);
+        let bots: Vec<BudgetedBot<'_>> = (self.names.iter().enumerate())
+            .map(|(place, name)| BudgetedBot { name, begins_anew: anew(place) })
+            .collect();
+        self.budget.begin_run(&bots, |name| {
+            accounts.iter().find(|(known, _)| known == name).map_or(1.0, |(_, account)| *account)
+        });
+        self.tests.resize(self.names.len(), EdgeTest::new(self.plan));
+        for (_, test) in self.tests.iter_mut().enumerate().filter(|(place, _)| anew(*place)) {
+            *test = EdgeTest::new(self.plan);
+        }
+        self.set_weights();
+    }
+}
+
+/// Payouts and outcomes of one bot's trades, the last first.
+fn outcomes(stream: &TradeStream, path: u64, trades: u64) -> Vec<(f64, TradeOutcome)> {
+    let mut outcomes = Vec::with_capacity(trades as usize);
+    stream.play(SEED, path, trades, |event| {
+        if let StreamEvent::Settled { outcome, payout_fraction, .. } = event {
+            outcomes.push((payout_fraction, outcome));
+        }
+        ControlFlow::Continue(())
+    });
+    outcomes.reverse();
+    outcomes
+}

@@ -1,0 +1,157 @@
+//! How often the watch over a shown edge is wrong, and how soon it notices the edge's end.
+#![allow(clippy::print_stdout, reason = "the tables are what it is for")]
+
+use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
+use candlewick_statistics::{
+    ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamEvent, TradeDependence,
+    TradeStream, WatchStake,
+};
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+
+const KINDS: [(&str, TradeDependence); 4] = [
+    ("independent trades", TradeDependence::Independent),
+    ("three bots in step", TradeDependence::SameTrade(3)),
+    ("fifty bots in step", TradeDependence::SameTrade(50)),
+    ("chain, three open at once", TradeDependence::Overlapping(3)),
+];
+/// Of a steady edge before it ends, which the watch has seen.
+const STEADY: u64 = 2_000;
+
+/// A watch, with the overlap of its trades as a verdict sees it.
+struct Watched {
+    detector: ChangeDetector,
+    test: EdgeTest,
+    opened: u64,
+}
+
+impl Watched {
+    fn new(plan: EdgeTestPlan, watch_trades: u64) -> Result<Self, StatisticsError> {
+        let detector = ChangeDetector::new(plan.delta(), watch_trades)?;
+        Ok(Self { detector, test: EdgeTest::new(plan), opened: 0 })
+    }
+
+    /// Plays so many trades or until the alarm: since when, if it came.
+    fn play(&mut self, stream: &TradeStream, seed: u64, path: u64, trades: u64) -> Option<i64> {
+        let mut open: Vec<Option<(WatchStake, NotionalStake)>> = (0..stream.slots()).map(|_| None).collect();
+        stream.play(seed, path, trades, |event| {
+            match event {
+                StreamEvent::Opened { slot, payout_fraction } => {
+                    let inflation = self.test.overlap().variance_inflation();
+                    let stake = self.detector.on_open(self.opened as i64, inflation);
+                    self.opened += 1;
+                    open[slot] = self.test.on_open(payout_fraction).ok().map(|notional| (stake, notional));
+                }
+                StreamEvent::Settled { slot, payout_fraction, outcome } => {
+                    if let Some((stake, notional)) = open[slot].take() {
+                        self.test.settle(notional, outcome, payout_fraction);
+                        if self.detector.on_settled(stake, outcome, payout_fraction).is_some() {
+                            return ControlFlow::Break(());
+                        }
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        self.detector.alarm()
+    }
+}
+
+/// The mean number of trades to a false alarm of a watch that promises `watch_trades`, on an edge of exactly delta: as a part of
+/// what is promised.
+pub(crate) fn errors(scale: Scale, watch_trades: u64) -> Result<Vec<Measured>, StatisticsError> {
+    let points = 100.0 * scale.plan.delta() / 1.85;
+    let mut measured = Vec::new();
+    for (name, dependence) in KINDS {
+        let stream = TradeStream::new(dependence, &[0.85], points, 0.0)?;
+        let promise =
+            format!("trades to a false alarm, of {watch_trades} promised: {name} with exactly delta");
+        measured.push(Measured::mean((promise, Bound::AtLeast, 1.0), scale.trials, |path| {
+            let mut watched = Watched::new(scale.plan, watch_trades)?;
+            // Twenty times as many are hardly ever needed; a path that needs more counts as if it had ended there.
+            watched.play(&stream, SEED, path, 20 * watch_trades);
+            Ok(watched.opened as f64 / watch_trades as f64)
+        })?);
+    }
+    Ok(measured)
+}
+
+/// False alarms on a steady edge, and the delay after it ends.
+pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
+    let watch_trades = scale.plan.watch_trades();
+    let paths = (scale.trials / 20).max(10);
+    println!("\n| steady edge | false alarms per 10,000 trades | | | |\n|---|---|---|---|---|");
+    println!("| | {} |", KINDS.map(|(name, _)| name).join(" | "));
+    for (name, points) in [
+        ("+1 point", 1.0),
+        ("+2.16 points: exactly delta", 100.0 * scale.plan.delta() / 1.85),
+        ("+3 points", 3.0),
+        ("+5 points", 5.0),
+    ] {
+        let mut row = String::new();
+        for (_, dependence) in KINDS {
+            let stream = TradeStream::new(dependence, &[0.85], points, 0.0)?;
+            let parts = on_cores(paths, |first, end| {
+                (first..end).try_fold((0_u64, 0_u64), |(alarms, trades), path| {
+                    let mut watched = Watched::new(scale.plan, watch_trades)?;
+                    let alarm = watched.play(&stream, SEED, path, 20_000);
+                    Ok::<_, StatisticsError>((alarms + u64::from(alarm.is_some()), trades + watched.opened))
+                })
+            });
+            let (mut alarms, mut trades) = (0, 0);
+            for part in parts {
+                let part = part?;
+                (alarms, trades) = (alarms + part.0, trades + part.1);
+            }
+            let _ = write!(row, " {:.2} |", alarms as f64 / trades as f64 * 10_000.0);
+        }
+        println!("| {name} |{row}");
+    }
+    println!(
+        "\n| the edge ends after {STEADY} watched trades | trades to the alarm, half of all paths | 90 % | false before |"
+    );
+    println!("|---|---|---|---|");
+    for (end, points) in [("-5 points", -5.0), ("48 % wins", 48.0 - 100.0 / 1.85), ("break-even", 0.0)] {
+        for (name, dependence) in KINDS {
+            print_delay((name, dependence), (end, points), (scale.plan, watch_trades), paths)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_delay(
+    (name, dependence): (&str, TradeDependence),
+    (end, points): (&str, f64),
+    (plan, watch_trades): (EdgeTestPlan, u64),
+    paths: u64,
+) -> Result<(), StatisticsError> {
+    let before = TradeStream::new(dependence, &[0.85], 5.0, 0.0)?;
+    let after = TradeStream::new(dependence, &[0.85], points, 0.0)?;
+    let parts = on_cores(paths, |first, end| {
+        (first..end)
+            .map(|path| {
+                let mut watched = Watched::new(plan, watch_trades)?;
+                let alarm = watched.play(&before, SEED, path, STEADY);
+                if alarm.is_none() {
+                    watched.play(&after, SEED + 1, path, 40_000);
+                }
+                Ok(watched.opened as i64 - STEADY as i64)
+            })
+            .collect::<Result<Vec<i64>, StatisticsError>>()
+    });
+    let mut delays = Vec::new();
+    for part in parts {
+        delays.extend(part?);
+    }
+    let early = delays.iter().filter(|delay| **delay <= 0).count();
+    delays.retain(|delay| *delay > 0);
+    delays.sort_unstable();
+    let at = |share: f64| delays.get((share * delays.len() as f64) as usize).copied().unwrap_or_default();
+    println!(
+        "| +5 points, then {end}: {name} | {} | {} | {:.2} % |",
+        at(0.5),
+        at(0.9),
+        100.0 * early as f64 / paths as f64
+    );
+    Ok(())
+}

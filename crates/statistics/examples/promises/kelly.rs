@@ -1,0 +1,112 @@
+//! What becomes of bots that stake by Kelly, by the lower end that may be looked at and by Wilson's.
+#![allow(clippy::print_stdout, reason = "the table is what it is for")]
+
+use crate::measured::{SEED, Scale, on_cores};
+use candlewick_statistics::{
+    RunningWinRate, StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeStream, WinRate,
+    kelly_fraction, wilson_interval,
+};
+use std::ops::ControlFlow;
+
+const PAYOUT: f64 = 0.85;
+const FLOOR_TRADES: u64 = 200;
+const TRADES: u64 = 5_000;
+const BALANCE: f64 = 1_000.0;
+const MINIMUM: f64 = 1.0;
+
+/// How a bot ended.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    /// The logarithm of what a unit of its balance became.
+    growth: f64,
+    /// Whether it stakes nothing any more, though it could.
+    is_stuck: bool,
+    is_ruined: bool,
+}
+
+/// Half of Kelly after 200 trades of the smallest stake, 1 of 1,000.
+pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
+    let paths = (scale.trials / 20).max(10);
+    println!(
+        "\n| half Kelly, {TRADES} trades | stopped for good | ruined | median of the end balance from 1,000 | mean growth |"
+    );
+    println!("|---|---|---|---|---|");
+    for points in [0.0, 2.0, 5.0, 8.0] {
+        let stream = TradeStream::new(TradeDependence::Independent, &[PAYOUT], points, 0.0)?;
+        for (name, is_running) in [("Wilson's, nothing below", false), ("sequence, the smallest below", true)]
+        {
+            let parts = on_cores(paths, |first, end| {
+                (first..end).map(|path| follow(&stream, path, is_running)).collect::<Result<Vec<_>, _>>()
+            });
+            let mut ended: Vec<Ended> = Vec::new();
+            for part in parts {
+                ended.extend(part?);
+            }
+            let share = |is: fn(&Ended) -> bool| {
+                100.0 * ended.iter().filter(|one| is(one)).count() as f64 / ended.len() as f64
+            };
+            let (stuck, ruined) = (share(|one| one.is_stuck), share(|one| one.is_ruined));
+            let mean = ended.iter().map(|one| one.growth).sum::<f64>() / ended.len() as f64;
+            ended.sort_by(|a, b| a.growth.total_cmp(&b.growth));
+            let median = BALANCE * ended[ended.len() / 2].growth.exp();
+            println!(
+                "| {points:+} points: {name} | {stuck:.1} % | {ruined:.1} % | {median:.0} | {mean:+.2} |"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn follow(stream: &TradeStream, path: u64, is_running: bool) -> Result<Ended, StatisticsError> {
+    let mut running = RunningWinRate::new(0.95)?;
+    let (mut won, mut lost, mut balance, mut stake, mut bets) = (0, 0, BALANCE, 0.0, None);
+    let mut failed = None;
+    let mut next = |won: u64, lost: u64, balance: f64, lower_end: f64| {
+        if won + lost < FLOOR_TRADES {
+            return MINIMUM;
+        }
+        let lower = if is_running {
+            Ok(lower_end)
+        } else {
+            WinRate::new(won, lost)
+                .and_then(|rate| wilson_interval(rate, 0.90))
+                .map(|interval| interval.lower)
+        };
+        match lower.and_then(|lower| kelly_fraction(lower, PAYOUT)) {
+            Ok(kelly) if is_running => (balance * kelly / 2.0).max(MINIMUM),
+            Ok(kelly) => balance * kelly / 2.0,
+            Err(error) => {
+                failed = Some(error);
+                0.0
+            }
+        }
+    };
+    stream.play(SEED, path, TRADES, |event| {
+        match event {
+            StreamEvent::Opened { .. } => {
+                stake = next(won, lost, balance, running.lower_end());
+                if stake < MINIMUM || stake > balance {
+                    return ControlFlow::Break(());
+                }
+                bets = Some(running.on_open());
+            }
+            StreamEvent::Settled { outcome, .. } => {
+                let is_won = outcome == TradeOutcome::Won;
+                (won, lost) = (won + u64::from(is_won), lost + u64::from(!is_won));
+                balance += stake * outcome.to_return(PAYOUT);
+                if let Some(bets) = bets.take() {
+                    running.on_settled(bets, outcome);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    failed.map_or_else(
+        || {
+            let is_ruined = balance < MINIMUM;
+            let is_stuck = !is_ruined && won + lost < TRADES;
+            Ok(Ended { growth: (balance / BALANCE).max(1e-6).ln(), is_stuck, is_ruined })
+        },
+        Err,
+    )
+}

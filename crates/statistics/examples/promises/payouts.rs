@@ -1,0 +1,229 @@
+//! Payouts that are known with the answer only, settlements that come late, and win rates that change while one trades.
+#![allow(dead_code, reason = "the test prints no tables")]
+#![allow(clippy::print_stdout, reason = "the table is what it is for")]
+
+use crate::measured::{Measured, SEED, Scale, on_cores};
+use crate::verdict::{MIXED, wrong};
+use candlewick_statistics::{EdgeTest, NotionalStake, StatisticsError, TradeOutcome, Verdict};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// How much a payout that says something of its trade says, per unit of stake.
+const SAID: f64 = 0.15;
+
+/// What a trade pays and how its mean return lies to the one that all have on average.
+#[derive(Clone, Copy, Debug)]
+enum Payouts {
+    /// Each of [`MIXED`] is as probable.
+    Free,
+    /// One step up or down between 60 and 92 after each trade.
+    Walk,
+    /// Lower after a win and higher after a loss.
+    AgainstLast,
+    /// As `Free`; a trade that pays more than the last is worse by this, and one that pays less or as much better, so that
+    /// their mean is what it is at the decision.
+    WorseAbove(f64),
+}
+
+/// Win rates so many points above break-even and as many below, each lasting so many trades on average.
+#[derive(Clone, Copy, Debug)]
+struct Regimes {
+    points: f64,
+    lasting: f64,
+}
+
+/// A path that is being followed.
+struct Path {
+    chance: ChaCha8Rng,
+    test: EdgeTest,
+    seen: f64,
+    has_won: bool,
+    /// Of the last trades, wins as ones, the latest lowest.
+    last: u32,
+    is_good: bool,
+}
+
+impl Path {
+    fn new(scale: Scale, trial: u64) -> Self {
+        let mut chance = ChaCha8Rng::seed_from_u64(SEED);
+        chance.set_stream(trial);
+        Self {
+            chance,
+            test: EdgeTest::new(scale.plan),
+            seen: 0.85,
+            has_won: false,
+            last: 0,
+            is_good: trial.is_multiple_of(2),
+        }
+    }
+
+    fn share(&mut self) -> f64 {
+        const STEPS: f64 = (1_u64 << 53) as f64;
+        (self.chance.next_u64() >> 11) as f64 / STEPS
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.share() * count as f64) as usize
+    }
+
+    /// What the next trade pays, and how much better it is than the others.
+    fn answer(&mut self, payouts: Payouts) -> (f64, f64) {
+        match payouts {
+            Payouts::Free => (MIXED[self.below(5)], 0.0),
+            Payouts::Walk => {
+                let step = if self.share() < 0.5 { -0.01 } else { 0.01 };
+                ((self.seen + step).clamp(0.6, 0.92), 0.0)
+            }
+            Payouts::AgainstLast => (if self.has_won { 0.75 } else { 0.9 }, 0.0),
+            Payouts::WorseAbove(by) => {
+                let pays = MIXED[self.below(5)];
+                let above = MIXED.iter().filter(|other| **other > self.seen).count() as f64 / 5.0;
+                (pays, by * if pays > self.seen { above - 1.0 } else { above })
+            }
+        }
+    }
+
+    fn outcome(&mut self, pays: f64, mean_return: f64) -> TradeOutcome {
+        self.has_won = self.share() < (1.0 + mean_return) / (1.0 + pays);
+        self.last = self.last << 1 | u32::from(self.has_won);
+        if self.has_won { TradeOutcome::Won } else { TradeOutcome::Lost }
+    }
+
+    /// One trade that ends before the next is decided.
+    fn trade(&mut self, payouts: Payouts, mean_return: f64) -> Result<(), StatisticsError> {
+        let stake = self.test.on_open(self.seen)?;
+        let (pays, better) = self.answer(payouts);
+        let outcome = self.outcome(pays, mean_return + better);
+        self.test.settle(stake, outcome, pays);
+        self.seen = pays;
+        Ok(())
+    }
+
+    /// The next trade that the bot takes, at payout 85, in one of two regimes that have so many points more or less.
+    fn regime_trade(&mut self, regimes: Regimes, is_choosy: bool) -> Result<(), StatisticsError> {
+        loop {
+            if self.share() < 1.0 / regimes.lasting {
+                self.is_good = !self.is_good;
+            }
+            let mean_return = regimes.points / 100.0 * 1.85 * if self.is_good { 1.0 } else { -1.0 };
+            if !is_choosy || (self.last & 0x3ff).count_ones() > 5 {
+                let stake = self.test.on_open(0.85)?;
+                let outcome = self.outcome(0.85, mean_return);
+                self.test.settle(stake, outcome, 0.85);
+                return Ok(());
+            }
+            self.outcome(0.85, mean_return);
+        }
+    }
+
+    /// So many that are open at once, the first half of them one bet; all end in any order.
+    fn unordered(&mut self, size: usize, mean_return: f64) -> Result<(), StatisticsError> {
+        let mut open: Vec<(NotionalStake, f64, TradeOutcome)> = Vec::with_capacity(size);
+        for place in 0..size {
+            let stake = self.test.on_open(self.seen)?;
+            let alike = open.first().filter(|_| place < size / 2).map(|(_, pays, outcome)| (*pays, *outcome));
+            let (pays, outcome) = alike.unwrap_or_else(|| {
+                let (pays, better) = self.answer(Payouts::Free);
+                (pays, self.outcome(pays, mean_return + better))
+            });
+            open.push((stake, pays, outcome));
+        }
+        while !open.is_empty() {
+            let place = self.below(open.len());
+            let (stake, pays, outcome) = open.swap_remove(place);
+            self.test.settle(stake, outcome, pays);
+            self.seen = pays;
+        }
+        Ok(())
+    }
+}
+
+/// The shares of paths on which the verdict said *shown* and *rejected*; `step` makes so many trades at a time.
+fn rates(
+    scale: Scale,
+    size: u64,
+    step: impl Fn(&mut Path) -> Result<(), StatisticsError> + Sync,
+) -> Result<(f64, f64), StatisticsError> {
+    let parts = on_cores(scale.trials, |first, end| {
+        (first..end).try_fold((0_u64, 0_u64), |(shown, rejected), trial| {
+            let mut path = Path::new(scale, trial);
+            for _ in 0..scale.trades / size {
+                step(&mut path)?;
+                if path.test.is_final() {
+                    break;
+                }
+            }
+            let verdict = path.test.verdict();
+            Ok((
+                shown + u64::from(verdict == Verdict::EdgeShown),
+                rejected + u64::from(verdict == Verdict::EdgeRejected),
+            ))
+        })
+    });
+    let mut total = (0.0, 0.0);
+    for part in parts {
+        let (shown, rejected) = part?;
+        total = (total.0 + shown as f64, total.1 + rejected as f64);
+    }
+    Ok((total.0 / scale.trials as f64, total.1 / scale.trials as f64))
+}
+
+const MOVING: [(&str, Payouts); 4] = [
+    ("payouts anew with each answer, 60 to 92", Payouts::Free),
+    ("payouts that walk from 60 to 92", Payouts::Walk),
+    ("payouts lower after a win", Payouts::AgainstLast),
+    ("trades worse that pay more than the last", Payouts::WorseAbove(SAID)),
+];
+
+/// Wrong answers where a trade is staked on before it is known what it pays.
+pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
+    let (alpha, beta, delta) = (scale.plan.alpha(), scale.plan.beta(), scale.plan.delta());
+    let mut errors = Vec::new();
+    for (name, payouts) in MOVING {
+        let (shown, _) = rates(scale, 1, |path| path.trade(payouts, 0.0))?;
+        errors.push(wrong(format!("edge shown: {name}, that win exactly p*"), alpha, shown, scale));
+    }
+    let (shown, _) = rates(scale, 8, |path| path.unordered(8, 0.0))?;
+    errors.push(wrong(
+        "edge shown: eight at once that end in any order, half of them one bet, moving payouts, that win exactly p*"
+            .to_owned(),
+        alpha,
+        shown,
+        scale,
+    ));
+    for (name, payouts) in
+        [MOVING[0], ("trades better that pay more than the last", Payouts::WorseAbove(-SAID))]
+    {
+        let (_, rejected) = rates(scale, 1, |path| path.trade(payouts, delta))?;
+        errors.push(wrong(format!("edge rejected: {name}, with exactly delta"), beta, rejected, scale));
+    }
+    let (_, rejected) = rates(scale, 8, |path| path.unordered(8, delta))?;
+    errors.push(wrong(
+        "edge rejected: eight at once that end in any order, moving payouts, with exactly delta".to_owned(),
+        beta,
+        rejected,
+        scale,
+    ));
+    Ok(errors)
+}
+
+/// Trades that win their break-even on average, in regimes that follow each other by chance: no null, and no promise.
+pub(crate) fn print_regimes(scale: Scale) -> Result<(), StatisticsError> {
+    println!("\nWin rates that change between two regimes, break-even on average: outside of the promise\n");
+    println!(
+        "| regimes, points about p* | lasting on average | trades in | shown | rejected |\n|---|---|---|---|---|"
+    );
+    for (points, lasting) in
+        [(2.0, 100.0), (2.0, 1_000.0), (5.0, 20.0), (5.0, 100.0), (5.0, 500.0), (10.0, 20.0), (10.0, 100.0)]
+    {
+        for (name, is_choosy) in [("both", false), ("where six of the last ten were won", true)] {
+            let regimes = Regimes { points, lasting };
+            let (shown, rejected) = rates(scale, 1, |path| path.regime_trade(regimes, is_choosy))?;
+            let (shown, rejected) = (100.0 * shown, 100.0 * rejected);
+            println!(
+                "| +{points} and -{points} | {lasting} trades | {name} | {shown:.1} % | {rejected:.1} % |"
+            );
+        }
+    }
+    Ok(())
+}

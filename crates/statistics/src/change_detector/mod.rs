@@ -1,0 +1,174 @@
+//! Has an edge ended? A watch that may go on for ever, with a stated number of trades between false alarms.
+
+use crate::{StatisticsError, TradeOutcome};
+
+/// The shares that are bet, before overlap divides them: Kelly fractions of falls below the edge by 4, 8 and 16 percent of the
+/// stake, at a variance of 1.
+const BETS: [f64; 3] = [0.04, 0.08, 0.16];
+
+/// One figure for each of [`BETS`].
+type PerBet = [f64; BETS.len()];
+
+/// Watches trades for the end of an edge of `delta` or more per unit of stake.
+///
+/// Hand it opens and settlements in the order in which they became known; each open has a mark, such as its time, by
+/// which the detector says where the edge seems to have ended.
+///
+/// ```
+/// use candlewick_statistics::{ChangeDetector, TradeOutcome};
+///
+/// let mut detector = ChangeDetector::new(0.04, 10_000)?;
+/// let mut alarm = None;
+/// for trade in 0..2_000 {
+///     let outcome = if trade % 3 != 0 && trade < 1_000 { TradeOutcome::Won } else { TradeOutcome::Lost };
+///     let stake = detector.on_open(trade, 1.0);
+///     alarm = alarm.or(detector.on_settled(stake, outcome, 0.85));
+/// }
+/// assert!(alarm.is_some_and(|since| (990..=1_000).contains(&since)), "{alarm:?}");
+/// # Ok::<(), candlewick_statistics::StatisticsError>(())
+/// ```
+///
+/// # What it promises
+/// While every trade has an edge of `delta` or more, given all that was known at its open and what the venue said that it
+/// pays, the mean number of trades to a false alarm is at least `mean_trades`, however trades overlap.
+///
+/// # How, and why
+/// An account begins at 0. Each open adds 1, then stakes a share of the account against the edge: a bet of `lambda` of the account
+/// gains `lambda (delta - r)` of it, and `lambda (1 - delta)`, which a win that pays 100 % costs, counts as lost until the
+/// trade settles (a payout above 100 % makes the bet as much smaller). Three accounts of constant `lambda`, divided by the variance
+/// inflation of overlap, are averaged; the alarm comes when the mean reaches `mean_trades`, open stakes counted as lost.
+///
+/// While the edge holds, no bet gains on average. So the account with all trades settled, less the number of opens, falls
+/// on average or stays: at the alarm after `N` opens, its mean is at most that of `N`. There it is at least what it is with all
+/// open stakes lost, `mean_trades` or more. Hence the mean of `N` is at least `mean_trades`. (Stop at `n` opens or the alarm,
+/// whichever comes first, and let `n` grow: if an alarm may never come, the mean of `N` is infinite anyway.)
+///
+/// That is the statistic of Shiryaev and Roberts as an e-detector: the sum, over all trades, of an account that began with 1 at
+/// that trade. Where the edge ended is said by the account that carries most of the sum, the CUSUM's: it begins anew
+/// whenever it has fallen below 1. This is an estimate, and has no promise.
+///
+/// # Sources
+/// A. N. Shiryaev, *On Optimum Methods in Quickest Detection Problems* (1963); S. W. Roberts, *A Comparison of Some Control
+/// Chart Procedures*, Technometrics 8 (1966); J. Shin, A. Ramdas and A. Rinaldo, *E-detectors: a Nonparametric Framework for
+/// Sequential Change Detection*, New England Journal of Statistics in Data Science 2 (2023).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangeDetector {
+    delta: f64,
+    mean_trades: f64,
+    accounts: PerBet,
+    restarts: [Restart; BETS.len()],
+    alarm: Option<i64>,
+}
+
+/// The account that carries most of the sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Restart {
+    /// Open stakes counted at what they cost.
+    account: f64,
+    number: u32,
+    since: i64,
+}
+
+/// What was staked on a trade: hand it back when the trade settles.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "a trade that is never settled stays lost"]
+pub struct WatchStake {
+    bets: PerBet,
+    restarted_bets: PerBet,
+    numbers: [u32; BETS.len()],
+}
+
+impl ChangeDetector {
+    /// Watches for the end of an edge of `delta` per unit of stake, with `mean_trades` trades or more on average to a
+    /// false alarm.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotAnEdge`] unless `0 <= delta <= 1`, `NoTrades` for `mean_trades` of 0.
+    pub fn new(delta: f64, mean_trades: u64) -> Result<Self, StatisticsError> {
+        if !(0.0..=1.0).contains(&delta) {
+            return Err(StatisticsError::NotAnEdge { value: delta });
+        }
+        if mean_trades == 0 {
+            return Err(StatisticsError::NoTrades);
+        }
+        let restart = Restart { account: 0.0, number: 0, since: 0 };
+        let restarts = [restart; BETS.len()];
+        Ok(Self {
+            delta,
+            mean_trades: mean_trades as f64,
+            accounts: [0.0; BETS.len()],
+            restarts,
+            alarm: None,
+        })
+    }
+
+    /// A trade was opened; `mark` is any number that tells it apart, `variance_inflation` that of
+    /// [`Overlap`](crate::Overlap) at its open.
+    pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
+        let mut stake = WatchStake {
+            bets: [0.0; BETS.len()],
+            restarted_bets: [0.0; BETS.len()],
+            numbers: [0; BETS.len()],
+        };
+        for (index, share) in BETS.into_iter().enumerate() {
+            let lambda = share / variance_inflation;
+            let account = self.accounts[index] + 1.0;
+            stake.bets[index] = account * lambda;
+            self.accounts[index] = account - stake.bets[index] * (1.0 - self.delta);
+            let restart = &mut self.restarts[index];
+            if restart.account < 1.0 {
+                *restart = Restart { account: 1.0, number: restart.number.wrapping_add(1), since: mark };
+            }
+            stake.restarted_bets[index] = restart.account * lambda;
+            stake.numbers[index] = restart.number;
+        }
+        stake
+    }
+
+    /// A trade ended that pays `payout_fraction` on a win; the mark of the trade with which the edge seems to have ended, if
+    /// the alarm comes with this one. It comes once.
+    #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
+    pub fn on_settled(
+        &mut self,
+        stake: WatchStake,
+        outcome: TradeOutcome,
+        payout_fraction: f64,
+    ) -> Option<i64> {
+        let smaller = (1.0 - self.delta) / (payout_fraction.max(1.0) - self.delta).max(f64::MIN_POSITIVE);
+        let gain = match outcome {
+            TradeOutcome::Cancelled => 0.0,
+            _ => smaller * (self.delta - outcome.to_return(payout_fraction)),
+        };
+        for index in 0..BETS.len() {
+            self.accounts[index] += stake.bets[index] * (1.0 - self.delta + gain);
+            let restart = &mut self.restarts[index];
+            if restart.number == stake.numbers[index] {
+                restart.account += stake.restarted_bets[index] * gain;
+            }
+        }
+        if self.alarm.is_none() && self.account() >= self.mean_trades {
+            self.alarm = self.since();
+            return self.alarm;
+        }
+        None
+    }
+
+    /// The mean of the accounts, open stakes counted as lost: the alarm comes at `mean_trades`.
+    pub fn account(&self) -> f64 {
+        self.accounts.iter().sum::<f64>() / BETS.len() as f64
+    }
+
+    /// The mark of the trade with which the edge seems to have ended, once the alarm has come.
+    pub const fn alarm(&self) -> Option<i64> {
+        self.alarm
+    }
+
+    /// Where the largest account's own restart was.
+    fn since(&self) -> Option<i64> {
+        let accounts = self.accounts.iter().zip(&self.restarts);
+        accounts.max_by(|a, b| a.0.total_cmp(b.0)).map(|(_, restart)| restart.since)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! Where the edge and the win rate may lie, looked at after every trade.
+
+mod capital;
+mod running;
+
+pub use running::{OpenBets, RunningWinRate};
+
+use crate::statistics_error::check_confidence;
+use crate::verdict::OverlapMark;
+use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
+use capital::{Capital, Side};
+
+/// How fine the ends are found: so many steps from -1 to 1, rounded outwards.
+const STEPS: u32 = 1 << 16;
+
+/// Intervals that may be looked at after every trade: of the edge, as the mean return per unit of stake, and of the win rate.
+///
+/// Hand it opens and settlements in the order in which they became known, as an [`EdgeTest`](crate::EdgeTest); it keeps
+/// 24 bytes of each and computes the intervals where they are asked for, by some thirty passes.
+///
+/// ```
+/// use candlewick_statistics::{ConfidenceSequence, TradeOutcome};
+///
+/// let mut sequence = ConfidenceSequence::new();
+/// for _ in 0..60 {
+///     let (first, second) = (sequence.on_open(), sequence.on_open()); // they overlap
+///     sequence.on_settled(first, TradeOutcome::Won, 0.85);
+///     sequence.on_settled(second, TradeOutcome::Won, 0.92);
+/// }
+/// let edge = sequence.edge(0.95)?;
+/// assert!(0.0 < edge.lower && edge.upper <= 1.0);
+/// # Ok::<(), candlewick_statistics::StatisticsError>(())
+/// ```
+///
+/// # What it promises
+/// If the mean of each trade's return, given all that was known at its open and what the venue said that it pays, is one
+/// number for all trades, then the interval contains it after every trade at once with a probability of at least `confidence`,
+/// whenever and however often one looks, and however trades overlap. The same of the win rate, for the trades that were
+/// won or lost.
+///
+/// If that mean varies, each end says less: the lower end that not every trade has a mean of that or less, the upper end that
+/// not every trade has one of that or more, each at half the error. Once an edge has gone, the ends may cross: then no single
+/// edge fits all of the trades.
+///
+/// # How
+/// For each candidate `m` a capital of 1 bets that returns are above `m`, and another that they are below. A bet of `lambda` of a
+/// capital gains `lambda (r - m)` of it (the other `lambda (m - r)`), and what it can lose at most counts as lost until the
+/// trade settles: `lambda (1 + m)`, and `2 lambda` for the other, which is the loss on a win that pays 100 % at a candidate of -1
+/// (a payout above 100 % makes its bet as much smaller). The capitals are means of eight, of constant `lambda` from
+/// 0.0025 to 0.32, each divided by the variance inflation of [`Overlap`] at the open. A candidate is refuted for good once
+/// one of its capitals reaches `2 / (1 - confidence)`; the interval is what was never refuted.
+///
+/// Were `m` the mean of each trade, each bet would gain nothing on average, so that the capital, all trades settled, has a mean
+/// of 1, and reaches that with open stakes counted as lost with a probability of at most half of the error: the argument of
+/// [`EdgeTest`](crate::EdgeTest), once for each side. No bet depends on the candidate, so the first capital falls in `m`
+/// and the second grows: what was not refuted is an interval, and each end is found by bisection.
+///
+/// It is no verdict. The account of the verdict bets on an edge above 0 at an error of `alpha`, which several bots share, with
+/// stakes that follow what was seen; the lower end spends half of its own error, on constant stakes. *Shown* comes sooner,
+/// mostly, than a lower end above 0, and neither implies the other.
+///
+/// # Source
+/// I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting*, Journal of the Royal Statistical
+/// Society B 86 (2024). What was measured stands in `STATISTICS.md` of the repository.
+#[derive(Clone, Debug, Default)]
+pub struct ConfidenceSequence {
+    events: Vec<SequenceEvent>,
+    overlap: Overlap,
+    /// Places of open trades that are free again.
+    free: Vec<u32>,
+    places: u32,
+    settled: u64,
+    decided: u64,
+    largest_payout: f64,
+}
+
+/// What becomes known of a trade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SequenceEvent {
+    /// It opened: by what its bets are multiplied.
+    Opened { place: u32, scale: f64 },
+    /// It was won, lost or drawn.
+    Settled { place: u32, outcome: TradeOutcome, payout_fraction: f64 },
+}
+
+/// A trade that is open: hand it back when it settles.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "a trade that is never settled stays lost"]
+pub struct OpenTrade {
+    place: u32,
+    mark: OverlapMark,
+}
+
+/// What the returns are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    /// The returns per unit of stake.
+    Edge,
+    /// 1 and -1 of trades won and lost; a draw is none.
+    WinRate,
+}
+
+impl ConfidenceSequence {
+    /// No trade seen.
+    pub const fn new() -> Self {
+        Self {
+            events: Vec::new(),
+            overlap: Overlap::new(),
+            free: Vec::new(),
+            places: 0,
+            settled: 0,
+            decided: 0,
+            largest_payout: 1.0,
+        }
+    }
+
+    /// A trade was opened.
+    pub fn on_open(&mut self) -> OpenTrade {
+        let scale = 1.0 / self.overlap.variance_inflation();
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places += 1;
+            self.places - 1
+        });
+        self.events.push(SequenceEvent::Opened { place, scale });
+        OpenTrade { place, mark: self.overlap.on_open() }
+    }
+
+    /// A trade ended that pays `payout_fraction` on a win (0.85 for 85 %). One that was cancelled is left out.
+    #[expect(clippy::needless_pass_by_value, reason = "a trade settles once")]
+    pub fn on_settled(&mut self, trade: OpenTrade, outcome: TradeOutcome, payout_fraction: f64) {
+        let OpenTrade { place, mark } = trade;
+        self.overlap.on_settled(mark, outcome.to_return(payout_fraction));
+        self.events.push(SequenceEvent::Settled { place, outcome, payout_fraction });
+        self.free.push(place);
+        if outcome != TradeOutcome::Cancelled {
+            self.settled += 1;
+            self.decided += u64::from(outcome != TradeOutcome::Draw);
+            self.largest_payout = self.largest_payout.max(payout_fraction);
+        }
+    }
+
+    /// Trades that were won, lost or drawn.
+    pub const fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Where the mean return per unit of stake may lie; from -1 to the largest payout before the first trade. The lower end
+    /// lies above the upper one where no single mean fits all trades.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+    pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
+        let (lower, upper) = self.ends(Measure::Edge, confidence)?;
+        Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
+    }
+
+    /// Where the probability may lie that a trade which is won or lost is won; from 0 to 1 before the first. The lower end lies
+    /// above the upper one where no single rate fits all trades.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+    pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
+        let (lower, upper) = self.ends(Measure::WinRate, confidence)?;
+        let rate = |mean: f64| f64::midpoint(1.0, mean);
+        Ok(ConfidenceInterval { lower: rate(lower), upper: rate(upper.unwrap_or(1.0)) })
+    }
+
+    /// Whether this mean return per unit of stake lies outside of [`edge`](Self::edge): sooner found than the ends are.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+    pub fn excludes_edge(&self, mean: f64, confidence: f64) -> Result<bool, StatisticsError> {
+        let goal = 2.0 / (1.0 - check_confidence(confidence)?);
+        let is_refuted = |side| self.refutes(side, Measure::Edge, mean, goal);
+        Ok(is_refuted(Side::Above) || is_refuted(Side::Below))
+    }
+
+    /// The largest candidate that was refuted from above, and the smallest from below, if one was.
+    fn ends(&self, measure: Measure, confidence: f64) -> Result<(f64, Option<f64>), StatisticsError> {
+        let goal = 2.0 / (1.0 - check_confidence(confidence)?);
+        let candidate = |step: u32| f64::from(step) / f64::from(STEPS / 2) - 1.0;
+        let is_refuted = |side, step| self.refutes(side, measure, candidate(step), goal);
+        let lower = first_without(|step| is_refuted(Side::Above, step));
+        let upper = first_without(|step| is_refuted(Side::Below, STEPS - step));
+        let lower_end = lower.checked_sub(1).map_or(-1.0, candidate);
+        Ok((lower_end, upper.checked_sub(1).map(|step| candidate(STEPS - step))))
+    }
+
+    /// Whether a capital that bets against this candidate ever reached its goal.
+    fn refutes(&self, side: Side, measure: Measure, candidate: f64, goal: f64) -> bool {
+        let mut capital = Capital::new(side, candidate, self.places as usize);
+        self.events.iter().any(|event| {
+            match *event {
+                SequenceEvent::Opened { place, scale } => capital.on_open(place as usize, scale),
+                SequenceEvent::Settled { place, outcome, payout_fraction } => {
+                    match (measure.to_return(outcome, payout_fraction), measure) {
+                        (None, _) => capital.on_cancelled(place as usize),
+                        (Some(r), Measure::Edge) => capital.on_settled(place as usize, r, payout_fraction),
+                        (Some(r), Measure::WinRate) => capital.on_settled(place as usize, r, 1.0),
+                    }
+                }
+            }
+            capital.total() >= goal
+        })
+    }
+}
+
+impl Measure {
+    /// The return of a trade; none of one that is left out.
+    const fn to_return(self, outcome: TradeOutcome, payout_fraction: f64) -> Option<f64> {
+        match (self, outcome) {
+            (_, TradeOutcome::Cancelled) | (Self::WinRate, TradeOutcome::Draw) => None,
+            (Self::Edge, _) => Some(outcome.to_return(payout_fraction)),
+            (Self::WinRate, _) => Some(outcome.to_return(1.0)),
+        }
+    }
+}
+
+/// The first of the steps 0 to [`STEPS`] for which it does not hold, where it holds for all before and for none after; one more
+/// than the last if it always holds.
+fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut first, mut end) = (0, STEPS + 1);
+    while first < end {
+        let middle = first.midpoint(end);
+        if holds(middle) { first = middle + 1 } else { end = middle }
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Whether wins and losses come in random order.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Below so many trades of the rarer outcome the normal approximation does not hold (Siegel, *Nonparametric Statistics*, 1956, ch. 4).
+const FEWEST_OF_EACH: u64 = 20;
+
+/// The runs of some sequences of wins and losses, beside those that a random order has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunsTest {
+    /// Stretches of wins, or of losses, in a row.
+    pub runs: u64,
+    /// How many there are on average where the order is random.
+    pub expected: f64,
+    /// The probability of a number that differs as much or more, where the order is random. Two-sided.
+    pub p_value: f64,
+}
+
+/// The runs test of Wald and Wolfowitz (*Annals of Mathematical Statistics* 11, 1940), by its normal approximation, over several
+/// sequences together. `true` is a win. It holds for whatever win rate, as long as the trades of a sequence do not overlap.
+/// Nothing with fewer than 20 wins or 20 losses in all.
+pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
+    let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
+    let [mut all_won, mut all_lost] = [0, 0];
+    for sequence in sequences.into_iter().filter(|sequence| !sequence.is_empty()) {
+        let won = sequence.iter().filter(|is_won| **is_won).count() as u64;
+        let lost = sequence.len() as u64 - won;
+        (all_won, all_lost) = (all_won + won, all_lost + lost);
+        runs += 1 + sequence.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64;
+        let (count, pairs) = (sequence.len() as f64, 2.0 * won as f64 * lost as f64);
+        expected += 1.0 + pairs / count;
+        if sequence.len() > 1 {
+            variance += pairs * (pairs - count) / (count * count * (count - 1.0));
+        }
+    }
+    if all_won.min(all_lost) < FEWEST_OF_EACH || variance <= 0.0 {
+        return None;
+    }
+    // A number of runs is whole: half of one is no difference.
+    let distance = ((runs as f64 - expected).abs() - 0.5).max(0.0) / variance.sqrt();
+    let p_value = 2.0 * (1.0 - Normal::standard().cdf(distance));
+    Some(RunsTest { runs, expected, p_value: p_value.min(1.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::Dice;
+
+    /// Trades that repeat the last outcome with probability `again`, else are won with probability `chance`.
+    fn path(seed: u64, trades: usize, chance: f64, again: f64) -> Vec<bool> {
+        let mut dice = Dice::new(17, seed);
+        let mut last = dice.happens(chance);
+        let next = |_| {
+            if !dice.happens(again) {
+                last = dice.happens(chance);
+            }
+            last
+        };
+        (0..trades).map(next).collect()
+    }
+
+    #[test]
+    fn mean_and_variance_are_those_of_all_orders() {
+        // Three wins and two losses in each of their ten orders, counted by hand: runs of 2, 3, 4, 5 in 2, 3, 4, 1 of them.
+        let (mut sum, mut squares, mut orders) = (0.0, 0.0, 0.0);
+        for bits in 0_u32..32 {
+            if bits.count_ones() == 3 {
+                let order: Vec<bool> = (0..5).map(|place| bits >> place & 1 == 1).collect();
+                let runs = 1.0 + order.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
+                (sum, squares, orders) = (sum + runs, squares + runs * runs, orders + 1.0);
+            }
+        }
+        let (mean, variance) = (sum / orders, squares / orders - (sum / orders) * (sum / orders));
+        let (count, pairs) = (5.0, 12.0);
+        assert!((mean - (1.0 + pairs / count)).abs() < 1e-12);
+        assert!((variance - pairs * (pairs - count) / (count * count * (count - 1.0))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_random_order_is_accused_as_often_as_it_says_and_regimes_are_found() {
+        let accused = |trades: usize, chance: f64, again: f64| {
+            let is_accused = |seed: &u64| {
+                let path = path(*seed, trades, chance, again);
+                // Of three symbols.
+                runs_test(path.chunks(trades / 3)).is_some_and(|test| test.p_value <= 0.01)
+            };
+            (0..3_000).filter(is_accused).count() as f64 / 3_000.0
+        };
+        for (trades, chance) in [(150, 0.5), (600, 0.55), (600, 0.7)] {
+            let rate = accused(trades, chance, 0.0);
+            assert!((0.003..=0.016).contains(&rate), "{trades} {chance}: {rate}");
+        }
+        assert!(accused(600, 0.55, 0.3) > 0.99);
+        assert_eq!(runs_test([&[true; 100][..]]), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! The verdict as it is described: every trade is kept, and every sum is made anew from all of them.
+
+/// How a trade ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// With this per unit of stake.
+    Returned(f64),
+    /// It was none.
+    Cancelled,
+}
+
+/// A trade: what each part staked on it, when it was decided, and how it ended at which payout.
+struct Trade {
+    seen: f64,
+    staked: Vec<f64>,
+    decided: usize,
+    ended: Option<(usize, Outcome, f64)>,
+}
+
+pub(crate) struct Described {
+    alpha: f64,
+    beta: f64,
+    delta: f64,
+    clock: usize,
+    trades: Vec<Trade>,
+    pub(crate) is_shown: bool,
+    pub(crate) is_rejected: bool,
+}
+
+/// The parts of the account for an edge in 64ths, with their edges in deltas; then those of the mirror, with shortfalls.
+const PARTS: [(f64, f64); 6] = [
+    (22.0 / 64.0, 1.1),
+    (8.0 / 64.0, 1.99),
+    (17.0 / 64.0, 3.59),
+    (17.0 / 64.0, 6.5),
+    (11.0 / 16.0, 1.1),
+    (5.0 / 16.0, 3.0),
+];
+const OF_EDGE: usize = 4;
+
+impl Described {
+    pub(crate) const fn new(alpha: f64, beta: f64, delta: f64) -> Self {
+        Self { alpha, beta, delta, clock: 0, trades: Vec::new(), is_shown: false, is_rejected: false }
+    }
+
+    /// What a part holds, open stakes lost.
+    fn part(&self, place: usize) -> f64 {
+        let gain = |trade: &Trade| {
+            let staked = trade.staked[place];
+            let Some((_, outcome, pays)) = trade.ended else { return -staked };
+            let Outcome::Returned(trade_return) = outcome else { return 0.0 };
+            if place < OF_EDGE {
+                return staked * trade_return;
+            }
+            let bound = [1.0, trade.seen, pays].into_iter().fold(0.0, f64::max);
+            if staked > 0.0 { staked * (self.delta - trade_return) / (bound - self.delta) } else { 0.0 }
+        };
+        PARTS[place].0 + self.trades.iter().map(gain).sum::<f64>()
+    }
+
+    pub(crate) fn edge(&self) -> f64 {
+        (0..OF_EDGE).map(|place| self.part(place)).sum()
+    }
+
+    pub(crate) fn mirror(&self) -> f64 {
+        (OF_EDGE..PARTS.len()).map(|place| self.part(place)).sum()
+    }
+
+    /// What trades in step are taken for: over all pairs that were open at the same moment, and those that are open.
+    fn divisor(&self) -> f64 {
+        let ended: Vec<(usize, usize, f64)> = self
+            .trades
+            .iter()
+            .filter_map(|trade| {
+                let (at, outcome, _) = trade.ended?;
+                let Outcome::Returned(trade_return) = outcome else { return None };
+                Some((trade.decided, at, trade_return))
+            })
+            .collect();
+        let mut pairs = 0.0;
+        for (place, (decided, at, trade_return)) in ended.iter().enumerate() {
+            for (other_decided, other_at, other_return) in &ended[..place] {
+                if decided < other_at && other_decided < at {
+                    pairs += trade_return * other_return;
+                }
+            }
+        }
+        let squares: f64 = ended.iter().map(|(.., trade_return)| trade_return * trade_return).sum();
+        let open = self.trades.iter().filter(|trade| trade.ended.is_none()).count() as f64;
+        1.0 + (2.0 * pairs.max(0.0) + 10.0 * open) / (squares + 10.0)
+    }
+
+    /// A trade is decided on when this payout was seen; its number.
+    pub(crate) fn decide(&mut self, seen: f64) -> usize {
+        self.clock += 1;
+        let mut staked = vec![0.0; PARTS.len()];
+        if !self.is_shown && !self.is_rejected {
+            let (delta, divisor) = (self.delta, self.divisor());
+            for (place, (_, deltas)) in PARTS.iter().enumerate() {
+                let fraction = if place < OF_EDGE {
+                    deltas * delta / seen
+                } else if seen > delta {
+                    deltas * delta / (1.0 + delta) * (seen.max(1.0) - delta) / (seen - delta)
+                } else {
+                    0.0
+                };
+                staked[place] = self.part(place) * (fraction / divisor).min(0.35);
+            }
+            let on_edge: f64 = staked[..OF_EDGE].iter().sum();
+            let needed = (1.0 / self.alpha - self.edge()) / seen;
+            if on_edge > needed {
+                let factor = (needed / on_edge * (1.0 + 1e-9)).clamp(0.0, 1.0);
+                staked[..OF_EDGE].iter_mut().for_each(|stake| *stake *= factor);
+            }
+        }
+        self.trades.push(Trade { seen, staked, decided: self.clock, ended: None });
+        self.trades.len() - 1
+    }
+
+    /// A trade ended, which paid so much on a win.
+    pub(crate) fn end(&mut self, trade: usize, outcome: Outcome, pays: f64) {
+        self.clock += 1;
+        self.trades[trade].ended = Some((self.clock, outcome, pays));
+        if outcome != Outcome::Cancelled && !self.is_shown && !self.is_rejected {
+            self.is_shown = self.edge() >= 1.0 / self.alpha;
+            self.is_rejected = !self.is_shown && self.mirror() >= 1.0 / self.beta;
+        }
+    }
+}
