@@ -4,7 +4,7 @@
 use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
 use candlewick_statistics::{
     ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamEvent, TradeDependence,
-    TradeStream, WatchStake,
+    TradeOutcome, TradeStream, WatchStake,
 };
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -22,13 +22,17 @@ const STEADY: u64 = 2_000;
 struct Watched {
     detector: ChangeDetector,
     test: EdgeTest,
+    /// Each other intent turns out to be no trade.
+    cancels: bool,
     opened: u64,
+    /// Trades that were won, lost or drawn.
+    ended: u64,
 }
 
 impl Watched {
     fn new(plan: EdgeTestPlan, watch_trades: u64) -> Result<Self, StatisticsError> {
         let detector = ChangeDetector::new(plan.delta(), watch_trades)?;
-        Ok(Self { detector, test: EdgeTest::new(plan), opened: 0 })
+        Ok(Self { detector, test: EdgeTest::new(plan), cancels: false, opened: 0, ended: 0 })
     }
 
     /// Plays so many trades or until the alarm: since when, if it came.
@@ -43,6 +47,9 @@ impl Watched {
                     open[slot] = self.test.on_open(payout_fraction).ok().map(|notional| (stake, notional));
                 }
                 StreamEvent::Settled { slot, payout_fraction, outcome } => {
+                    let is_cancelled = self.cancels && self.opened.is_multiple_of(2);
+                    let outcome = if is_cancelled { TradeOutcome::Cancelled } else { outcome };
+                    self.ended += u64::from(!is_cancelled);
                     if let Some((stake, notional)) = open[slot].take() {
                         self.test.settle(notional, outcome, payout_fraction);
                         if self.detector.on_settled(stake, outcome, payout_fraction).is_some() {
@@ -62,15 +69,17 @@ impl Watched {
 pub(crate) fn errors(scale: Scale, watch_trades: u64) -> Result<Vec<Measured>, StatisticsError> {
     let points = 100.0 * scale.plan.delta() / 1.85;
     let mut measured = Vec::new();
-    for (name, dependence) in KINDS {
+    let kinds = KINDS.map(|(name, dependence)| (name, dependence, false));
+    let cancelled = ("independent trades, as many more cancelled", TradeDependence::Independent, true);
+    for (name, dependence, cancels) in kinds.into_iter().chain([cancelled]) {
         let stream = TradeStream::new(dependence, &[0.85], points, 0.0)?;
         let promise =
             format!("trades to a false alarm, of {watch_trades} promised: {name} with exactly delta");
         measured.push(Measured::mean((promise, Bound::AtLeast, 1.0), scale.trials, |path| {
-            let mut watched = Watched::new(scale.plan, watch_trades)?;
+            let mut watched = Watched { cancels, ..Watched::new(scale.plan, watch_trades)? };
             // Twenty times as many are hardly ever needed; a path that needs more counts as if it had ended there.
             watched.play(&stream, SEED, path, 20 * watch_trades);
-            Ok(watched.opened as f64 / watch_trades as f64)
+            Ok(watched.ended as f64 / watch_trades as f64)
         })?);
     }
     Ok(measured)
@@ -95,7 +104,7 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
                 (first..end).try_fold((0_u64, 0_u64), |(alarms, trades), path| {
                     let mut watched = Watched::new(scale.plan, watch_trades)?;
                     let alarm = watched.play(&stream, SEED, path, 20_000);
-                    Ok::<_, StatisticsError>((alarms + u64::from(alarm.is_some()), trades + watched.opened))
+                    Ok::<_, StatisticsError>((alarms + u64::from(alarm.is_some()), trades + watched.ended))
                 })
             });
             let (mut alarms, mut trades) = (0, 0);
@@ -135,7 +144,7 @@ fn print_delay(
                 if alarm.is_none() {
                     watched.play(&after, SEED + 1, path, 40_000);
                 }
-                Ok(watched.opened as i64 - STEADY as i64)
+                Ok(watched.ended as i64 - STEADY as i64)
             })
             .collect::<Result<Vec<i64>, StatisticsError>>()
     });

@@ -30,22 +30,28 @@ type PerBet = [f64; BETS.len()];
 ///
 /// # What it promises
 /// While every trade has an edge of `delta` or more, given all that was known at its open and what the venue said that it
-/// pays, the mean number of trades to a false alarm is at least `mean_trades`, however trades overlap.
+/// pays, the mean number of trades to a false alarm is at least `mean_trades`, however trades overlap. Counted are trades that
+/// were won, lost or drawn by then: what was cancelled, or has not settled, is none. (Trades that are cancelled are left out
+/// on both sides, which asks that the condition holds for the trade as it would have gone on.)
 ///
 /// # How, and why
-/// An account begins at 0. Each open adds 1, then stakes a share of the account against the edge: a bet of `lambda` of the account
-/// gains `lambda (delta - r)` of it, and `lambda (1 - delta)`, which a win that pays 100 % costs, counts as lost until the
-/// trade settles (a payout above 100 % makes the bet as much smaller). Three accounts of constant `lambda`, divided by the variance
-/// inflation of overlap, are averaged; the alarm comes when the mean reaches `mean_trades`, open stakes counted as lost.
+/// An account begins at 0. Each open stakes a share of the account, its open stakes counted as lost, against the edge: a bet of
+/// `lambda` of the account gains `lambda (delta - r)` of it, and `lambda (1 - delta)`, which a win that pays 100 % costs, counts as
+/// lost until the trade settles (a payout above 100 % makes the bet as much smaller). Each settlement gives the bet back, and
+/// then, unless the trade was cancelled, adds 1, which trades that are open already have no part of. Three accounts of constant
+/// `lambda`, divided by the variance inflation of overlap, are averaged; the alarm comes when the mean reaches `mean_trades`.
 ///
-/// While the edge holds, no bet gains on average. So the account with all trades settled, less the number of opens, falls
-/// on average or stays: at the alarm after `N` opens, its mean is at most that of `N`. There it is at least what it is with all
-/// open stakes lost, `mean_trades` or more. Hence the mean of `N` is at least `mean_trades`. (Stop at `n` opens or the alarm,
-/// whichever comes first, and let `n` grow: if an alarm may never come, the mean of `N` is infinite anyway.)
+/// While the edge holds, no bet gains on average. Let `N` be the number of trades that counted by the alarm. What the account
+/// would hold if every trade that was opened by then had settled, without the ones still to be added, is `N` plus what the bets gain;
+/// whether a trade is opened before the alarm, and what is bet on it, is known at its open, so that the mean of this is at most
+/// that of `N`. An open stake returns 0 or more, so that it is at least what the account holds at the alarm with all open stakes
+/// lost: `mean_trades`. Hence the mean of `N` is at least `mean_trades`. (Stop at `n` opens or the alarm, whichever comes first,
+/// and let `n` grow: the account is never below 0. If an alarm may never come while trades go on to count, the mean of `N` is
+/// infinite anyway.)
 ///
 /// That is the statistic of Shiryaev and Roberts as an e-detector: the sum, over all trades, of an account that began with 1 at
-/// that trade. Where the edge ended is said by the account that carries most of the sum, the CUSUM's: it begins anew
-/// whenever it has fallen below 1. This is an estimate, and has no promise.
+/// the end of that trade. Where the edge ended is said by the account that carries most of the sum, the CUSUM's: it begins anew
+/// at the next open whenever it has fallen below 1. This is an estimate, and has no promise.
 ///
 /// # Sources
 /// A. N. Shiryaev, *On Optimum Methods in Quickest Detection Problems* (1963); S. W. Roberts, *A Comparison of Some Control
@@ -57,6 +63,8 @@ pub struct ChangeDetector {
     mean_trades: f64,
     accounts: PerBet,
     restarts: [Restart; BETS.len()],
+    /// What an account that begins now begins with: 1, once a trade has counted.
+    beginning: f64,
     alarm: Option<i64>,
 }
 
@@ -98,6 +106,7 @@ impl ChangeDetector {
             mean_trades: mean_trades as f64,
             accounts: [0.0; BETS.len()],
             restarts,
+            beginning: 0.0,
             alarm: None,
         })
     }
@@ -112,12 +121,12 @@ impl ChangeDetector {
         };
         for (index, share) in BETS.into_iter().enumerate() {
             let lambda = share / variance_inflation;
-            let account = self.accounts[index] + 1.0;
-            stake.bets[index] = account * lambda;
-            self.accounts[index] = account - stake.bets[index] * (1.0 - self.delta);
+            stake.bets[index] = self.accounts[index] * lambda;
+            self.accounts[index] -= stake.bets[index] * (1.0 - self.delta);
             let restart = &mut self.restarts[index];
             if restart.account < 1.0 {
-                *restart = Restart { account: 1.0, number: restart.number.wrapping_add(1), since: mark };
+                let (account, number) = (self.beginning, restart.number.wrapping_add(1));
+                *restart = Restart { account, number, since: mark };
             }
             stake.restarted_bets[index] = restart.account * lambda;
             stake.numbers[index] = restart.number;
@@ -135,12 +144,13 @@ impl ChangeDetector {
         payout_fraction: f64,
     ) -> Option<i64> {
         let smaller = (1.0 - self.delta) / (payout_fraction.max(1.0) - self.delta).max(f64::MIN_POSITIVE);
-        let gain = match outcome {
-            TradeOutcome::Cancelled => 0.0,
-            _ => smaller * (self.delta - outcome.to_return(payout_fraction)),
+        let (gain, one) = match outcome {
+            TradeOutcome::Cancelled => (0.0, 0.0),
+            _ => (smaller * (self.delta - outcome.to_return(payout_fraction)), 1.0),
         };
+        self.beginning = self.beginning.max(one);
         for index in 0..BETS.len() {
-            self.accounts[index] += stake.bets[index] * (1.0 - self.delta + gain);
+            self.accounts[index] += stake.bets[index] * (1.0 - self.delta + gain) + one;
             let restart = &mut self.restarts[index];
             if restart.number == stake.numbers[index] {
                 restart.account += stake.restarted_bets[index] * gain;
