@@ -31,6 +31,8 @@ pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, Brok
 }
 
 fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
+    // Refused where the process has chosen one: that one is as good.
+    drop(rustls::crypto::ring::default_provider().install_default());
     let builder = Client::builder()
         .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())

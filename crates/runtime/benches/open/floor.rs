@@ -70,6 +70,7 @@ fn fresh_client() -> Client {
 }
 
 fn base() -> ClientBuilder {
+    drop(rustls::crypto::ring::default_provider().install_default());
     Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(Duration::from_secs(5))
 }
 

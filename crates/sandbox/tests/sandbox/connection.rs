@@ -29,9 +29,14 @@ async fn raw_open(sandbox: &RunningSandbox) -> Result<Vec<u8>, ErrorKind> {
     Ok(answer)
 }
 
+fn client() -> reqwest::Client {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    reqwest::Client::builder().retry(reqwest::retry::never()).build().unwrap()
+}
+
 async fn count_trades(sandbox: &RunningSandbox) -> Value {
     sandbox.switchboard.set(FaultProfile::none());
-    let request = reqwest::Client::new().get(format!("{}/token/trades", sandbox.base_url));
+    let request = client().get(format!("{}/token/trades", sandbox.base_url));
     let request = request.header("api-token", &sandbox.token).header("x-timestamp", "1");
     request.send().await.unwrap().json::<Value>().await.unwrap()["total"].clone()
 }
@@ -42,7 +47,7 @@ async fn a_real_client_is_served_on_a_free_port() {
     assert_ne!(sandbox.address.port(), 0);
     assert_eq!(sandbox.base_url, format!("http://{}", sandbox.address));
     let url = format!("{}/symbol-price/default/BTCUSDT", sandbox.base_url);
-    let answer = reqwest::Client::new().get(url).header("api-key", &sandbox.api_key).send().await.unwrap();
+    let answer = client().get(url).header("api-key", &sandbox.api_key).send().await.unwrap();
     assert_eq!(answer.headers()["date"], "Tue, 14 Nov 2023 22:30:00 GMT");
     assert_eq!(answer.headers().get_all("date").iter().count(), 1);
     let record: Value = answer.json().await.unwrap();
@@ -55,7 +60,7 @@ async fn a_drop_is_a_reset_without_a_single_byte() {
     for (profile, trades) in [("drop-before:1", 0), ("drop-after:1", 1)] {
         let sandbox = running(profile).await;
         assert_eq!(raw_open(&sandbox).await, Err(ErrorKind::ConnectionReset), "{profile}");
-        let client = reqwest::Client::builder().retry(reqwest::retry::never()).build().unwrap();
+        let client = client();
         let request = client.post(format!("{}/token/trades/open", sandbox.base_url));
         let request = request.header("api-token", &sandbox.token).json(&body("BTCUSDT", "BUY"));
         let error = request.send().await.unwrap_err();
