@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 /// `1 / (alpha x weight)` ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)).
 ///
 /// # The rules
-/// An account's worth is what it holds with its open stakes lost, and at most 1: losses are passed on, gains are not.
+/// An account's worth is the least it ever held with its open stakes lost, before a stake or at the change, and it begins with
+/// 1 ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)): losses are passed on, gains are not, and losses that
+/// were won back are losses.
 /// - The first run shares 1 evenly: one bot has all of it. Several have equal parts, and all their trades together, which
 ///   are judged as well, have one more.
 /// - A bot that goes on keeps its weight. So does one that is left out for some runs and comes back as it was.
@@ -17,13 +19,23 @@ use std::collections::BTreeMap;
 /// - All trades together are judged as long as no bot is new or begins anew.
 ///
 /// # Why at most alpha of all journals show an edge that is not there
-/// Call a bot's start *null* when none of its trades has an edge, given what was known at its open. Let `Z` be the sum of
-/// `weight x account` over null starts and of `weight` over the others. `Z` begins at 1. Trades of null starts add at
-/// most 0 to its mean: it is one portfolio of their bets, whose stakes were known at their opens. The rules above never
-/// add to it, whoever changes what and when: what is given is at most `weight x min(1, account)` of what was there. What
-/// open trades bring back to an account after part of its weight was given is given up in the same proportion, and that is
-/// never below 0. A null start is shown only where `Z` has reached `1 / alpha`: Ville's inequality. Nothing is asked of
-/// the bots among each other: they may copy one another, overlap, and be begun anew by somebody who looks at every trade.
+/// A trade has an edge when its mean return, given what was known at its open, is above 0: that is known at its open, and may
+/// depend on all that was before. *Edge shown* is false when no trade of the start that shows it has had one.
+///
+/// Let each start have a second account, which makes the same bets until the first trade that has an edge is decided, and none from
+/// that one on. Let `Z` be the sum of `weight x second account` over the starts that go on, open stakes lost. It begins at 1, and
+/// its trades add at most 0 to its mean: it is one portfolio of bets on trades without an edge, whose stakes were known at their opens.
+/// The rules above never add to it, whoever changes what and when: what is given is at most `weight x worth` of what was there, and
+/// the worth is at most the second account. Before a trade with an edge that is what the account itself holds; later it is no less than
+/// the account held just before the first such trade was staked on, since open stakes return 0 or more. What open trades bring back to
+/// an account after part of its weight was given is given up in the same proportion, and that is never below 0 either. A start none
+/// of whose trades has had an edge is shown only where `Z` has reached `1 / alpha`, since its two accounts are the same:
+/// Ville's inequality. Nothing is asked of the bots among each other: they may copy one another, overlap, have an edge that comes and
+/// goes, and be begun anew by somebody who looks at every trade.
+///
+/// Were the worth the least of 1 and what the account holds *now*, a bot could win back with an edge what it had lost without one, begin
+/// anew with a full account, and try again without an edge as often as it likes: the rate would have no bound.
+///
 /// The rate is that of *any* false *edge shown* in all the time of a journal. It says nothing of *edge rejected*, whose
 /// error is that of each bot.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,17 +77,17 @@ impl AlphaBudget {
         self.whole
     }
 
-    /// A run of these bots begins. `account` says what the account of a bot that is known holds now, with its open stakes
-    /// lost; a bot that is new or begins anew begins with 1 again.
-    pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], account: impl Fn(&str) -> f64) {
+    /// A run of these bots begins. `worth` says the least that the account of a bot that is known ever held
+    /// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)), which counts as at most 1; a bot that is new or begins
+    /// anew begins with 1 again.
+    pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
             *self = Self::of_first_run(bots.iter().map(|bot| bot.name));
             return;
         }
-        let worth = |account: f64| account.clamp(0.0, 1.0);
         let (mut known, mut absent) = (BTreeMap::new(), BTreeMap::new());
         for (name, weight) in &self.weights {
-            let left = worth(account(name));
+            let left = worth(name).clamp(0.0, 1.0);
             match bots.iter().find(|bot| bot.name == name) {
                 Some(bot) if bot.begins_anew => known.insert(name.clone(), (weight * left, 1.0)),
                 Some(_) => known.insert(name.clone(), (*weight, left)),
@@ -179,24 +191,45 @@ mod tests {
         check(&budget, &[("a", 1.0 / 3.0), ("b", 0.2), ("c", 0.2)], 0.0);
     }
 
-    /// Of each name whether it takes part in a run, and as another bot; what its account holds before the next; whether it
-    /// has an edge.
-    type Change = [(bool, bool, f64, bool); 5];
+    /// Of each name whether it takes part in a run, and as another bot; what its account holds in the end without an edge, and
+    /// after trades with an edge if there are some: the least and the last.
+    type Change = [(bool, bool, f64, Option<(f64, f64)>); 5];
 
     fn change() -> impl Strategy<Value = Change> {
-        let account = prop_oneof![Just(0.0), 0.0..1.0, 1.0..30.0];
-        prop::array::uniform5((any::<bool>(), any::<bool>(), account, any::<bool>()))
+        let account = || prop_oneof![Just(0.0), 0.0..1.0, 1.0..30.0];
+        let with_edge = prop::option::weighted(0.3, (account(), account()));
+        prop::array::uniform5((any::<bool>(), any::<bool>(), account(), with_edge))
+    }
+
+    /// A start as the proof has it.
+    #[derive(Clone, Copy)]
+    struct Start {
+        account: f64,
+        least: f64,
+        /// Which makes no bet from the first trade that has an edge on.
+        second: f64,
+        has_edge: bool,
+    }
+
+    const BEGUN: Start = Start { account: 1.0, least: 1.0, second: 1.0, has_edge: false };
+
+    impl Start {
+        fn holds(&mut self, account: f64) {
+            (self.account, self.least) = (account, self.least.min(account));
+            if !self.has_edge {
+                self.second = account;
+            }
+        }
     }
 
     proptest! {
-        /// `Z` as the proof has it: no run adds to it, whichever starts are null, and none of a run that changes nothing
+        /// `Z` as the proof has it: no run adds to it, whichever trades have an edge, and none of a run that changes nothing
         /// changes anything.
         #[test]
-        fn no_change_of_bots_adds_to_what_null_starts_can_win(changes in prop::collection::vec(change(), 1..40)) {
+        fn no_change_of_bots_adds_to_what_trades_without_an_edge_can_win(changes in prop::collection::vec(change(), 1..40)) {
             let names = ["a", "b", "c", "d", "e"];
             let mut budget = AlphaBudget::default();
-            let mut accounts = [1.0; 5];
-            let mut has_edge = [false; 5];
+            let mut starts = [BEGUN; 5];
             for change in changes {
                 let taking_part: Vec<usize> = (0..5).filter(|place| change[*place].0).collect();
                 if taking_part.is_empty() {
@@ -205,29 +238,32 @@ mod tests {
                 let bots: Vec<BudgetedBot<'_>> = taking_part.iter()
                     .map(|place| BudgetedBot { name: names[*place], begins_anew: change[*place].1 })
                     .collect();
-                let held = |name: &str| accounts[names.iter().position(|known| *known == name).unwrap()];
-                let total = |budget: &AlphaBudget, accounts: &[f64; 5], has_edge: &[bool; 5]| {
-                    let worth = |place: usize| {
-                        budget.weight(names[place]).unwrap_or(0.0) * if has_edge[place] { 1.0 } else { accounts[place] }
-                    };
+                let least = |name: &str| starts[names.iter().position(|known| *known == name).unwrap()].least;
+                let total = |budget: &AlphaBudget, starts: &[Start; 5]| {
+                    let worth = |place: usize| budget.weight(names[place]).unwrap_or(0.0) * starts[place].second;
                     (0..5).map(worth).sum::<f64>() + budget.whole()
                 };
                 let is_first = budget == AlphaBudget::default();
-                let before = if is_first { 1.0 } else { total(&budget, &accounts, &has_edge) };
+                let before = if is_first { 1.0 } else { total(&budget, &starts) };
                 let mut after = budget.clone();
-                after.begin_run(&bots, held);
+                after.begin_run(&bots, least);
                 for place in taking_part {
                     if budget.weight(names[place]).is_none() || change[place].1 {
-                        (accounts[place], has_edge[place]) = (1.0, change[place].3);
+                        starts[place] = BEGUN;
                     }
                 }
-                prop_assert!(total(&after, &accounts, &has_edge) <= before * (1.0 + 1e-12));
+                prop_assert!(total(&after, &starts) <= before * (1.0 + 1e-12));
                 budget = after.clone();
                 let same: Vec<BudgetedBot<'_>> = bots.iter().map(|bot| on(bot.name)).collect();
                 after.begin_run(&same, |_| 0.3);
                 prop_assert_eq!(&after, &budget);
-                for (place, change) in change.iter().enumerate() {
-                    accounts[place] = change.2;
+                for (start, (_, _, account, with_edge)) in starts.iter_mut().zip(change) {
+                    start.holds(account);
+                    if let Some((least, last)) = with_edge {
+                        start.has_edge = true;
+                        start.holds(least);
+                        start.holds(last);
+                    }
                 }
             }
         }

@@ -42,7 +42,7 @@ impl Session {
                 BudgetedBot { name, begins_anew: is_other || is_new }
             })
             .collect();
-        budget.begin_run(&bots, |name| self.account_of(name));
+        budget.begin_run(&bots, |name| self.worth_of(name));
         for (bot, (_, identity)) in bots.iter().zip(&named) {
             let id = self.remember_bot(bot.name);
             if let Some(own) = self.bots.get_mut(id.index()).filter(|_| bot.begins_anew) {
@@ -109,11 +109,12 @@ impl Session {
         id
     }
 
-    /// What the account for an edge of a bot holds, with its open stakes lost.
-    fn account_of(&self, name: &str) -> f64 {
+    /// The least that the account for an edge of a bot ever held.
+    fn worth_of(&self, name: &str) -> f64 {
         let own = self.names.iter().zip(&self.bots).map(|(name, bot)| (name, &*bot.verdict));
         let mut all = own.chain(self.shared.absent.iter().map(|(name, verdict)| (name, verdict)));
-        all.find(|(known, _)| *known == name).map_or(1.0, |(_, verdict)| verdict.edge_test().edge_account())
+        all.find(|(known, _)| *known == name)
+            .map_or(1.0, |(_, verdict)| verdict.edge_test().edge_account_minimum())
     }
 }
 

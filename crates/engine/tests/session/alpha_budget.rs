@@ -208,6 +208,16 @@ fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
 }
 
 #[test]
+fn what_a_bot_lost_and_won_back_is_lost_to_its_next_start() {
+    let mut journal = Journal::default();
+    let first = journal.run(vec![changed("a", 1)], 4, |_| false);
+    let left = account(&first, 0);
+    let again = journal.run(vec![changed("a", 1)], 12, |_| true);
+    assert!(left < 0.6 && account(&again, 0) > 1.0 && weights(&again) == [1.0], "{left}");
+    assert_eq!(weights(&journal.run(vec![changed("a", 2)], 0, |_| true)), [left]);
+}
+
+#[test]
 fn a_bot_that_is_absent_goes_on_when_it_is_back_and_a_new_one_takes_its_place() {
     let mut journal = Journal::default();
     let first = journal.run(vec![bot("a"), bot("b")], 4, |place| place == 0);

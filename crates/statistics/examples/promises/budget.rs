@@ -15,6 +15,8 @@ enum Restarts {
     Never,
     /// Whoever is below 0.8: its losses would be forgotten, if they could be.
     Behind,
+    /// Whoever is below 0.8 trades with an edge until it is back at 1: its losses would be won back, if they could be.
+    WonBack,
     /// Whoever has grown by half: its gains would be kept, if they could be.
     Ahead,
     /// Whoever is below 0.8 leaves, and one of a new name comes; each hundredth trade another comes on top, to 2 more at most.
@@ -33,6 +35,8 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         (1, Restarts::Ahead, "1 bot, begun anew when it is ahead"),
         (3, Restarts::Behind, "3 bots, begun anew when they are behind"),
         (3, Restarts::Ahead, "3 bots, begun anew when they are ahead"),
+        (1, Restarts::WonBack, "1 bot, begun anew after an edge that comes and goes won its losses back"),
+        (3, Restarts::WonBack, "3 bots, begun anew after an edge that comes and goes won their losses back"),
         (3, Restarts::Renamed, "3 bots, replaced when they are behind, and joined by two"),
     ] {
         for (is_shared, how) in [(true, "one alpha"), (false, "alpha for each")] {
@@ -53,6 +57,8 @@ struct Journal {
     is_shared: bool,
     names: Vec<String>,
     tests: Vec<EdgeTest>,
+    /// Whether its trades have an edge now: then all win, and nothing that it shows is false.
+    has_edge: Vec<bool>,
     next_name: usize,
 }
 
@@ -61,7 +67,8 @@ impl Journal {
         let names: Vec<String> = (0..bots).map(|bot| bot.to_string()).collect();
         let budget = AlphaBudget::of_first_run(names.iter().map(String::as_str));
         let tests = vec![EdgeTest::new(plan); bots];
-        let mut journal = Self { plan, budget, is_shared, names, tests, next_name: bots };
+        let has_edge = vec![false; bots];
+        let mut journal = Self { plan, budget, is_shared, names, tests, has_edge, next_name: bots };
         journal.set_weights();
         journal
     }
@@ -82,11 +89,14 @@ impl Journal {
         for trade in 1..=trades {
             for (bot, course) in courses.iter_mut().enumerate().take(self.tests.len()) {
                 let Some((payout_fraction, outcome)) = course.pop() else { continue };
-                let stake: NotionalStake = self.tests[bot].on_open(payout_fraction)?;
-                self.tests[bot].settle(stake, outcome, payout_fraction);
-                if self.tests[bot].edge_account() >= self.tests[bot].goal() {
+                let (test, has_edge) = (&mut self.tests[bot], &mut self.has_edge[bot]);
+                let outcome = if *has_edge { TradeOutcome::Won } else { outcome };
+                let stake: NotionalStake = test.on_open(payout_fraction)?;
+                test.settle(stake, outcome, payout_fraction);
+                if test.edge_account() >= test.goal() && !*has_edge {
                     return Ok(true);
                 }
+                *has_edge |= restarts == Restarts::WonBack && test.edge_account() < 0.8;
             }
             self.restart(restarts, trade, most);
         }
@@ -94,18 +104,19 @@ impl Journal {
     }
 
     fn restart(&mut self, restarts: Restarts, trade: u64, most: usize) {
-        let is_chosen = |test: &EdgeTest| match restarts {
+        let is_chosen = |(test, has_edge): (&EdgeTest, &bool)| match restarts {
             Restarts::Never => false,
             Restarts::Behind | Restarts::Renamed => test.edge_account() < 0.8,
+            Restarts::WonBack => *has_edge && test.edge_account() >= 1.0,
             Restarts::Ahead => test.edge_account() > 1.5,
         };
         let comes = restarts == Restarts::Renamed && trade.is_multiple_of(100) && self.tests.len() < most;
-        if !comes && !self.tests.iter().any(is_chosen) {
+        let chosen: Vec<bool> = self.tests.iter().zip(&self.has_edge).map(is_chosen).collect();
+        if !comes && !chosen.contains(&true) {
             return;
         }
-        let accounts: Vec<(String, f64)> =
-            self.names.iter().cloned().zip(self.tests.iter().map(EdgeTest::edge_account)).collect();
-        let chosen: Vec<bool> = self.tests.iter().map(is_chosen).collect();
+        let worth = self.tests.iter().map(EdgeTest::edge_account_minimum);
+        let worth: Vec<(String, f64)> = self.names.iter().cloned().zip(worth).collect();
         if restarts == Restarts::Renamed {
             for (name, _) in self.names.iter_mut().zip(&chosen).filter(|(_, is)| **is) {
                 *name = self.next_name.to_string();
@@ -121,11 +132,12 @@ impl Journal {
             .map(|(place, name)| BudgetedBot { name, begins_anew: anew(place) })
             .collect();
         self.budget.begin_run(&bots, |name| {
-            accounts.iter().find(|(known, _)| known == name).map_or(1.0, |(_, account)| *account)
+            worth.iter().find(|(known, _)| known == name).map_or(1.0, |(_, worth)| *worth)
         });
         self.tests.resize(self.names.len(), EdgeTest::new(self.plan));
-        for (_, test) in self.tests.iter_mut().enumerate().filter(|(place, _)| anew(*place)) {
-            *test = EdgeTest::new(self.plan);
+        self.has_edge.resize(self.names.len(), false);
+        for place in (0..self.names.len()).filter(|place| anew(*place)) {
+            (self.tests[place], self.has_edge[place]) = (EdgeTest::new(self.plan), false);
         }
         self.set_weights();
     }

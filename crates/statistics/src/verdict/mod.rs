@@ -116,8 +116,8 @@ pub struct EdgeTest {
     goal: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
-    /// The account for an edge when a stake came back last: it holds no more until one comes back again.
-    edge_at_most: f64,
+    /// The least that the account for an edge held before a stake.
+    edge_minimum: f64,
     settled: u64,
     draws: u64,
     overlap: Overlap,
@@ -143,7 +143,7 @@ impl EdgeTest {
             goal: 1.0 / plan.alpha(),
             edge: EdgeParts::BEGIN,
             mirror: MirrorParts::BEGIN,
-            edge_at_most: 1.0,
+            edge_minimum: 1.0,
             settled: 0,
             draws: 0,
             overlap: Overlap::new(),
@@ -165,10 +165,11 @@ impl EdgeTest {
             (EdgeParts::NONE, MirrorParts::NONE)
         } else {
             let (delta, part) = (self.plan.delta(), self.overlap.part_of_one());
-            (
-                self.edge.open((delta, b), part, (self.edge_at_most, self.goal)),
-                self.mirror.open((delta, b), part),
-            )
+            let held = self.edge.total();
+            if held < self.edge_minimum {
+                self.edge_minimum = held;
+            }
+            (self.edge.open((delta, b), part, (held, self.goal)), self.mirror.open((delta, b), part))
         };
         self.opened += 1;
         self.sum_of_payouts += b;
@@ -203,7 +204,6 @@ impl EdgeTest {
         if outcome == TradeOutcome::Cancelled {
             self.edge.give_back(&edge, 1.0);
             self.mirror.give_back(&mirror, 1.0);
-            self.edge_at_most = self.edge.total();
             return;
         }
         self.settled += 1;
@@ -215,7 +215,6 @@ impl EdgeTest {
             self.mirror.give_back(&mirror, 1.0 + (delta - trade_return) / at_risk);
         }
         if self.answer == Answer::Open {
-            self.edge_at_most = self.edge.total();
             self.answer = self.answer_of_accounts();
         }
     }
@@ -229,7 +228,7 @@ impl EdgeTest {
     }
 
     fn answer_of_accounts(&self) -> Answer {
-        if self.edge_at_most >= self.goal {
+        if self.edge.total() >= self.goal {
             Answer::Shown
         } else if self.mirror.total() * self.plan.beta() >= 1.0 {
             Answer::Rejected
@@ -281,6 +280,12 @@ impl EdgeTest {
     /// The account that bets on an edge, open stakes counted as lost: it starts at 1.
     pub fn edge_account(&self) -> f64 {
         self.edge.total()
+    }
+
+    /// The least of what [`edge_account`](Self::edge_account) was before each stake and is now, at most 1: what a fresh start
+    /// inherits ([`AlphaBudget`](crate::AlphaBudget)).
+    pub fn edge_account_minimum(&self) -> f64 {
+        self.edge_account().min(self.edge_minimum)
     }
 
     /// The account that bets against an edge of `delta`, open stakes counted as lost: it starts at 1.
@@ -456,6 +461,27 @@ mod tests {
         assert!(open < before);
         test.on_settled(stake, TradeOutcome::Lost);
         assert_eq!(test.edge_account(), open);
+    }
+
+    #[test]
+    fn the_least_that_was_held_stays_when_the_account_grows_again() {
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
+        settle_all(&mut test, 0.8, [TradeOutcome::Lost]);
+        let least = test.edge_account();
+        assert!(least < 1.0 && test.edge_account_minimum() == least);
+        settle_all(&mut test, 0.8, [TradeOutcome::Won; 9]);
+        assert!(test.edge_account() > 1.0 && test.edge_account_minimum() == least);
+        // An open stake counts as lost: now, and for good once another trade is decided.
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
+        let first = test.on_open(0.8).unwrap();
+        let left = test.edge_account();
+        assert_eq!(test.edge_account_minimum(), left);
+        test.on_settled(first, TradeOutcome::Won);
+        assert_eq!(test.edge_account_minimum(), 1.0);
+        let [first, second] = [0; 2].map(|_| test.on_open(0.8).unwrap());
+        test.on_settled(first, TradeOutcome::Won);
+        test.on_settled(second, TradeOutcome::Won);
+        assert!(left < test.edge_account_minimum() && test.edge_account_minimum() < 1.0);
     }
 
     #[test]

@@ -53,21 +53,20 @@ impl EdgeParts {
     pub(super) const BEGIN: Self = Self(EDGE_PARTS);
 
     /// Each part stakes the Kelly fraction `e / b` of its edge, and of that what this trade is a `part` of; all together no
-    /// more than a win needs to reach the goal, since what lies beyond it shows nothing. The account holds `at_most` so much.
+    /// more than a win needs to reach the goal, since what lies beyond it shows nothing. The account has `held` before that.
     #[inline]
-    pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (at_most, goal): (f64, f64)) -> Self {
+    pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
         let shares = EDGES.map(|edge| (edge * unit).min(MAX_SHARE));
-        if at_most * (1.0 + MAX_SHARE * b) <= goal {
+        if held * (1.0 + MAX_SHARE * b) <= goal {
             self.stake(shares)
         } else {
-            self.stake_up_to(shares, b, goal)
+            self.stake_up_to(shares, b, goal - held)
         }
     }
 
     #[cold]
-    fn stake_up_to(&mut self, shares: [f64; 4], b: f64, goal: f64) -> Self {
-        let missing = goal - self.total();
+    fn stake_up_to(&mut self, shares: [f64; 4], b: f64, missing: f64) -> Self {
         let staked = self.stake(shares);
         let win = staked.total() * b;
         if win <= missing {

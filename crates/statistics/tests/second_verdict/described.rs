@@ -23,6 +23,8 @@ pub(crate) struct Described {
     delta: f64,
     clock: usize,
     trades: Vec<Trade>,
+    /// What the account for an edge held before each stake, open stakes lost.
+    held: Vec<f64>,
     pub(crate) is_shown: bool,
     pub(crate) is_rejected: bool,
 }
@@ -40,7 +42,16 @@ const OF_EDGE: usize = 4;
 
 impl Described {
     pub(crate) const fn new(alpha: f64, beta: f64, delta: f64) -> Self {
-        Self { alpha, beta, delta, clock: 0, trades: Vec::new(), is_shown: false, is_rejected: false }
+        Self {
+            alpha,
+            beta,
+            delta,
+            clock: 0,
+            trades: Vec::new(),
+            held: Vec::new(),
+            is_shown: false,
+            is_rejected: false,
+        }
     }
 
     /// What a part holds, open stakes lost.
@@ -60,6 +71,11 @@ impl Described {
 
     pub(crate) fn edge(&self) -> f64 {
         (0..OF_EDGE).map(|place| self.part(place)).sum()
+    }
+
+    /// The least of that, and what it holds now.
+    pub(crate) fn least_edge(&self) -> f64 {
+        self.held.iter().copied().fold(self.edge(), f64::min)
     }
 
     pub(crate) fn mirror(&self) -> f64 {
@@ -95,6 +111,7 @@ impl Described {
         self.clock += 1;
         let mut staked = vec![0.0; PARTS.len()];
         if !self.is_shown && !self.is_rejected {
+            self.held.push(self.edge());
             let (delta, divisor) = (self.delta, self.divisor());
             for (place, (_, deltas)) in PARTS.iter().enumerate() {
                 let fraction = if place < OF_EDGE {

@@ -60,6 +60,8 @@ proptest! {
             let near = |found: f64, expected: f64| (found - expected).abs() <= 1e-12 * expected.max(1.0);
             prop_assert!(near(test.edge_account(), described.edge()), "{} {}", test.edge_account(), described.edge());
             prop_assert!(near(test.mirror_account(), described.mirror()), "{} {}", test.mirror_account(), described.mirror());
+            let least = described.least_edge();
+            prop_assert!(near(test.edge_account_minimum(), least), "{} {least}", test.edge_account_minimum());
             prop_assert_eq!(test.verdict() == Verdict::EdgeShown, described.is_shown);
             prop_assert_eq!(test.verdict() == Verdict::EdgeRejected, described.is_rejected);
         }
