@@ -74,9 +74,10 @@ impl Kelly {
         }
     }
 
+    /// By the sequence counts what was decided since it began, so that no trade of another bot does, and was not left out.
     pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
-        if let Some(sequence) = &mut self.sequence {
-            sequence.settled(intent, outcome);
+        if self.sequence.as_mut().is_some_and(|sequence| !sequence.settled(intent, outcome)) {
+            return;
         }
         match outcome {
             Outcome::Won => self.won += 1,
@@ -102,11 +103,12 @@ impl Sequence {
         Some(Self { rate: RunningWinRate::new(CONFIDENCE).ok()?, open: Vec::new() })
     }
 
-    /// One that is not known, or was left out before, changes nothing.
-    fn settled(&mut self, intent: IntentId, outcome: Outcome) {
-        let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return };
+    /// Whether it was known: one that is not, or was left out before, changes nothing.
+    fn settled(&mut self, intent: IntentId, outcome: Outcome) -> bool {
+        let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return false };
         let (_, bets) = self.open.swap_remove(place);
         self.rate.on_settled(bets, to_trade_outcome(outcome));
+        true
     }
 }
 
@@ -160,6 +162,26 @@ mod tests {
         // f from 0.19 to 0.27.
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 1), 95_000..=134_000);
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 3), 31_600..=44_700);
+    }
+
+    #[test]
+    fn trades_that_were_open_when_another_bot_began_are_none_of_its_first() {
+        let (mut kelly, payout) =
+            (Kelly::new(0.5, 100, KellyBound::ConfidenceSequence), Payout::from_parts(800_000));
+        (1..=60).map(IntentId::new).for_each(|number| kelly.decided(number));
+        kelly.begin_anew();
+        (1..=60).map(IntentId::new).for_each(|number| kelly.settled(number, Outcome::Lost, payout));
+        let purse =
+            Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together: 1 };
+        let mut win = |numbers: std::ops::RangeInclusive<u64>| {
+            for number in numbers.map(IntentId::new) {
+                kelly.decided(number);
+                kelly.settled(number, Outcome::Won, payout);
+            }
+            kelly.next(purse).minor()
+        };
+        assert_eq!(win(61..=159), 100);
+        assert!(win(160..=160) > 100_000);
     }
 
     #[test]

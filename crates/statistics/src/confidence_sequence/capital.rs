@@ -4,6 +4,10 @@
 /// variance of 1. Twice the largest is below 1, so that no bet can lose more than there is.
 pub(super) const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
+/// What counts as lost of a bet of 1 until the trade ends: the most that it can lose against any candidate. Less would do against
+/// most; but being the same for all, it makes one capital larger than another whatever is open, lost and given back.
+pub(super) const RISK: f64 = 2.0;
+
 /// One capital for each of [`BETS`].
 pub(super) type Capitals = [f64; BETS.len()];
 
@@ -19,8 +23,6 @@ pub(super) enum Side {
 pub(super) struct Capital {
     side: Side,
     candidate: f64,
-    /// What a bet of 1 can lose.
-    risk: f64,
     capitals: Capitals,
     /// What each open trade has at stake, by its place.
     open: Vec<Capitals>,
@@ -28,11 +30,7 @@ pub(super) struct Capital {
 
 impl Capital {
     pub(super) fn new(side: Side, candidate: f64, places: usize) -> Self {
-        let risk = match side {
-            Side::Above => 1.0 + candidate,
-            Side::Below => 2.0,
-        };
-        Self { side, candidate, risk, capitals: [1.0; BETS.len()], open: vec![[0.0; BETS.len()]; places] }
+        Self { side, candidate, capitals: [1.0; BETS.len()], open: vec![[0.0; BETS.len()]; places] }
     }
 
     /// The bets of a trade are placed, each times `scale`.
@@ -41,7 +39,7 @@ impl Capital {
         let bets = &mut self.open[place];
         for ((capital, bet), share) in self.capitals.iter_mut().zip(bets).zip(BETS) {
             *bet = *capital * share * scale;
-            *capital -= *bet * self.risk;
+            *capital -= *bet * RISK;
         }
     }
 
@@ -49,10 +47,10 @@ impl Capital {
     #[inline]
     pub(super) fn on_settled(&mut self, place: usize, trade_return: f64, payout_fraction: f64) {
         let back = match self.side {
-            Side::Above => 1.0 + trade_return,
+            Side::Above => RISK + (trade_return - self.candidate),
             Side::Below => {
                 let smaller = 2.0 / (1.0 + payout_fraction.max(1.0));
-                self.risk + smaller * (self.candidate - trade_return)
+                RISK + smaller * (self.candidate - trade_return)
             }
         };
         self.give_back(place, back);
@@ -60,7 +58,7 @@ impl Capital {
 
     /// The bets come back as they were.
     pub(super) fn on_cancelled(&mut self, place: usize) {
-        self.give_back(place, self.risk);
+        self.give_back(place, RISK);
     }
 
     #[inline]

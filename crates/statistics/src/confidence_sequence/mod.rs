@@ -44,16 +44,18 @@ const STEPS: u32 = 1 << 16;
 ///
 /// # How
 /// For each candidate `m` a capital of 1 bets that returns are above `m`, and another that they are below. A bet of `lambda` of a
-/// capital gains `lambda (r - m)` of it (the other `lambda (m - r)`), and what it can lose at most counts as lost until the
-/// trade settles: `lambda (1 + m)`, and `2 lambda` for the other, which is the loss on a win that pays 100 % at a candidate of -1
-/// (a payout above 100 % makes its bet as much smaller). The capitals are means of eight, of constant `lambda` from
+/// capital gains `lambda (r - m)` of it (the other `lambda (m - r)`), and `2 lambda` counts as lost until the trade
+/// settles: the most that any candidate can cost, which is the loss at a candidate of 1, or on a win that pays 100 % at one of -1 (a
+/// payout above 100 % makes the other's bet as much smaller). The capitals are means of eight, of constant `lambda` from
 /// 0.0025 to 0.32, each divided by the variance inflation of [`Overlap`] at the open. A candidate is refuted for good once
 /// one of its capitals reaches `2 / (1 - confidence)`; the interval is what was never refuted.
 ///
 /// Were `m` the mean of each trade, each bet would gain nothing on average, so that the capital, all trades settled, has a mean
 /// of 1, and reaches that with open stakes counted as lost with a probability of at most half of the error: the argument of
-/// [`EdgeTest`](crate::EdgeTest), once for each side. No bet depends on the candidate, so the first capital falls in `m`
-/// and the second grows: what was not refuted is an interval, and each end is found by bisection.
+/// [`EdgeTest`](crate::EdgeTest), once for each side. All shares, and what counts as lost of
+/// a bet, are the same for all candidates, and what comes back, `lambda (2 + r - m)` or, if the trade was cancelled, `2 lambda`, is
+/// never below 0 and never grows in `m`. So the first capital, a sum of products of these, never grows in `m` either, and likewise
+/// the second never falls: what was not refuted is an interval, and each end is found by bisection.
 ///
 /// It is no verdict. The account of the verdict bets on an edge above 0 at an error of `alpha`, which several bots share, with
 /// stakes that follow what was seen; the lower end spends half of its own error, on constant stakes. *Shown* comes sooner,

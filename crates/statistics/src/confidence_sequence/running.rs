@@ -1,6 +1,6 @@
 //! The lower end of the win rate, kept up with every trade.
 
-use super::capital::{BETS, Capitals};
+use super::capital::{BETS, Capitals, RISK};
 use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{Overlap, StatisticsError, TradeOutcome};
@@ -53,11 +53,10 @@ impl RunningWinRate {
         let scale = 1.0 / self.overlap.variance_inflation();
         let mut bets = self.spare.pop().unwrap_or_else(|| Box::new([[0.0; BETS.len()]; CANDIDATES]));
         for candidate in self.refuted..CANDIDATES {
-            let risk = 1.0 + mean_of(candidate);
             let bets = bets[candidate].iter_mut();
             for ((capital, bet), share) in self.capitals[candidate].iter_mut().zip(bets).zip(BETS) {
                 *bet = *capital * share * scale;
-                *capital -= *bet * risk;
+                *capital -= *bet * RISK;
             }
         }
         OpenBets { bets, mark: self.overlap.on_open() }
@@ -68,13 +67,13 @@ impl RunningWinRate {
         let OpenBets { bets, mark } = open;
         self.overlap.on_settled(mark, outcome.to_return(1.0));
         for candidate in self.refuted..CANDIDATES {
-            let back = match outcome {
-                TradeOutcome::Won => 2.0,
-                TradeOutcome::Lost => 0.0,
-                TradeOutcome::Draw | TradeOutcome::Cancelled => 1.0 + mean_of(candidate),
+            let gain = match outcome {
+                TradeOutcome::Won => 1.0 - mean_of(candidate),
+                TradeOutcome::Lost => -1.0 - mean_of(candidate),
+                TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
             };
             for (capital, bet) in self.capitals[candidate].iter_mut().zip(bets[candidate]) {
-                *capital += bet * back;
+                *capital += bet * (RISK + gain);
             }
         }
         self.spare.push(bets);

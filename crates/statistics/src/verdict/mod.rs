@@ -40,7 +40,7 @@ pub struct NotionalStake {
 /// A verdict that is being formed: it takes each open and each settlement, answers at once and allocates nothing.
 ///
 /// Give it events in the order in which they became known, since the stake of a trade may depend only on what was
-/// known at its open. Of an open and a settlement at the same moment, the open comes first.
+/// known at its open. Of an open and a settlement at the same moment, the settlement comes first: the open may go by it.
 ///
 /// ```
 /// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, EdgeTestPlan};
