@@ -24,11 +24,6 @@ pub(super) type MirrorParts = Parts<2>;
 impl<const N: usize> Parts<N> {
     pub(super) const NONE: Self = Self([0.0; N]);
 
-    pub(super) fn total(&self) -> f64 {
-        let (first, second) = self.0.split_at(N / 2);
-        first.iter().sum::<f64>() + second.iter().sum::<f64>()
-    }
-
     /// Takes these shares out of the parts; what was taken.
     #[inline]
     fn stake(&mut self, shares: [f64; N]) -> Self {
@@ -51,6 +46,13 @@ impl<const N: usize> Parts<N> {
 
 impl EdgeParts {
     pub(super) const BEGIN: Self = Self(EDGE_PARTS);
+
+    /// Summed by pairs as they lie in memory: otherwise what is stored as one of them is read as part of another, which waits.
+    #[inline]
+    pub(super) fn total(&self) -> f64 {
+        let [a, b, c, d] = self.0;
+        (a + c) + (b + d)
+    }
 
     /// Each part stakes the Kelly fraction `e / b` of its edge, and of that what this trade is a `part` of; all together no
     /// more than a win needs to reach the goal, since what lies beyond it shows nothing. The account has `held` before that.
@@ -81,6 +83,12 @@ impl EdgeParts {
 
 impl MirrorParts {
     pub(super) const BEGIN: Self = Self(MIRROR_PARTS);
+
+    #[inline]
+    pub(super) fn total(&self) -> f64 {
+        let [a, b] = self.0;
+        a + b
+    }
 
     /// Where the trade loses, the account wins `(1 + delta) / (b - delta)` of what it can lose, so that the Kelly fraction of
     /// the shortfall `s` is `s / (1 + delta)`. As the trade may turn out to pay more than `b`, as much more is staked as
