@@ -283,3 +283,53 @@ fn a_hold_out_is_the_same_under_another_name_and_an_earlier_look_withholds_an_ed
     let again = folder.run(&walk(&["--open-hold-out", "--out", "second"])).json();
     assert_eq!(again["hold_out"], opened["hold_out"]);
 }
+
+/// What a walk says of the hold-out that it opens.
+fn opened(folder: &Folder, arguments: &[&str]) -> Value {
+    folder.run(arguments).json()["hold_out"]["opened"].take()
+}
+
+#[test]
+fn a_look_at_a_hold_out_is_found_where_variants_are_not_counted_or_counted_elsewhere() {
+    let ledger = |folder: Folder, name: &str| folder.with_variable("CANDLEWICK_VARIANTS__LEDGER", name);
+    let wide = walk(&["--open-hold-out", "--out", "wide"]);
+    // Another range of parameters, another name, and one candle less.
+    let narrow: Vec<&str> = walk(&["--open-hold-out", "--out", "narrow"])
+        .into_iter()
+        .map(|text| match text {
+            "period=2..5" => "period=2..4",
+            "BTCUSDT_1m.csv" => "MINE@1m=mine.csv",
+            "bot.toml" => "mine.toml",
+            other => other,
+        })
+        .collect();
+    let named = |folder: Folder| {
+        let candles = folder.read("BTCUSDT_1m.csv");
+        let (head, rows) = candles.split_once('\n').unwrap();
+        let bot = folder.read("bot.toml").replace("BTCUSDT", "MINE");
+        folder
+            .with("mine.csv", &format!("{head}\n{}", rows.split_once('\n').unwrap().1))
+            .with("mine.toml", &bot)
+    };
+    let off = ledger(named(folder(2)), "");
+    let first = opened(&off, &wide);
+    assert!(first["looks"].to_string().contains("is not known: variants are not counted"), "{first}");
+    for look in ["", "new.jsonl"] {
+        let off = ledger(named(folder(2)), "");
+        off.run(&wide).json();
+        let second = opened(&ledger(off, look), &narrow);
+        assert!(second["looks"].to_string().contains("for other hypotheses: 1 opening"), "{second}");
+    }
+    // The first of all says that it is.
+    let new = named(folder(2));
+    let first = opened(&new, &wide);
+    assert_eq!(first["looks"], json!([]));
+    assert!(first["looks_unknown"].as_str().unwrap().contains("the ledger of variants begins"), "{first}");
+    assert_eq!(opened(&new, &wide), first, "shown again");
+    // A backtest that another ledger of the same project knows.
+    let other = ledger(named(folder(2)), "other.jsonl");
+    other.run(&["backtest", "--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"]).json();
+    let found = opened(&ledger(other, "new.jsonl"), &narrow);
+    assert!(found["looks"].to_string().contains("before: 1 backtest"), "{found}");
+    assert_eq!(found["looks_unknown"], Value::Null);
+}

@@ -1,7 +1,7 @@
 //! The lock on hold-outs: a list of who opened which, that only grows.
 
 use crate::error::{AppError, ErrorKind};
-use candlewick_records::utc;
+use candlewick_records::{counted, utc};
 use candlewick_sdk::Millis;
 use candlewick_search::variants::CandleSample;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,9 @@ pub(super) struct Opening {
     /// What was known of earlier looks at it.
     #[serde(default)]
     looks: Vec<String>,
+    /// Why there may have been more.
+    #[serde(default)]
+    unknown: Option<String>,
 }
 
 /// What is opened, and by which run.
@@ -58,12 +61,21 @@ pub struct OpeningRequest<'a> {
     pub range: &'a Range<Millis>,
     /// The same by its content.
     pub candles: &'a CandleSample,
-    /// What is known of earlier looks at it, in words.
-    pub looks: Vec<String>,
+    /// What is known of earlier looks at it from elsewhere.
+    pub looks: KnownLooks,
     /// The clock of the machine.
     pub now: Millis,
     /// Whether it may have been opened before.
     pub reopening: Reopening,
+}
+
+/// What is known of earlier looks at a hold-out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownLooks {
+    /// Each in words, or why it cannot be known whether there were any.
+    pub found: Vec<String>,
+    /// Why there may have been others, of which nothing can be known by now.
+    pub unknown: Option<String>,
 }
 
 /// What to do when a hold-out was opened before.
@@ -84,8 +96,8 @@ pub struct OpeningRecord {
     pub number: usize,
     /// How often candles of it had been opened for other hypotheses.
     pub others: usize,
-    /// What was known of earlier looks at it, in words.
-    pub looks: Vec<String>,
+    /// What was known of earlier looks at it: openings for other hypotheses of the strategy are among them.
+    pub looks: KnownLooks,
 }
 
 /// The list, in a folder that stays.
@@ -113,7 +125,8 @@ impl Opening {
             to: asked.range.end,
             hypothesis: asked.hypothesis.clone(),
             candles: Some(asked.candles.clone()),
-            looks: asked.looks.clone(),
+            looks: asked.looks.found.clone(),
+            unknown: asked.looks.unknown.clone(),
         }
     }
 
@@ -187,11 +200,22 @@ impl HoldOutLock {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let touching = || before.iter().filter(|other| other.touches(hypothesis, candles, range));
         let same = touching().filter(|other| other.is_of(hypothesis, candles, range)).count();
+        let by_strategy =
+            touching().filter(|other| other.hypothesis.strategy.0 == hypothesis.strategy.0).count() - same;
+        let others = (by_strategy > 0).then(|| {
+            let times = counted(by_strategy, "opening", "openings");
+            format!(
+                "candles of the hold-out were opened with this strategy before, for other hypotheses: {times}"
+            )
+        });
         Ok(OpeningRecord {
             at: opening.opened_at.clone(),
             number: same + 1,
             others: touching().count() - same,
-            looks: opening.looks.clone(),
+            looks: KnownLooks {
+                found: opening.looks.iter().cloned().chain(others).collect(),
+                unknown: opening.unknown.clone(),
+            },
         })
     }
 
@@ -314,7 +338,7 @@ mod tests {
                 run: run.to_owned(),
                 range: &candles.span().unwrap(),
                 candles: &candles,
-                looks: Vec::new(),
+                looks: KnownLooks::default(),
                 now: Millis::ZERO,
                 reopening,
             };
@@ -322,6 +346,16 @@ mod tests {
             let opened = self.lock().open(&asked);
             assert_eq!(check.err(), opened.as_ref().err().map(AppError::text));
             opened.map(|opened| (opened.number, opened.others)).map_err(|failure| failure.text())
+        }
+
+        /// What a new opening for this hypothesis finds in the list.
+        fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {
+            let candles = self.candles();
+            let (range, looks) = (&candles.span().unwrap(), KnownLooks::default());
+            let (run, candles, now) = (run.to_owned(), &candles, Millis::ZERO);
+            let reopening = OnPurpose;
+            let asked = OpeningRequest { hypothesis, run, range, candles, looks, now, reopening };
+            self.lock().open(&asked).unwrap().looks.found
         }
     }
 
@@ -371,6 +405,24 @@ mod tests {
             assert!(fixture.open(&other, "r2", Refused).unwrap_err().contains("opened once"), "{name}");
             assert_eq!(fixture.openings(&other), 1, "{name}");
         }
+    }
+
+    #[test]
+    fn an_opening_for_another_range_of_parameters_is_a_look_under_any_name_and_one_of_another_strategy_none()
+    {
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.looks(&hypothesis(&["period=2..5"]), "r1"), [""; 0]);
+        let mut other = hypothesis(&["period=2..4"]);
+        other.strategy.1 = "1.0.1".to_owned();
+        (fixture.name, fixture.hours) = ("MINE", 11..20);
+        let looks = fixture.looks(&other, "r2");
+        assert!(looks.len() == 1 && looks[0].ends_with("for other hypotheses: 1 opening"), "{looks:?}");
+        assert_eq!(fixture.looks(&other, "r2"), looks, "shown again");
+        assert_eq!(fixture.looks(&hypothesis(&["period=2..5"]), "r1"), [""; 0], "what came later");
+        other.strategy.0 = "sma-cross".to_owned();
+        assert_eq!(fixture.looks(&other, "r3"), [""; 0]);
+        fixture.hours = 20..30;
+        assert_eq!(fixture.looks(&hypothesis(&["period"]), "r4"), [""; 0], "later candles");
     }
 
     #[test]

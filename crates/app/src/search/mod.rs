@@ -10,7 +10,7 @@ mod variants;
 mod walk;
 
 pub use folder::{Identity, ResultFolder, best_bot};
-pub use hold_out_lock::{HoldOutLock, Hypothesis, OpeningRecord, OpeningRequest, Reopening};
+pub use hold_out_lock::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use layout::{Layout, LayoutTerms};
 pub use named_files::files_of_bots;
 pub use prepared::{PreparedSearch, SearchTerms};

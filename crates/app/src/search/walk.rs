@@ -1,7 +1,9 @@
 //! A walk forward that can be stopped and resumed: its windows, its hold-out, and the folder that it is kept in.
 
 use super::variants::{TriedCount, WalkLook, count_walk};
-use super::{HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, PreparedSearch, Reopening};
+use super::{
+    HoldOutLock, Hypothesis, KnownLooks, Layout, OpeningRecord, OpeningRequest, PreparedSearch, Reopening,
+};
 use super::{LayoutTerms, ResultFolder, SearchTerms};
 use crate::bots::error_of_search;
 use crate::error::AppError;
@@ -302,9 +304,13 @@ impl HoldOutRange {
         })
     }
 
-    /// What is known of looks at it before it is opened by a run, in words.
-    fn earlier_looks(&self, run: &str) -> Result<Vec<String>, AppError> {
-        let Some(ledger) = &self.ledger else { return Ok(Vec::new()) };
+    /// What is known of looks at it before it is opened by a run, but for those of its lock.
+    fn earlier_looks(&self, run: &str) -> Result<KnownLooks, AppError> {
+        let Some(ledger) = &self.ledger else {
+            let unknown = "whether candles of the hold-out were looked at before is not known: variants are not counted \
+                           ([variants] ledger is empty)";
+            return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown: None });
+        };
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
         let looks = looks.map_err(|error| {
             let problem = format!("cannot read {}, which says what was tried", ledger.path().display());
@@ -320,7 +326,13 @@ impl HoldOutRange {
         let looked = (!kinds.is_empty()).then(|| {
             format!("candles of the hold-out were looked at with this strategy before: {}", kinds.join(", "))
         });
-        let lost = looks.lost.map(|lost| format!("variants unknown: {}: {lost}", ledger.path().display()));
-        Ok(looked.into_iter().chain(lost).collect())
+        let lost = looks.lost.into_iter().map(|lost| format!("variants unknown: {lost}"));
+        let found: Vec<String> = looked.into_iter().chain(lost).collect();
+        let unknown = (looks.is_first && found.is_empty()).then(|| {
+            "looks unknown: the ledger of variants begins with this walk; whether anybody looked at the hold-out before \
+             is not known"
+                .to_owned()
+        });
+        Ok(KnownLooks { found, unknown })
     }
 }

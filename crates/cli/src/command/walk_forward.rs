@@ -8,8 +8,8 @@ use crate::output::show;
 use crate::progress::{Progress, Terminal};
 use crate::search::{LayoutArguments, SearchArguments};
 use candlewick_app::search::{
-    HoldOutOutcome, HoldOutUse, Layout, OpeningRecord, PreparedSearch, Reopening, ResultFolder, SearchTerms,
-    TriedCount, WalkEnd, WalkOutcome, WalkRun,
+    HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PreparedSearch, Reopening, ResultFolder,
+    SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkRun,
 };
 use candlewick_backtest::{BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
@@ -120,7 +120,8 @@ fn report_of(
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
         HoldOutOutcome::Opened { opening, result } => {
             let OpeningRecord { at, number, others, looks } = opening.clone();
-            let opening = HoldOutOpening { at, number, others, looks };
+            let KnownLooks { found: looks, unknown: looks_unknown } = looks;
+            let opening = HoldOutOpening { at, number, others, looks, looks_unknown };
             HoldOut::opened(result, (space, sweep.objective), &opening, caveats.clone())
         }
     });

@@ -32,6 +32,8 @@ pub struct HoldOutOpening {
     pub others: usize,
     /// What was known of earlier looks at it, in words: why an edge is not shown.
     pub looks: Vec<String>,
+    /// Why there may have been others.
+    pub looks_unknown: Option<String>,
 }
 
 /// What came of an opening.
@@ -43,6 +45,9 @@ struct OpenedLine {
     opened_for_others: usize,
     /// What was known of earlier looks at it, in words.
     looks: Vec<String>,
+    /// Why there may have been others, of which nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    looks_unknown: Option<String>,
     verdict: &'static str,
     edge: EdgeLine,
     #[serde(flatten)]
@@ -81,6 +86,7 @@ impl HoldOut {
                 opened_at: opened.at.clone(),
                 opened_for_others: opened.others,
                 looks: opened.looks.clone(),
+                looks_unknown: opened.looks_unknown.clone(),
                 verdict: edge.verdict,
                 edge,
                 window: WindowLine::of(step, None, space, objective),
@@ -112,7 +118,7 @@ impl HoldOut {
                 ),
             ));
         }
-        words.extend(opened.looks.iter().map(|look| ("", look.clone())));
+        words.extend(opened.looks.iter().chain(&opened.looks_unknown).map(|look| ("", look.clone())));
         words.push(("hold-out's verdict", opened.edge.words()));
         if let Some(figures) = opened.window.out_of_sample() {
             let (rate, needed) = (percent(figures.win_rate), percent(figures.break_even));

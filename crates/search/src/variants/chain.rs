@@ -1,8 +1,8 @@
 //! Whether a ledger is whole: each line names a hash of those before it, and a receipt elsewhere knows how many there were.
 
 use serde::{Deserialize, Serialize};
-use std::fs::{create_dir_all, read, write};
-use std::io::{self, ErrorKind};
+use std::fs::{File, create_dir_all, read, read_dir, rename};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A hash of all whole lines so far.
@@ -16,7 +16,32 @@ pub(super) struct Chain {
 
 /// A file that knows how long a ledger was when it was last written, so that a missing, an emptied and a shortened one are noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Receipt(PathBuf);
+pub(super) struct Receipt {
+    path: PathBuf,
+    ledger: PathBuf,
+}
+
+/// What a receipt says of its ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Nothing: there is none.
+    #[default]
+    Nothing,
+    /// How long it was.
+    Lines(Chain),
+    /// It is there, and cannot be understood: why.
+    Unreadable(String),
+}
+
+/// How it stands in the file.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    #[serde(flatten)]
+    chain: Chain,
+    /// Older ones do not say.
+    #[serde(default)]
+    ledger: PathBuf,
+}
 
 impl Chain {
     /// Of no line.
@@ -35,28 +60,62 @@ impl Chain {
 impl Receipt {
     /// Of a ledger, in a folder that stays.
     pub(super) fn of(folder: &Path, ledger: &Path) -> Self {
-        let whole = std::path::absolute(ledger).unwrap_or_else(|_| ledger.to_owned());
-        let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();
-        Self(folder.join(format!("variants-{}.json", &name[..16])))
+        let ledger = std::path::absolute(ledger).unwrap_or_else(|_| ledger.to_owned());
+        let name = blake3::hash(ledger.as_os_str().as_encoded_bytes()).to_hex();
+        Self { path: folder.join(format!("variants-{}.json", &name[..16])), ledger }
     }
 
-    /// What it says; nothing where there is none.
-    pub(super) fn read(&self) -> io::Result<Option<Chain>> {
-        match read(&self.0) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+    /// Where it lies.
+    pub(super) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// What it says.
+    pub(super) fn read(&self) -> io::Result<Seen> {
+        match read(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Seen::Nothing),
             Err(error) => Err(error),
-            // A kill may have cut it short: it then knows nothing.
-            Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+            Ok(bytes) => Ok(match serde_json::from_slice::<Written>(&bytes) {
+                Ok(written) => Seen::Lines(written.chain),
+                Err(error) => {
+                    Seen::Unreadable(format!("its receipt {} cannot be read: {error}", self.path.display()))
+                }
+            }),
         }
     }
 
-    /// Keeps how long the ledger is now.
+    /// Keeps how long the ledger is now, on the disk when it comes back.
     pub(super) fn keep(&self, chain: &Chain) -> io::Result<()> {
-        if let Some(folder) = self.0.parent() {
-            create_dir_all(folder)?;
+        create_dir_all(self.folder())?;
+        let written = Written { chain: chain.clone(), ledger: self.ledger.clone() };
+        let (text, new) = (serde_json::to_vec(&written)?, self.path.with_extension("new"));
+        let mut file = File::create(&new)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        rename(new, &self.path)?;
+        // The name is on the disk when its folder is.
+        #[cfg(unix)]
+        File::open(self.folder())?.sync_all()?;
+        Ok(())
+    }
+
+    /// The other ledgers that have receipts in its folder; a receipt that does not say whose it is comes back as itself.
+    pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<PathBuf, PathBuf>>> {
+        let entries = match read_dir(self.folder()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut others = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path == self.path || !name.starts_with("variants-") || !name.ends_with(".json") {
+                continue;
+            }
+            let ledger = serde_json::from_slice::<Written>(&read(&path)?).map(|written| written.ledger);
+            others.push(ledger.ok().filter(|ledger| !ledger.as_os_str().is_empty()).ok_or(path));
         }
-        let (text, new) = (serde_json::to_vec(chain)?, self.0.with_extension("new"));
-        write(&new, text)?;
-        std::fs::rename(new, &self.0)
+        others.sort_unstable();
+        Ok(others)
     }
 }

@@ -6,7 +6,7 @@
 //! What is removed or changed afterwards is noticed by the hash in each line over those before it and by a receipt in another
 //! folder, and from then on the ledger says so. Who removes both begins anew.
 
-use super::chain::{Chain, Receipt};
+use super::chain::{Chain, Receipt, Seen};
 use super::line::{CandlesLine, KnownCandles, LostLine, TriedLine};
 use super::{CandleSample, Family, Variant};
 use candlewick_sdk::Millis;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// Where variants are noted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariantLedger {
-    path: PathBuf,
-    receipt: Option<Receipt>,
+    pub(super) path: PathBuf,
+    pub(super) receipt: Option<Receipt>,
 }
 
 /// A variant and what it came to.
@@ -101,15 +101,6 @@ pub struct Noted {
     pub lost: Option<String>,
 }
 
-/// Earlier looks at some candles.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EarlierLooks {
-    /// By the same strategy, each kind with its number.
-    pub same_strategy: Vec<(LookKind, u64)>,
-    /// What is known to be missing of the ledger.
-    pub lost: Option<String>,
-}
-
 /// What tells lines apart.
 #[derive(Deserialize)]
 struct Head<'a> {
@@ -122,14 +113,14 @@ struct Head<'a> {
 }
 
 /// A ledger that was read.
-struct Contents<'a> {
+pub(super) struct Contents<'a> {
     /// Those of families, each with its strategy.
     tried: Vec<(Cow<'a, str>, &'a str)>,
     /// Whether a line of it says what is lost.
     says_so: bool,
-    candles: KnownCandles,
-    chain: Chain,
-    lost: Option<String>,
+    pub(super) candles: KnownCandles,
+    pub(super) chain: Chain,
+    pub(super) lost: Option<String>,
 }
 
 impl VariantLedger {
@@ -210,42 +201,8 @@ impl VariantLedger {
         })
     }
 
-    /// Which earlier runs of a strategy looked at these candles, whatever they were called; those of `run` are its own.
-    ///
-    /// # Errors
-    /// Those of the file and of its receipt.
-    pub fn earlier_looks(
-        &self,
-        strategy: &str,
-        candles: &CandleSample,
-        run: &str,
-    ) -> io::Result<EarlierLooks> {
-        let text = match File::open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            file => {
-                let mut file = file?;
-                file.lock_shared()?;
-                text_of(&mut file)?
-            }
-        };
-        let contents = Contents::of(&text, self.seen_before()?);
-        let mut looks = EarlierLooks { same_strategy: Vec::new(), lost: contents.lost.clone() };
-        for line in contents.tried(strategy) {
-            let is_own = line.run.as_deref() == Some(run);
-            if is_own || candles.seen_in(&line.sample(&contents.candles)).is_none() {
-                continue;
-            }
-            match looks.same_strategy.iter_mut().find(|(kind, _)| *kind == line.kind) {
-                Some((_, count)) => *count += 1,
-                None => looks.same_strategy.push((line.kind, 1)),
-            }
-        }
-        looks.same_strategy.sort_unstable();
-        Ok(looks)
-    }
-
-    fn seen_before(&self) -> io::Result<Option<Chain>> {
-        self.receipt.as_ref().map_or(Ok(None), Receipt::read)
+    pub(super) fn seen_before(&self) -> io::Result<Seen> {
+        self.receipt.as_ref().map_or(Ok(Seen::Nothing), Receipt::read)
     }
 }
 
@@ -267,10 +224,18 @@ impl Added {
 
 impl<'a> Contents<'a> {
     /// What is whole of a text, held to what a receipt says of it.
-    fn of(text: &'a str, seen: Option<Chain>) -> Self {
+    pub(super) fn of(text: &'a str, seen: Seen) -> Self {
         let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
         let (mut lost, mut says_so) = (None, false);
-        let mut is_as_seen = seen.as_ref().is_none_or(|seen| seen.lines == 0);
+        let seen = match seen {
+            Seen::Nothing => Chain::start(),
+            Seen::Lines(seen) => seen,
+            Seen::Unreadable(why) => {
+                lost = Some(why);
+                Chain::start()
+            }
+        };
+        let mut is_as_seen = seen.lines == 0;
         for line in text.lines() {
             let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
             if head.chain.is_some_and(|before| before != chain.hash.as_str()) {
@@ -285,9 +250,9 @@ impl<'a> Contents<'a> {
                 None => candles.read(line),
             }
             chain.add(line);
-            is_as_seen |= seen.as_ref() == Some(&chain);
+            is_as_seen |= seen == chain;
         }
-        if let Some(seen) = seen.filter(|_| !is_as_seen) {
+        if !is_as_seen {
             let found = chain.lines;
             lost.get_or_insert(if found == 0 {
                 format!("the file is missing or empty, and had {} lines", seen.lines)
@@ -299,7 +264,7 @@ impl<'a> Contents<'a> {
     }
 
     /// What is noted of a strategy.
-    fn tried(&self, strategy: &str) -> impl Iterator<Item = TriedLine> {
+    pub(super) fn tried(&self, strategy: &str) -> impl Iterator<Item = TriedLine> {
         let own = self.tried.iter().filter(move |(found, _)| found == strategy);
         own.filter_map(|(_, line)| serde_json::from_str(line).ok())
     }
@@ -313,7 +278,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-fn text_of(file: &mut File) -> io::Result<String> {
+pub(super) fn text_of(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     // A kill may have cut a character in two.
@@ -364,24 +329,24 @@ impl Known {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use candlewick_sdk::testkit::random_walk;
     use candlewick_sdk::{Candle, CandleSeries, Series};
 
-    fn note(strategy: &str, variant: u32) -> Note {
+    pub(crate) fn note(strategy: &str, variant: u32) -> Note {
         let family = Family { strategy: strategy.to_owned() };
         let tried = Variant { family, name: format!("{variant:016x}"), bots: Vec::new() };
         Note { tried, p_value: Some(0.25), sharpe_of_a_day: None, trades: Some(format!("{variant:x}")) }
     }
 
-    fn candles(name: &str, candles: &[Candle]) -> CandleSample {
+    pub(crate) fn candles(name: &str, candles: &[Candle]) -> CandleSample {
         let series = Series { symbol: name.parse().unwrap(), interval: "1m".parse().unwrap() };
         CandleSample::of([&CandleSeries::new(series, candles.to_vec()).unwrap()])
     }
 
     /// A backtest of an hour among three.
-    fn look(hour: i64) -> Look {
+    pub(crate) fn look(hour: i64) -> Look {
         let all = random_walk(1, 180);
         let start = all[0].time() + Millis::HOUR * hour;
         let (kind, run, is_cut) = (LookKind::Backtest, None, false);
@@ -392,14 +357,14 @@ mod tests {
         ledger.note(notes, &look(hour)).unwrap().families[0].1.len()
     }
 
-    struct Fixture(tempfile::TempDir);
+    pub(crate) struct Fixture(pub(crate) tempfile::TempDir);
 
     impl Fixture {
-        fn new() -> Self {
+        pub(crate) fn new() -> Self {
             Self(tempfile::tempdir().unwrap())
         }
 
-        fn ledger(&self) -> VariantLedger {
+        pub(crate) fn ledger(&self) -> VariantLedger {
             VariantLedger::new(self.0.path().join("variants.jsonl"))
                 .with_receipt_in(&self.0.path().join("state"))
         }
@@ -483,9 +448,25 @@ mod tests {
         let receipt = std::fs::read_dir(&state).unwrap().next().unwrap().unwrap().path();
         let before = std::fs::read(&receipt).unwrap();
         fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
-        for text in [&before[..], &before[..9], b""] {
-            std::fs::write(&receipt, text).unwrap();
+        std::fs::write(&receipt, &before).unwrap();
+        assert_eq!(fixture.lost(), None);
+    }
+
+    #[test]
+    fn a_receipt_that_cannot_be_read_is_said_from_then_on() {
+        for cut in [0, 9] {
+            let fixture = Fixture::new();
             assert_eq!(fixture.lost(), None);
+            let state = fixture.0.path().join("state");
+            let receipt = std::fs::read_dir(&state).unwrap().next().unwrap().unwrap().path();
+            let text = std::fs::read(&receipt).unwrap();
+            std::fs::write(&receipt, &text[..cut]).unwrap();
+            let looks = fixture.ledger().earlier_looks("rsi", &look(0).candles, "").unwrap();
+            assert!(looks.lost.len() == 1 && looks.lost[0].contains("cannot be read"), "{looks:?}");
+            let lost = fixture.lost().unwrap();
+            assert!(lost.contains(receipt.to_str().unwrap()), "{lost}");
+            let again = fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
+            assert_eq!((again.lost, again.is_first), (Some(lost), false));
         }
     }
 
@@ -514,27 +495,5 @@ mod tests {
         std::fs::write(fixture.ledger().path(), older).unwrap();
         assert_eq!(count(&fixture.ledger(), &[note("rsi", 1)], 0), 3);
         assert_eq!(fixture.lost(), None);
-    }
-
-    #[test]
-    fn earlier_looks_at_the_same_candles_are_found_under_another_name() {
-        let fixture = Fixture::new();
-        let ledger = fixture.ledger();
-        let all = random_walk(1, 180);
-        let hour = |name: &str, hour: usize| candles(name, &all[60 * hour..60 * (hour + 1)]);
-        let looks = |strategy: &str, candles: &CandleSample, run: &str| {
-            ledger.earlier_looks(strategy, candles, run).unwrap().same_strategy
-        };
-        assert_eq!(looks("rsi", &hour("MINE", 2), ""), []);
-        ledger.note(&[note("rsi", 1)], &look(1)).unwrap();
-        let walk = Look { kind: LookKind::WalkForward, run: Some("r1".to_owned()), ..look(1) };
-        ledger.note(&[note("rsi", 2)], &walk).unwrap();
-        for name in ["BTCUSDT", "MINE"] {
-            assert_eq!(looks("rsi", &hour(name, 2), ""), [], "another hour");
-            let both = [(LookKind::Backtest, 1), (LookKind::WalkForward, 1)];
-            assert_eq!(looks("rsi", &hour(name, 1), "r2"), both);
-            assert_eq!(looks("rsi", &hour(name, 1), "r1"), both[..1]);
-            assert_eq!(looks("cross", &hour(name, 1), ""), []);
-        }
     }
 }

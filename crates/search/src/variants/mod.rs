@@ -15,11 +15,13 @@ mod count;
 mod family;
 mod ledger;
 mod line;
+mod looks;
 mod sample;
 mod trades;
 
 pub use count::{FamilyCount, VariantCount};
 pub use family::{Family, Variant, files_of};
-pub use ledger::{EarlierLooks, Known, Look, LookKind, Note, Noted, VariantLedger};
+pub use ledger::{Known, Look, LookKind, Note, Noted, VariantLedger};
+pub use looks::EarlierLooks;
 pub use sample::CandleSample;
 pub use trades::{join_hashes, trades_hash};
