@@ -57,6 +57,7 @@ fn payouts_that_move_deceive_no_verdict() {
 fn sequences_cover_at_every_look_and_watches_are_as_seldom_wrong_as_promised() {
     let scale = |trials| Scale { trades: 400, ..scale(trials) };
     check(&looks::coverage(scale(60)).unwrap(), 15);
+    check(&payouts::coverage(scale(60)).unwrap(), 7);
     check(&change::errors(scale(60), 100).unwrap(), 5);
 }
 

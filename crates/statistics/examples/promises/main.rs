@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     power::print(Scale { trades: 4 * scale.trades, ..scale })?;
     println!("\nIntervals that may be looked at, and the watch over a shown edge\n\n{}", Measured::HEADER);
     let watches = change::errors(Scale { trials: trials / 10, ..scale }, 1_000)?;
-    for measured in looks::coverage(scale)?.into_iter().chain(watches) {
+    for measured in looks::coverage(scale)?.into_iter().chain(payouts::coverage(scale)?).chain(watches) {
         println!("{measured}");
         all.push(measured);
     }

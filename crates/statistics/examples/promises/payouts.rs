@@ -2,20 +2,27 @@
 #![allow(dead_code, reason = "the test prints no tables")]
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
-use crate::measured::{Measured, SEED, Scale, on_cores};
+use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
 use crate::verdict::{MIXED, wrong};
-use candlewick_statistics::{EdgeTest, NotionalStake, StatisticsError, TradeOutcome, Verdict};
+use candlewick_statistics::{
+    ConfidenceSequence, EdgeTest, NotionalStake, OpenTrade, StatisticsError, TradeOutcome, Verdict,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// How much a payout that says something of its trade says, per unit of stake.
 const SAID: f64 = 0.15;
+/// Payouts of which some are above 100.
+const WIDE: [f64; 5] = [0.6, 0.85, 1.0, 1.2, 1.4];
+const CONFIDENCE: f64 = 0.95;
 
 /// What a trade pays and how its mean return lies to the one that all have on average.
 #[derive(Clone, Copy, Debug)]
 enum Payouts {
     /// Each of [`MIXED`] is as probable.
     Free,
+    /// Each of [`WIDE`] is as probable.
+    Wide,
     /// One step up or down between 60 and 92 after each trade.
     Walk,
     /// Lower after a win and higher after a loss.
@@ -32,10 +39,41 @@ struct Regimes {
     lasting: f64,
 }
 
+/// What follows trades: staked on by the payout seen, and told what they pay when they end.
+trait Follows {
+    type Open;
+    fn open(&mut self, seen: f64) -> Result<Self::Open, StatisticsError>;
+    fn settle(&mut self, open: Self::Open, outcome: TradeOutcome, pays: f64);
+}
+
+impl Follows for EdgeTest {
+    type Open = NotionalStake;
+
+    fn open(&mut self, seen: f64) -> Result<NotionalStake, StatisticsError> {
+        self.on_open(seen)
+    }
+
+    fn settle(&mut self, open: NotionalStake, outcome: TradeOutcome, pays: f64) {
+        Self::settle(self, open, outcome, pays);
+    }
+}
+
+impl Follows for ConfidenceSequence {
+    type Open = OpenTrade;
+
+    fn open(&mut self, _: f64) -> Result<OpenTrade, StatisticsError> {
+        Ok(self.on_open())
+    }
+
+    fn settle(&mut self, open: OpenTrade, outcome: TradeOutcome, pays: f64) {
+        self.on_settled(open, outcome, pays);
+    }
+}
+
 /// A path that is being followed.
-struct Path {
+struct Path<F> {
     chance: ChaCha8Rng,
-    test: EdgeTest,
+    test: F,
     seen: f64,
     has_won: bool,
     /// Of the last trades, wins as ones, the latest lowest.
@@ -43,18 +81,11 @@ struct Path {
     is_good: bool,
 }
 
-impl Path {
-    fn new(scale: Scale, trial: u64) -> Self {
+impl<F: Follows> Path<F> {
+    fn new(test: F, trial: u64) -> Self {
         let mut chance = ChaCha8Rng::seed_from_u64(SEED);
         chance.set_stream(trial);
-        Self {
-            chance,
-            test: EdgeTest::new(scale.plan),
-            seen: 0.85,
-            has_won: false,
-            last: 0,
-            is_good: trial.is_multiple_of(2),
-        }
+        Self { chance, test, seen: 0.85, has_won: false, last: 0, is_good: trial.is_multiple_of(2) }
     }
 
     fn share(&mut self) -> f64 {
@@ -70,6 +101,7 @@ impl Path {
     fn answer(&mut self, payouts: Payouts) -> (f64, f64) {
         match payouts {
             Payouts::Free => (MIXED[self.below(5)], 0.0),
+            Payouts::Wide => (WIDE[self.below(5)], 0.0),
             Payouts::Walk => {
                 let step = if self.share() < 0.5 { -0.01 } else { 0.01 };
                 ((self.seen + step).clamp(0.6, 0.92), 0.0)
@@ -91,7 +123,7 @@ impl Path {
 
     /// One trade that ends before the next is decided.
     fn trade(&mut self, payouts: Payouts, mean_return: f64) -> Result<(), StatisticsError> {
-        let stake = self.test.on_open(self.seen)?;
+        let stake = self.test.open(self.seen)?;
         let (pays, better) = self.answer(payouts);
         let outcome = self.outcome(pays, mean_return + better);
         self.test.settle(stake, outcome, pays);
@@ -107,7 +139,7 @@ impl Path {
             }
             let mean_return = regimes.points / 100.0 * 1.85 * if self.is_good { 1.0 } else { -1.0 };
             if !is_choosy || (self.last & 0x3ff).count_ones() > 5 {
-                let stake = self.test.on_open(0.85)?;
+                let stake = self.test.open(0.85)?;
                 let outcome = self.outcome(0.85, mean_return);
                 self.test.settle(stake, outcome, 0.85);
                 return Ok(());
@@ -118,9 +150,9 @@ impl Path {
 
     /// So many that are open at once, the first half of them one bet; all end in any order.
     fn unordered(&mut self, size: usize, mean_return: f64) -> Result<(), StatisticsError> {
-        let mut open: Vec<(NotionalStake, f64, TradeOutcome)> = Vec::with_capacity(size);
+        let mut open: Vec<(F::Open, f64, TradeOutcome)> = Vec::with_capacity(size);
         for place in 0..size {
-            let stake = self.test.on_open(self.seen)?;
+            let stake = self.test.open(self.seen)?;
             let alike = open.first().filter(|_| place < size / 2).map(|(_, pays, outcome)| (*pays, *outcome));
             let (pays, outcome) = alike.unwrap_or_else(|| {
                 let (pays, better) = self.answer(Payouts::Free);
@@ -142,11 +174,11 @@ impl Path {
 fn rates(
     scale: Scale,
     size: u64,
-    step: impl Fn(&mut Path) -> Result<(), StatisticsError> + Sync,
+    step: impl Fn(&mut Path<EdgeTest>) -> Result<(), StatisticsError> + Sync,
 ) -> Result<(f64, f64), StatisticsError> {
     let parts = on_cores(scale.trials, |first, end| {
         (first..end).try_fold((0_u64, 0_u64), |(shown, rejected), trial| {
-            let mut path = Path::new(scale, trial);
+            let mut path = Path::new(EdgeTest::new(scale.plan), trial);
             for _ in 0..scale.trades / size {
                 step(&mut path)?;
                 if path.test.is_final() {
@@ -205,6 +237,31 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         scale,
     ));
     Ok(errors)
+}
+
+/// Whether the edge lies in the confidence sequence after each of all trades.
+pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
+    let delta = scale.plan.delta();
+    let better = ("trades better that pay more than the last", Payouts::WorseAbove(-SAID));
+    let wide = ("payouts anew with each answer, 60 to 140", Payouts::Wide);
+    let at = |mean: f64| move |(name, payouts)| (name, payouts, mean);
+    let kinds = MOVING.map(at(0.0)).into_iter().chain([at(delta)(better), at(0.0)(wide)]);
+    let promise = |name| format!("the edge lies in the sequence at every look: {name}");
+    let mut covered = Vec::new();
+    for (name, payouts, mean) in kinds {
+        covered.push(Measured::share((promise(name), Bound::AtLeast, CONFIDENCE), scale.trials, |trial| {
+            let mut path = Path::new(ConfidenceSequence::new(), trial);
+            (0..scale.trades).try_for_each(|_| path.trade(payouts, mean))?;
+            Ok(!path.test.excludes_edge(mean, CONFIDENCE)?)
+        })?);
+    }
+    let name = "eight at once that end in any order, half of them one bet, moving payouts";
+    covered.push(Measured::share((promise(name), Bound::AtLeast, CONFIDENCE), scale.trials, |trial| {
+        let mut path = Path::new(ConfidenceSequence::new(), trial);
+        (0..scale.trades / 8).try_for_each(|_| path.unordered(8, 0.0))?;
+        Ok(!path.test.excludes_edge(0.0, CONFIDENCE)?)
+    })?);
+    Ok(covered)
 }
 
 /// Trades that win their break-even on average, in regimes that follow each other by chance: no null, and no promise.

@@ -36,7 +36,8 @@ const STEPS: u32 = 1 << 16;
 /// If the mean of each trade's return, given all that was known at its open and what the venue said that it pays, is one
 /// number for all trades, then the interval contains it after every trade at once with a probability of at least `confidence`,
 /// whenever and however often one looks, and however trades overlap. The same of the win rate, for the trades that were
-/// won or lost.
+/// won or lost. For the lower end, and for both while no trade pays more than 100 %, the mean given what was known at the open suffices: a
+/// payout that is known later may say something of its trade.
 ///
 /// If that mean varies, each end says less: the lower end that not every trade has a mean of that or less, the upper end that
 /// not every trade has one of that or more, each at half the error. Once an edge has gone, the ends may cross: then no single
