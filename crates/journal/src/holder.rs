@@ -15,8 +15,8 @@ pub struct Holder {
     pub started: Option<u64>,
     /// The host's name, for people.
     pub host: String,
-    /// What distinguishes this host since its last start, and this namespace of processes, from all others; empty when
-    /// nothing does. Only there does [`Holder::pid`] mean anything.
+    /// What distinguishes this host since its last start, and behind a space this namespace of processes, from all others;
+    /// empty when nothing does. Only there does [`Holder::pid`] mean anything.
     pub machine: String,
 }
 
@@ -32,6 +32,12 @@ impl Holder {
             host: host.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned()),
             machine: process::this_machine(),
         }
+    }
+
+    /// Whether it runs under the kernel of another, be it in another container.
+    pub(crate) fn has_same_kernel(&self, other: &Self) -> bool {
+        let started = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
+        !self.machine.is_empty() && started(self) == started(other)
     }
 
     /// Whether this process sees those of another.

@@ -36,10 +36,12 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Whether the lease may be taken. Whoever had the lock of a file has ended, also where its process cannot be seen
-    /// from here.
+    /// Whether the lease may be taken. Whoever had the lock of a file under this kernel has ended, also where its process cannot
+    /// be seen from here. Of another host a lock says nothing: a network file system may keep it for each host alone.
     fn is_over(&self, lease: &Lease) -> bool {
-        let is_unlocked = self.lock.is_some_and(FileLock::is_sure) && !lease.holder.is_near(self.holder);
+        let has_lock = self.lock.is_some_and(FileLock::is_sure);
+        let is_unlocked =
+            has_lock && lease.holder.has_same_kernel(self.holder) && !lease.holder.is_near(self.holder);
         is_unlocked || self.terms.is_over(lease, self.holder)
     }
 }

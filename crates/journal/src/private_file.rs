@@ -6,7 +6,12 @@ use std::path::{Path, PathBuf};
 
 /// Makes an empty file where there is none; one that is there stays as it is.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
-    owners_only(OpenOptions::new().write(true).create(true).truncate(false)).open(path).map(drop)
+    open_or_make(path).map(drop)
+}
+
+/// Opens a file for writing, and makes it where there is none.
+pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
+    owners_only(OpenOptions::new().write(true).create(true).truncate(false)).open(path)
 }
 
 /// Makes a file that was not there before.

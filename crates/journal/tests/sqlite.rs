@@ -192,7 +192,7 @@ async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
     let mut store = fixture.open().await.unwrap();
     store.record(line("1"));
     store.commit().await.unwrap();
-    for ending in ["", "-wal", "-shm"] {
+    for ending in ["", "-wal", "-shm", ".lock"] {
         let path = PathBuf::from(format!("{}{ending}", file.display()));
         assert_eq!(mode_of(&path), 0o600, "{}", path.display());
     }
@@ -308,8 +308,8 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 4);
 }
 
-/// On one host the system itself says who has a file: neither a silence of a day nor a machine that cannot be told from here
-/// says otherwise, and no time has to pass when the holder has ended.
+/// Under one kernel the system itself says who has a file: neither a silence of a day nor a container whose processes are not
+/// seen from here says otherwise, and no time has to pass when the holder has ended.
 #[tokio::test]
 async fn who_has_the_lock_has_the_journal() {
     let fixture = sqlite().await;
@@ -317,13 +317,30 @@ async fn who_has_the_lock_has_the_journal() {
         let holder = Holder { machine: machine.into(), ..holder(program, 1) };
         Store::open_on_terms(&fixture.url, &holder, &terms()).await
     };
-    let first = open("first", "this").await.unwrap();
+    let first = open("first", "boot room-1").await.unwrap();
     fixture.age_lease(Millis::DAY).await;
-    let second = open("second", "that").await.map(drop);
+    let second = open("second", "boot room-2").await.map(drop);
     assert!(matches!(second, Err(JournalError::HeldBy { .. })), "{second:?}");
     drop(first);
     let lease = fixture.reader().await.holder().await.unwrap().unwrap();
     assert_eq!(lease.holder.program, "first", "it ended without giving it back");
     fixture.run("UPDATE lease SET heartbeat = heartbeat + 86400000").await;
-    drop(open("second", "that").await.unwrap());
+    drop(open("second", "boot room-2").await.unwrap());
+}
+
+/// A network file system may keep a lock for each host alone: whoever has it here knows nothing of another host.
+#[tokio::test]
+async fn a_fresh_sign_of_life_from_another_host_outweighs_a_free_lock() {
+    let fixture = sqlite().await;
+    let open = async |program: &str, machine: &str| {
+        let holder = Holder { machine: machine.into(), ..holder(program, 1) };
+        Store::open_on_terms(&fixture.url, &holder, &terms()).await
+    };
+    // Its process has ended as far as is seen from here: the lock is free, the lease is not given back.
+    drop(open("there", "boot-1 room").await.unwrap());
+    fixture.age_lease(Millis::from_seconds(29)).await;
+    let early = open("here", "boot-2 room").await.map(drop);
+    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    fixture.age_lease(Millis::from_seconds(2)).await;
+    drop(open("here", "boot-2 room").await.unwrap());
 }

@@ -2,10 +2,13 @@
 //! whatever clocks say and however long the process slept.
 
 use crate::JournalError;
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use crate::private_file::{self, with_ending};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// Behind the name of the journal's file.
+pub(crate) const ENDING: &str = ".lock";
 
 /// Held until it is dropped.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ impl FileLock {
         let unwritable = |source| JournalError::NotWritable { path: journal.to_owned(), source };
         // By its real name: a journal may be named through links.
         let real = journal.canonicalize().map_err(unwritable)?;
-        let path = lock_path(&real);
+        let path = with_ending(&real, ENDING);
         let file = open(&path).map_err(|source| JournalError::NotWritable { path, source })?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { file: Some(file) })),
@@ -30,22 +33,15 @@ impl FileLock {
         }
     }
 
-    /// Whether the system vouches that nobody else on this file system's hosts has it.
+    /// Whether the system vouches that nobody else under this kernel has it.
     pub(crate) fn is_sure(&self) -> bool {
         self.file.is_some()
     }
 }
 
-fn lock_path(journal: &Path) -> PathBuf {
-    let mut path = OsString::from(journal);
-    path.push(".lock");
-    PathBuf::from(path)
-}
-
 /// The lock of another user's process can be waited for with the right to read alone.
 fn open(path: &Path) -> io::Result<File> {
-    let made = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    match made {
+    match private_file::open_or_make(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
         made => made,
     }
@@ -63,6 +59,12 @@ mod tests {
         std::fs::write(&path, "").unwrap();
         let lock = FileLock::try_take(&path).unwrap().unwrap();
         assert!(lock.is_sure());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(folder.path().join("journal.db.lock")).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
         assert!(FileLock::try_take(&path).unwrap().is_none());
         #[cfg(unix)]
         {

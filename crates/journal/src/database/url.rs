@@ -1,6 +1,7 @@
 //! Where a journal lies.
 
 use crate::JournalError;
+use crate::database::lock;
 use crate::point;
 use crate::private_file::{is_open_to_others, with_ending};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -25,7 +26,7 @@ pub(crate) enum Place {
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// The names of a journal's files, beside its own.
-const ENDINGS: [&str; 4] = ["", "-wal", "-shm", point::ENDING];
+const ENDINGS: [&str; 5] = ["", "-wal", "-shm", lock::ENDING, point::ENDING];
 
 /// The options of a server's URL that the driver reads.
 const OPTIONS: [&str; 18] = [
