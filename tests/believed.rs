@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(3);
 /// Runs at once: they wait more than they work.
 const AT_ONCE: usize = 10;
 
-const BOT: &str = r#"
+pub(crate) const BOT: &str = r#"
 [broker]
 requests_per_second = 0
 timeout_ms = 20000
@@ -36,6 +36,7 @@ settle_after_ms = 100
 wallet_every_s = 1
 list_every_s = 1
 list_lag_ms = 500
+missing_trade_s = 1
 watch_prices = false
 stop_patience_s = 2
 [[bots]]
@@ -289,7 +290,7 @@ fn of_ends() -> Vec<Lie> {
 
 /// Its record by its id.
 fn of_records() -> Vec<Lie> {
-    use Place::{ById, Ended};
+    use Place::{ById, Ended, Listed};
     vec![
         lie("gives the record of another id, twice", "it is named trade-7", |place, _, record| {
             if matches!(place, ById(0 | 1)) {
@@ -306,6 +307,15 @@ fn of_records() -> Vec<Lie> {
                 *record = Value::Null;
             }
         }),
+        lie(
+            "loses a trade that has ended, by its id and in the list",
+            "the venue has had no trade trade-1 of intent 1 for",
+            |place, _, record| match place {
+                ById(_) if record["result"] == "WON" => *record = Value::Null,
+                Listed if record["result"] == "WON" => *record = json!([]),
+                _ => {}
+            },
+        ),
         lie("ends a trade with a word that nobody knows", "REVERTED", |place, _, record| {
             if place == Ended {
                 (record["status"], record["result"]) = (json!("AUDITED"), json!("REVERTED"));
@@ -334,6 +344,16 @@ fn of_lists() -> Vec<Lie> {
                 if place == Listed && record["result"] == "WON" {
                     (record["status"], record["result"], record["pnl"]) =
                         (json!("CANCELLED"), json!("CANCELLED"), json!(0));
+                }
+            },
+        ),
+        lie(
+            "lists a trade that has settled as one that runs",
+            "booked as WON, and the list says that it runs",
+            |place, _, record| {
+                if place == Listed && record["result"] == "WON" {
+                    (record["status"], record["result"], record["pnl"]) =
+                        (json!("OPEN"), json!("PENDING"), json!(0));
                 }
             },
         ),
@@ -401,7 +421,7 @@ fn run(lie: &Lie) -> Run {
     last.unwrap()
 }
 
-fn end_in_time(mut command: Command, text: &str) -> Run {
+pub(crate) fn end_in_time(mut command: Command, text: &str) -> Run {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = child.id().to_string();
     let (sender, ended) = mpsc::channel();

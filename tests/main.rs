@@ -32,6 +32,7 @@ mod journal_files;
 mod latency;
 mod live_verdict;
 mod lying_venue;
+mod missing_trade;
 mod oracle;
 mod oracle_agreement;
 mod page;

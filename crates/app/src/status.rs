@@ -3,7 +3,7 @@
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use crate::error::AppError;
-use candlewick_engine::{BotVerdict, IntentRow, IntentState, Session};
+use candlewick_engine::{BotVerdict, IntentId, IntentRow, IntentState, Session};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
@@ -48,6 +48,8 @@ pub struct Status {
     pub wallet_read: Option<Millis>,
     /// How many trades have settled.
     pub settled: usize,
+    /// Numbers of those whose end a person said, because the venue no longer had them.
+    pub settled_by_person: Vec<u64>,
     /// Whether a person halted opens, and nobody has resumed since.
     pub halted: bool,
     /// The verdict on each bot of the last run.
@@ -117,6 +119,7 @@ impl Status {
             strange_trades: contents.strangers(),
             wallet_read: contents.wallet_read().filter(|_| !is_paper),
             settled: in_state(IntentState::Settled).len(),
+            settled_by_person: by_person(&contents),
             halted: contents.is_halted,
             verdicts: verdicts_of(&contents.session, contents.book.rows()),
             audit_findings: contents.audit_findings(None),
@@ -173,9 +176,20 @@ impl Status {
         if troubles.is_empty() { "none known".to_owned() } else { troubles }
     }
 
+    fn settled_text(&self) -> String {
+        let said = Some(&self.settled_by_person).filter(|said| !said.is_empty());
+        let said = said.map(|said| format!(", as a person said: {}", intents(said))).unwrap_or_default();
+        format!("{}{said}", self.settled)
+    }
+
     fn money(&self, amount: f64) -> String {
         format!("{amount:.*}", self.decimals)
     }
+}
+
+fn by_person(contents: &JournalContents) -> Vec<u64> {
+    let intents = contents.book.rows().iter().map(|row| row.approved.intent());
+    intents.filter(|intent| contents.book.is_settled_by_person(*intent)).map(IntentId::number).collect()
 }
 
 /// The state of the bot that runs, if one answers.
@@ -240,7 +254,7 @@ impl fmt::Display for Status {
             ("in flight", intents(&self.in_flight)),
             ("in doubt", intents(&self.in_doubt)),
             ("not our trades", strange(&self.strange_trades)),
-            ("settled trades", self.settled.to_string()),
+            ("settled trades", self.settled_text()),
             ("opens", self.opens()),
             ("verdicts", String::new()),
             ("audits found", findings(&self.audit_findings)),

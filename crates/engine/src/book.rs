@@ -7,7 +7,7 @@ use crate::{
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::num::NonZeroU32;
 
@@ -92,6 +92,8 @@ pub struct TradeBook {
     pub(crate) not_sent: u64,
     /// What was ordered, of trades that the venue took otherwise.
     pub(crate) departures: BTreeMap<IntentId, Departure>,
+    /// Trades whose end a person said.
+    pub(crate) settled_by_person: BTreeSet<IntentId>,
     /// How much has become known of intents.
     pub(crate) news: u32,
 }
@@ -190,6 +192,12 @@ impl TradeBook {
                 }
             }
             EventKind::Settled(settled) => self.record_settled(settled, event.at),
+            EventKind::SettledByPerson { intent, outcome, profit } => {
+                if self.row(*intent).is_some_and(|row| !row.is_over()) {
+                    self.settled_by_person.insert(*intent);
+                }
+                self.record_settled(&Settled::by_person(*intent, *outcome, *profit), event.at);
+            }
             EventKind::Rejected { intent, rejection } => self.record_rejected(*intent, rejection, event.at),
             EventKind::NotSent { intent } => {
                 if self.end(*intent, IntentState::NotSent, event.at) {
@@ -255,6 +263,9 @@ impl TradeBook {
             let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.after(news));
             let departure = later.departure(row.approved.intent()).copied();
             self.departures.extend(departure.map(|departure| (intent, departure)));
+            if later.is_settled_by_person(row.approved.intent()) {
+                self.settled_by_person.insert(intent);
+            }
             self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
         }
         self.news += later.news;
@@ -284,6 +295,11 @@ impl TradeBook {
     /// The venue's name of the trade of one of its intents.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
+    }
+
+    /// Whether a person said how an intent's trade ended, and not the venue.
+    pub fn is_settled_by_person(&self, intent: IntentId) -> bool {
+        self.settled_by_person.contains(&intent)
     }
 
     /// How often each rule refused, by name: the rules of the engine, and the venue's `NoPrice`, `Rejected` and

@@ -120,6 +120,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::Deposit { .. } => begin(event, 14, out),
         EventKind::SecondTrade(_) => begin(event, 15, out),
         EventKind::SecondTradeSettled { .. } => begin(event, 16, out),
+        EventKind::SettledByPerson { .. } => begin(event, 17, out),
     }
     match &event.kind {
         EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
@@ -152,6 +153,11 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::NotOpened { intent, reserved_until } => {
             put_number(intent.number(), out);
             put_time(*reserved_until, out);
+        }
+        EventKind::SettledByPerson { intent, outcome, profit } => {
+            put_number(intent.number(), out);
+            out.push(outcome_byte(*outcome));
+            put_money(*profit, out);
         }
         EventKind::Control { control } => out.push(match control {
             Control::Halt => 0,
@@ -213,14 +219,18 @@ fn encode_taken(taken: &Taken, out: &mut Vec<u8>) {
     }
 }
 
-fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
-    let Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout } = settled;
-    let outcome = match outcome {
+const fn outcome_byte(outcome: Outcome) -> u8 {
+    match outcome {
         Outcome::Won => 0,
         Outcome::Lost => 1,
         Outcome::Draw => 2,
         Outcome::Cancelled => 3,
-    };
+    }
+}
+
+fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
+    let Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout } = settled;
+    let outcome = outcome_byte(*outcome);
     let known = [
         open_time.is_some(),
         open_price.is_some(),

@@ -70,6 +70,15 @@ pub enum EventKind {
     },
     /// A trade's final outcome is known.
     Settled(Settled),
+    /// A person says how a trade ended that the venue no longer shows: nobody else will.
+    SettledByPerson {
+        /// Which intent.
+        intent: IntentId,
+        /// How it ended.
+        outcome: Outcome,
+        /// Net profit.
+        profit: Money,
+    },
     /// The venue has a second trade of one request: its stake is at risk as well.
     SecondTrade(SecondTrade),
     /// A second trade of a request is over.
@@ -163,6 +172,22 @@ pub struct Settled {
     pub close_price: Option<f64>,
     /// What a win paid.
     pub payout: Option<Payout>,
+}
+
+impl Settled {
+    /// What a person says of a trade: nothing of times and prices.
+    pub const fn by_person(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
+        Self {
+            intent,
+            outcome,
+            profit,
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            close_price: None,
+            payout: None,
+        }
+    }
 }
 
 /// Why the venue refused an intent.

@@ -251,6 +251,7 @@ mod tests {
             EventKind::Deposit { amount: Money::from_minor(-1) },
             EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: Money::from_minor(5) }),
             EventKind::SecondTradeSettled { intent, venue_id, profit: Money::from_minor(-5) },
+            EventKind::SettledByPerson { intent, outcome: Outcome::Lost, profit: Money::from_minor(-5) },
             EventKind::Skew { offset: Millis::new(-3) },
             EventKind::Control { control: Control::Resume },
         ]

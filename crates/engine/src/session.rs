@@ -24,8 +24,7 @@ use crate::{
     SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
-    Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Settlement, Signal, Strategy,
-    Symbol,
+    Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Signal, Strategy, Symbol,
 };
 use candlewick_statistics::AlphaBudget;
 use std::iter;
@@ -158,16 +157,9 @@ impl Session {
             EventKind::Adopted(opened) => self.on_adopted(opened, event.at),
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
             EventKind::Deposit { amount } => self.ledger.deposit(*amount),
-            EventKind::Settled(settled) => {
-                let Some(intent) = self.on_settled(settled, event.at) else { return };
-                let judgement = self.judge(intent.bot, settled, event.at);
-                let Intent { direction, decision_time, .. } = intent;
-                let Settled { outcome, profit, .. } = *settled;
-                self.show_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
-                // Nearly always there is none; an `Option<Action>` would be copied all the same.
-                if let Some(judgement) = judgement {
-                    actions.push(Action::Verdict(judgement));
-                }
+            EventKind::Settled(settled) => self.end_trade(settled, event.at, actions),
+            EventKind::SettledByPerson { intent, outcome, profit } => {
+                self.end_trade(&Settled::by_person(*intent, *outcome, *profit), event.at, actions);
             }
             EventKind::SecondTrade(trade) => self.on_second_trade(trade),
             EventKind::SecondTradeSettled { venue_id, profit, .. } => {

@@ -99,6 +99,8 @@ pub struct TradeLine {
     pub ordered_direction: Option<Direction>,
     /// The stake that was asked for, in the wallet's currency.
     pub ordered_amount: Option<f64>,
+    /// Whether a person said how it ended, because the venue no longer had it.
+    pub settled_by_person: bool,
     #[serde(skip)]
     scale: MoneyScale,
 }
@@ -137,8 +139,15 @@ impl TradeLine {
             ordered_symbol: departure.map(|_| origin.symbol),
             ordered_direction: departure.map(|departure| departure.ordered.direction()),
             ordered_amount: departure.map(|departure| origin.scale.to_f64(departure.ordered.stake())),
+            settled_by_person: book.is_settled_by_person(trade.intent()),
             scale: origin.scale,
         }
+    }
+
+    /// How it ended, and who said so where that was a person.
+    pub fn result_text(&self) -> Option<String> {
+        let by = if self.settled_by_person { ", a person said" } else { "" };
+        self.result.map(|result| format!("{result}{by}"))
     }
 
     /// The stake with the wallet's decimals.

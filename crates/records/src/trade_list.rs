@@ -92,7 +92,7 @@ impl fmt::Display for TradeList {
                 price(line.open_price),
                 price(line.close_price),
                 line.state.to_owned(),
-                line.result.map_or("-".to_owned(), |result| result.to_string()),
+                line.result_text().unwrap_or_else(|| "-".to_owned()),
                 line.pnl_text().unwrap_or_else(|| "-".to_owned()),
             ]);
         }

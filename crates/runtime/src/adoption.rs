@@ -26,6 +26,30 @@ pub async fn verify_adoption(
     check_adoption(order, venue_id, answer, |_| false)
 }
 
+/// Asks the venue for a trade that it is said not to have any more, by its id and in its list.
+///
+/// # Errors
+/// [`RuntimeError::TradeKnown`] when it has it, [`RuntimeError::Venue`] when it does not say, or not all of it.
+pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
+    let unsaid = |source| RuntimeError::Venue { question: format!("what is trade {venue_id}"), source };
+    let ask = async { (broker.trade(venue_id, Detail::Progress).await, broker.trades().await) };
+    let Ok((answer, listing)) = tokio::time::timeout(PATIENCE, ask).await else {
+        return Err(unsaid(no_answer_in_time()));
+    };
+    let is_listed = listing.trades.iter().any(|report| report.id == venue_id);
+    match (answer, listing.ended_early) {
+        (Ok(_), _) => Err(RuntimeError::TradeKnown { venue_id: venue_id.to_owned() }),
+        (Err(BrokerError::NotFound { .. }), None) if is_listed => {
+            Err(RuntimeError::TradeKnown { venue_id: venue_id.to_owned() })
+        }
+        (Err(BrokerError::NotFound { .. }), None) if listing.is_complete => Ok(()),
+        (Err(BrokerError::NotFound { .. }), None) => {
+            Err(unsaid(BrokerError::Unavailable { text: "its list is not whole".to_owned() }))
+        }
+        (Err(BrokerError::NotFound { .. }), Some(error)) | (Err(error), _) => Err(unsaid(error)),
+    }
+}
+
 /// That a person need not wait any longer.
 pub(crate) fn no_answer_in_time() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", PATIENCE.as_secs()) }

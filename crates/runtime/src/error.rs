@@ -38,6 +38,12 @@ pub enum RuntimeError {
         /// What was named.
         venue_id: String,
     },
+    /// The venue has the trade after all: it says how that ends.
+    #[error("the venue has trade {venue_id}, and says how it ends: a bot that runs books it")]
+    TradeKnown {
+        /// What was named.
+        venue_id: String,
+    },
     /// The trade is not what was asked for: name another.
     #[error("trade {venue_id} is {found}, and asked for was {wanted}")]
     TradeMismatch {

@@ -26,13 +26,13 @@ mod past;
 mod settings;
 mod stop;
 
-pub use adoption::verify_adoption;
+pub use adoption::{verify_adoption, verify_missing};
 pub use audit::{Audit, Tally};
 pub use budget::Demand;
 pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
     Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
-    RequestId, RunResult, Streams, Unfinished, UnfinishedKind,
+    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, profit_by_rule,
 };
 pub use error::RuntimeError;
 pub use notice::{Funds, Interest, Notice, Notices, Received, Watcher};

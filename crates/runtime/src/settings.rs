@@ -27,6 +27,9 @@ pub struct RuntimeSettings {
     pub list_every_s: u32,
     /// How long a trade may be missing from the venue's list.
     pub list_lag_ms: u32,
+    /// How long a trade that is to be over may be unknown to the venue, by its id and in whole lists, before the run halts: a
+    /// person says then how it ended. In seconds.
+    pub missing_trade_s: u32,
     /// What follows when the venue has a second trade of one request: `halt`, or `alarm` alone.
     pub second_trade: SecondTradeRule,
     /// The highest payout that is believed, in percent of the stake: a trade that is to pay more, or has, halts the run.
@@ -66,6 +69,7 @@ impl Default for RuntimeSettings {
             wallet_every_s: 60,
             list_every_s: 300,
             list_lag_ms: 120_000,
+            missing_trade_s: 600,
             second_trade: SecondTradeRule::Halt,
             max_payout_percent: 200,
             audit_settlement_prices: true,

@@ -1,4 +1,4 @@
-//! A person ends a doubt: by order where a bot runs, in the journal where none does.
+//! A person ends a doubt, or a trade that the venue no longer has: by order where a bot runs, in the journal where none does.
 
 use super::reach::{Reached, reach};
 use crate::configuration::{Loaded, control_paths};
@@ -8,13 +8,13 @@ use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, TradeReport};
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
-use candlewick_records::{BETWEEN_RUNS, JournalContents, TradingMode, state_of};
+use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, state_of, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
-use candlewick_runtime::{latest_close, verify_adoption};
+use candlewick_runtime::{latest_close, profit_by_rule, verify_adoption, verify_missing};
 use candlewick_sdk::Millis;
 use serde_json::json;
 
-/// What a person decided of an intent in doubt.
+/// What a person decided of an intent.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The intent.
@@ -34,10 +34,10 @@ pub enum Resolved {
     InJournal,
 }
 
-/// Ends a doubt.
+/// Ends a doubt, or a trade that the venue no longer has.
 ///
 /// # Errors
-/// The intent is not in doubt, the trade is another's or not what was asked for, or the journal cannot be written.
+/// The intent is not in doubt or the venue has its trade, the trade is another's or not what was asked for, or the journal cannot be written.
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
@@ -78,6 +78,10 @@ async fn lines_of(
     let row = judge(&contents, intent, resolution)?;
     let report = match resolution {
         Resolution::Adopt(venue_id) => ask_venue(&contents, row, venue_id, loaded).await?,
+        Resolution::Settled(_) => {
+            check_missing(&contents, row, loaded).await?;
+            None
+        }
         Resolution::NotOpened => None,
     };
     let at = wall.now().max(contents.last.line.received);
@@ -88,7 +92,7 @@ async fn lines_of(
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
     // An answer that was awaited when the bot ended is in doubt before its doubt can end.
     let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
-    for kind in doubt.into_iter().chain([event_of(intent, resolution, report, reserved_until)]) {
+    for kind in doubt.into_iter().chain([event_of(row, resolution, report, reserved_until)?]) {
         let event = serde_json::to_string(&Event { at, received: at, kind });
         let event =
             event.map_err(|error| AppError::system("the decision is no entry of a journal", error))?;
@@ -114,11 +118,7 @@ async fn ask_venue(
 ) -> Result<Option<TradeReport>, AppError> {
     let trade = &row.approved;
     let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
-    let account = match contents.run(origins.run).and_then(|run| run.trading) {
-        Some(TradingMode::Demo) => Account::Demo,
-        Some(TradingMode::Real) => Account::Real,
-        Some(TradingMode::Paper | TradingMode::Sandbox) | None => return Ok(None),
-    };
+    let Some(account) = account_of(contents, origins) else { return Ok(None) };
     let order = OpenOrder {
         symbol: origins.symbol,
         direction: trade.direction(),
@@ -131,23 +131,59 @@ async fn ask_venue(
     Ok(Some(verify_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
 }
 
-/// The intent, if a person may end its doubt so.
+/// A person says how a trade ended only where the venue does not: it is over by its times, and the venue has it no more.
 ///
 /// # Errors
-/// It is not in doubt, or the trade is another's.
+/// It may still run, the venue has it, or does not say.
+async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<(), AppError> {
+    let intent = row.approved.intent();
+    let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
+        return Ok(());
+    };
+    if account_of(contents, origins).is_none() {
+        return Ok(());
+    }
+    let duration = row.approved.expiry().close_type;
+    let close = row.close_time.unwrap_or_else(|| latest_close(origins.request_time, duration));
+    if SystemClock::new().now() <= close {
+        return Err(AppError::invalid(format!(
+            "trade {venue_id} runs until {}: its end is not known",
+            utc(close)
+        )));
+    }
+    Ok(verify_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)
+}
+
+/// On which account of a venue an intent was ordered; a simulated venue has none that is still there.
+fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Account> {
+    match contents.run(origins.run).and_then(|run| run.trading)? {
+        TradingMode::Demo => Some(Account::Demo),
+        TradingMode::Real => Some(Account::Real),
+        TradingMode::Paper | TradingMode::Sandbox => None,
+    }
+}
+
+/// The intent, if a person may decide of it so.
+///
+/// # Errors
+/// It is not in doubt, or no open trade, or the trade is another's.
 fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, AppError> {
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no intent {id}")))?;
+    let is_named = contents.book.venue_id(row).is_some();
     let may_be = match (row.state, resolution) {
-        (IntentState::InDoubt | IntentState::InFlight, _)
+        (IntentState::Open, Resolution::Settled(_)) => is_named,
+        (IntentState::Open, Resolution::Adopt(_)) => !is_named,
+        (IntentState::InDoubt | IntentState::InFlight, Resolution::Adopt(_) | Resolution::NotOpened)
         | (IntentState::NotOpened, Resolution::Adopt(_)) => true,
-        (IntentState::Open, Resolution::Adopt(_)) => contents.book.venue_id(row).is_none(),
-        (IntentState::NotOpened | IntentState::Open, Resolution::NotOpened)
+        (_, Resolution::Settled(_))
+        | (IntentState::NotOpened | IntentState::Open, Resolution::NotOpened)
         | (IntentState::Settled | IntentState::Rejected | IntentState::NotSent, _) => false,
     };
     if !may_be {
         let state = state_of(row.state);
-        return Err(AppError::invalid(format!("intent {id} is not in doubt: it is {state}")));
+        let wanted = if let Resolution::Settled(_) = resolution { "an open trade" } else { "in doubt" };
+        return Err(AppError::invalid(format!("intent {id} is not {wanted}: it is {state}")));
     }
     if let Resolution::Adopt(venue_id) = resolution {
         let book = &contents.book;
@@ -161,13 +197,17 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
 }
 
 /// What the next start reads; details that are not known yet come with the trade's first answer.
+///
+/// # Errors
+/// What the trade brought does not follow from its outcome.
 fn event_of(
-    intent: IntentId,
+    row: &IntentRow,
     resolution: Resolution,
     report: Option<TradeReport>,
     reserved_until: Millis,
-) -> EventKind {
-    match resolution {
+) -> Result<EventKind, AppError> {
+    let intent = row.approved.intent();
+    Ok(match resolution {
         Resolution::Adopt(venue_id) => {
             let report = report.unwrap_or_default();
             EventKind::Adopted(Opened {
@@ -181,5 +221,11 @@ fn event_of(
             })
         }
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
-    }
+        Resolution::Settled(outcome) => {
+            let profit = profit_by_rule(outcome, row.approved.stake(), row.payout);
+            let unknown = || format!("what intent {intent} pays is not known, nor a win's profit then");
+            let profit = profit.ok_or_else(|| AppError::invalid(unknown()))?;
+            EventKind::SettledByPerson { intent, outcome, profit }
+        }
+    })
 }

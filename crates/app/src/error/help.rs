@@ -92,6 +92,7 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         | RuntimeError::MoneyScaleMismatch { .. }
         | RuntimeError::UnknownTrade { .. }
         | RuntimeError::TradeMismatch { .. }
+        | RuntimeError::TradeKnown { .. }
         | RuntimeError::Engine(_) => None,
         RuntimeError::Journal(error) => help_for_journal(error),
     }

@@ -1,4 +1,4 @@
-//! `resolve`: a person ends a doubt.
+//! `resolve`: a person ends a doubt, or a trade that the venue no longer has.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -7,20 +7,23 @@ use crate::output::{print, print_json};
 use candlewick_app::control::{Decision, Resolved, describe, resolve};
 use candlewick_engine::{IntentId, VenueId};
 use candlewick_runtime::control::Resolution;
+use candlewick_sdk::Outcome;
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
-/// Which doubt, and how it ends.
+/// Which intent, and how it ends.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("resolution").required(true)),
     after_help = "Look at the venue's own list of trades first: a trade that the venue does not have, or that is not what was \
-                  asked for, is not adopted. A bot that runs gets the order; where none runs, it is written to the journal, and \
+                  asked for, is not adopted. A trade that the venue has lost after its close, by its id and in its list, \
+                  is settled by your word. A bot that runs gets the order; where none runs, it is written to the journal, and \
                   the next start goes on with it.\n\nExamples:\n  candlewick resolve 17 --adopt \
-                  01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 --not-opened --reason \"not in the venue's list\""
+                  01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 --not-opened --reason \"not in the venue's list\"\n  \
+                  candlewick resolve 17 --settled cancelled --reason \"the wallet has the stake back\""
 )]
 pub(crate) struct ResolveArguments {
-    /// The intent in doubt, by its number
+    /// The intent, by its number
     #[arg(value_name = "INTENT")]
     intent: u64,
     /// It is this trade of the venue
@@ -29,6 +32,9 @@ pub(crate) struct ResolveArguments {
     /// The venue has no trade of it
     #[arg(long, group = "resolution")]
     not_opened: bool,
+    /// Its trade, which the venue no longer has, ended so
+    #[arg(long, value_name = "OUTCOME", group = "resolution", value_parser = parse_outcome)]
+    settled: Option<Outcome>,
     /// How you know, for the journal
     #[arg(long, value_name = "TEXT", default_value = "decided by hand")]
     reason: String,
@@ -45,10 +51,16 @@ fn parse_venue_id(text: &str) -> Result<VenueId, String> {
     Ok(id)
 }
 
+fn parse_outcome(text: &str) -> Result<Outcome, String> {
+    let named = Outcome::ALL.into_iter().find(|outcome| outcome.to_string().eq_ignore_ascii_case(text));
+    named.ok_or_else(|| "use won, lost, draw or cancelled (the stake came back)".to_owned())
+}
+
 pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, url) = arguments.journal.load(context)?;
     let intent = IntentId::new(arguments.intent);
-    let resolution = arguments.adopt.map_or(Resolution::NotOpened, Resolution::Adopt);
+    let settled = arguments.settled.map(Resolution::Settled);
+    let resolution = arguments.adopt.map(Resolution::Adopt).or(settled).unwrap_or(Resolution::NotOpened);
     let decision = Decision { intent, resolution, reason: arguments.reason.clone() };
     let state = match block_on(resolve(&loaded, &url, &decision))? {
         Resolved::ByBot(state) => Some(state),
@@ -58,7 +70,11 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
         print_json(&json!({ "resolved": intent, "bot_runs": state.is_some(), "state": state }))?;
     } else {
         let next = state.as_ref().map_or("No bot runs; the next start goes on with it.".to_owned(), describe);
-        print(&format!("Intent {intent} is in doubt no more. {next}"))?;
+        let what = match resolution {
+            Resolution::Adopt(_) | Resolution::NotOpened => "is in doubt no more".to_owned(),
+            Resolution::Settled(outcome) => format!("is settled as {outcome}, as you say"),
+        };
+        print(&format!("Intent {intent} {what}. {next}"))?;
     }
     Ok(Ending::Done)
 }

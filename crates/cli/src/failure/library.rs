@@ -223,6 +223,7 @@ const fn of_runtime(error: &RuntimeError) -> FailureKind {
         RuntimeError::UnsupportedInterval { .. }
         | RuntimeError::MoneyScaleMismatch { .. }
         | RuntimeError::UnknownTrade { .. }
+        | RuntimeError::TradeKnown { .. }
         | RuntimeError::TradeMismatch { .. } => FailureKind::Configuration,
         RuntimeError::Engine(error) => of_engine(error),
         RuntimeError::Journal(error) => of_journal(error),

@@ -131,6 +131,10 @@ impl Screen {
             }
             EventKind::Opened(opened) | EventKind::Adopted(opened) => self.show_opened(event.at, opened),
             EventKind::Settled(settled) => self.show_settled(event.at, settled, (funds, intent)),
+            EventKind::SettledByPerson { intent, outcome, profit } => {
+                let text = format!("#{intent} {outcome} {}, as a person said", self.signed(*profit));
+                self.line(event.at, NOTE, "resolved", &text);
+            }
             EventKind::Rejected { intent, .. } => self.show_end(event.at, "rejected", *intent),
             EventKind::NotSent { intent } => self.show_end(event.at, "not sent", *intent),
             EventKind::InDoubt { intent } => {

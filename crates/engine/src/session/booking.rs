@@ -46,6 +46,20 @@ impl Session {
         }
     }
 
+    /// Books a settlement, judges by it and shows it to the strategy.
+    #[inline]
+    pub(super) fn end_trade(&mut self, settled: &Settled, at: Millis, actions: &mut Vec<Action>) {
+        let Some(intent) = self.on_settled(settled, at) else { return };
+        let judgement = self.judge(intent.bot, settled, at);
+        let Intent { direction, decision_time, .. } = intent;
+        let Settled { outcome, profit, .. } = *settled;
+        self.show_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
+        // Nearly always there is none; an `Option<Action>` would be copied all the same.
+        if let Some(judgement) = judgement {
+            actions.push(Action::Verdict(judgement));
+        }
+    }
+
     /// Books a settlement; the intent, whose bot is shown the settlement next.
     #[inline]
     pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<Intent> {

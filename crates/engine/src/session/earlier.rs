@@ -4,7 +4,7 @@ use super::{Session, position_or_push};
 use crate::intent::Intent;
 use crate::nominal::nominal_close;
 use crate::risk::Probe;
-use crate::{EventKind, Recorded, SymbolId};
+use crate::{EventKind, Recorded, Settled, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 
 impl Session {
@@ -33,11 +33,9 @@ impl Session {
                 self.recall_day(event.at);
                 match &event.kind {
                     EventKind::Candle { .. } | EventKind::Price { .. } => {}
-                    EventKind::Settled(settled) => {
-                        self.release(event.at);
-                        if let Some(Intent { bot, .. }) = self.on_settled(settled, event.at) {
-                            self.judge(bot, settled, event.at);
-                        }
+                    EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
+                    EventKind::SettledByPerson { intent, outcome, profit } => {
+                        self.recall_settlement(&Settled::by_person(*intent, *outcome, *profit), event.at);
                     }
                     _ => {
                         self.release(event.at);
@@ -45,6 +43,13 @@ impl Session {
                     }
                 }
             }
+        }
+    }
+
+    fn recall_settlement(&mut self, settled: &Settled, at: Millis) {
+        self.release(at);
+        if let Some(Intent { bot, .. }) = self.on_settled(settled, at) {
+            self.judge(bot, settled, at);
         }
     }
 

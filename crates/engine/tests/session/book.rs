@@ -148,3 +148,26 @@ fn events_that_are_about_no_intent_leave_the_book_alone() {
     }
     assert!(book.rows().is_empty() && book.refused().is_empty());
 }
+
+#[test]
+fn what_a_person_said_is_known_as_that_and_only_of_what_was_not_over() {
+    let said = |intent| EventKind::SettledByPerson {
+        intent: IntentId::new(intent),
+        outcome: Outcome::Lost,
+        profit: Money::from_minor(-1_000),
+    };
+    check(&[opened(1), said(1), won(1, 800)], IntentState::Settled, Some(62), Some(63), -1_000);
+    for (kinds, is_known) in
+        [(vec![opened(1), said(1)], true), (vec![opened(1), won(1, 800), said(1)], false)]
+    {
+        let mut session = session();
+        session.handle(&candle(0, 1));
+        for kind in kinds {
+            session.handle(&at(62, kind));
+        }
+        assert_eq!(session.book.is_settled_by_person(IntentId::new(1)), is_known);
+        let mut all = TradeBook::default();
+        all.append(&session.book);
+        assert_eq!(all.is_settled_by_person(IntentId::new(1)), is_known);
+    }
+}

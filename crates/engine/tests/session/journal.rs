@@ -143,6 +143,18 @@ fn kinds() -> Vec<EventKind> {
     kinds.extend(openings().into_iter().map(EventKind::Opened));
     kinds.extend(openings().into_iter().map(EventKind::Adopted));
     kinds.extend(settlements().into_iter().map(EventKind::Settled));
+    let by_person = |intent, outcome, minor| {
+        let (intent, profit) = (IntentId::new(intent), Money::from_minor(minor));
+        EventKind::SettledByPerson { intent, outcome, profit }
+    };
+    kinds.extend([
+        by_person(1, Outcome::Won, 0),
+        by_person(2, Outcome::Won, 0),
+        by_person(1, Outcome::Lost, 0),
+        by_person(1, Outcome::Draw, 0),
+        by_person(1, Outcome::Cancelled, 0),
+        by_person(1, Outcome::Won, 1),
+    ]);
     kinds.extend(rejections.map(|rejection| EventKind::Rejected { intent, rejection }));
     kinds
 }
@@ -165,6 +177,7 @@ const fn place(kind: &EventKind) -> Option<usize> {
         EventKind::Deposit { .. } => Some(11),
         EventKind::SecondTrade(_) => Some(12),
         EventKind::SecondTradeSettled { .. } => Some(13),
+        EventKind::SettledByPerson { .. } => Some(14),
     }
 }
 
@@ -174,7 +187,7 @@ fn every_part_of_every_event_matters() {
     let mut events: Vec<Event> = kinds().into_iter().map(event).collect();
     let places: std::collections::BTreeSet<_> =
         events.iter().filter_map(|event| place(&event.kind)).collect();
-    assert_eq!(places.len(), 14, "a kind is missing from the table");
+    assert_eq!(places.len(), 15, "a kind is missing from the table");
     events.push(Event { at: Millis::new(1), ..event(NO_SKEW) });
     events.push(Event { received: Millis::new(1), ..event(NO_SKEW) });
     check(&events, |event| Entry::Event(event));

@@ -89,17 +89,22 @@ impl Replay {
                 self.strategy.on_price(price);
                 self.take_indicators();
             }
-            EventKind::Settled(settled) => {
-                if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
-                    let Settled { outcome, profit, .. } = *settled;
-                    if self.strategy.wants_settlements() {
-                        self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
-                    }
-                }
+            EventKind::Settled(settled) => self.take_settlement(settled),
+            EventKind::SettledByPerson { intent, outcome, profit } => {
+                self.take_settlement(&Settled::by_person(*intent, *outcome, *profit));
             }
             _ => {}
         }
         Ok(())
+    }
+
+    fn take_settlement(&mut self, settled: &Settled) {
+        if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
+            let Settled { outcome, profit, .. } = *settled;
+            if self.strategy.wants_settlements() {
+                self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
+            }
+        }
     }
 
     fn take_indicators(&mut self) {

@@ -141,7 +141,7 @@ impl Display for Explanation {
         if let Some(reason) = &self.not_sent_reason {
             write!(f, ": {}", visible(reason))?;
         }
-        if let (Some(result), Some(pnl)) = (trade.result, trade.pnl_text()) {
+        if let (Some(result), Some(pnl)) = (trade.result_text(), trade.pnl_text()) {
             write!(f, ", {result} {pnl}")?;
         }
         if let Some(id) = &trade.venue_id {

@@ -84,6 +84,10 @@ impl Outcomes {
         let mut outcomes = Self { intents: 0, agree: 0, causes: BTreeMap::new(), differing: Vec::new() };
         for (row, origin) in contents.intents() {
             let Some(venue) = venues.get_mut(&origin.run) else { continue };
+            // What a person said is no word of the venue.
+            if contents.book.is_settled_by_person(row.approved.intent()) {
+                continue;
+            }
             outcomes.intents += 1;
             let simulated =
                 venue.simulate(row, origin, row.approved.decision_time() + venue.settings.latency_ms);

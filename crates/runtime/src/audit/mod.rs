@@ -12,7 +12,7 @@ mod wallet;
 pub(crate) use candles::RevisionAudit;
 pub(crate) use payout::PayoutAudit;
 pub(crate) use prices::PriceAudit;
-pub(crate) use results::{ListedResults, Settling};
+pub(crate) use results::{ListedResults, Settling, Source};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{Terms, check_terms};
 pub(crate) use wallet::{Quiet, WalletAudit, WalletReading, WalletState};

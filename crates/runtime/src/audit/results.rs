@@ -1,7 +1,6 @@
 //! Results that were booked, against what the venue's list says of them later.
 
 use super::{Audit, Finding, named};
-use crate::resolver::LONGEST_LIST_LAG;
 use candlewick_broker::{Progress, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
@@ -24,6 +23,17 @@ pub(crate) struct Settling {
     pub(crate) profit: Money,
     /// When it became known.
     pub(crate) at: Millis,
+    /// Who said how it ended.
+    pub(crate) source: Source,
+}
+
+/// Who said how a trade ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The venue.
+    Venue,
+    /// A person, of a trade that the venue no longer had.
+    Person,
 }
 
 impl ListedResults {
@@ -32,11 +42,12 @@ impl ListedResults {
         self.booked.insert(venue_id, settling);
     }
 
-    /// Compares listed trades with what was booked of them at `now`. A difference is reported once.
+    /// Compares trades, whose list was asked for at `began` and may lag by `lag`, with what was booked of them at `now`. A
+    /// difference is reported once.
     pub(crate) fn check(
         &mut self,
         listed: &[TradeReport],
-        began: Millis,
+        (began, lag): (Millis, Millis),
         (scale, now): (MoneyScale, Millis),
     ) -> Vec<Finding> {
         if self.booked.is_empty() {
@@ -46,7 +57,7 @@ impl ListedResults {
         let mut findings = Vec::new();
         for report in listed {
             let Some(settling) = self.booked.get(&report.id) else { continue };
-            if let Some(difference) = settling.difference(report, began, scale) {
+            if let Some(difference) = settling.difference(report, (began, lag), scale) {
                 let text = format!("{}was booked as {difference}", named(settling.intent));
                 findings.push(Finding::alarm(Audit::Settlement, text));
                 self.booked.remove(&report.id);
@@ -57,8 +68,21 @@ impl ListedResults {
 }
 
 impl Settling {
-    fn difference(&self, report: &TradeReport, began: Millis, scale: MoneyScale) -> Option<String> {
+    fn difference(
+        &self,
+        report: &TradeReport,
+        (began, lag): (Millis, Millis),
+        scale: MoneyScale,
+    ) -> Option<String> {
         let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
+        if self.source == Source::Person {
+            let now =
+                report.progress.outcome().map_or("that it runs".to_owned(), |outcome| outcome.to_string());
+            return Some(format!(
+                "{} because a person said so, and the list has it again: {now}",
+                self.outcome
+            ));
+        }
         match &report.progress {
             Progress::Over(outcome) if *outcome != self.outcome => {
                 Some(format!("{}, and the list says {outcome} now", self.outcome))
@@ -67,8 +91,7 @@ impl Settling {
                 let (booked, listed) = (scale.to_decimal(self.profit), scale.to_decimal(profit));
                 format!("a profit of {booked}, and the list says {listed} now")
             }),
-            // A list may lag.
-            Progress::Running if began - self.at > LONGEST_LIST_LAG => {
+            Progress::Running if began - self.at > lag => {
                 Some(format!("{}, and the list says that it runs", self.outcome))
             }
             Progress::Running | Progress::OverUnreported | Progress::Unrecognised(_) => None,
@@ -81,6 +104,8 @@ mod tests {
     use super::*;
     use candlewick_sdk::rust_decimal::Decimal;
 
+    const LAG: Millis = Millis::MINUTE;
+
     #[test]
     fn a_result_that_the_list_contradicts_is_reported_once() {
         let over = |outcome, profit: Option<i64>| TradeReport {
@@ -88,7 +113,7 @@ mod tests {
             profit: profit.map(|minor| Decimal::new(minor, 2)),
             ..TradeReport::new("01JT")
         };
-        let late = LONGEST_LIST_LAG + Millis::new(1);
+        let late = LAG + Millis::new(1);
         for (report, at, expected) in [
             (over(Outcome::Won, Some(800)), late, None),
             (over(Outcome::Won, None), late, None),
@@ -96,15 +121,17 @@ mod tests {
             (over(Outcome::Cancelled, Some(0)), late, Some("booked as WON, and the list says CANCELLED now")),
             (over(Outcome::Won, Some(799)), late, Some("a profit of 8.00, and the list says 7.99 now")),
             (TradeReport::new("01JT"), late, Some("booked as WON, and the list says that it runs")),
-            (TradeReport::new("01JT"), LONGEST_LIST_LAG, None),
+            (TradeReport::new("01JT"), LAG, None),
             (TradeReport { id: "01JU".to_owned(), ..over(Outcome::Lost, None) }, late, None),
             (over(Outcome::Lost, None), Millis::DAY, None),
         ] {
             let mut results = ListedResults::default();
             let (intent, profit) = (IntentId::new(7), Money::from_minor(800));
-            let settling = Settling { intent, outcome: Outcome::Won, profit, at: Millis::ZERO };
+            let settling =
+                Settling { intent, outcome: Outcome::Won, profit, at: Millis::ZERO, source: Source::Venue };
             results.book("01JT".to_owned(), settling);
-            let mut check = || results.check(std::slice::from_ref(&report), at, (MoneyScale::default(), at));
+            let mut check =
+                || results.check(std::slice::from_ref(&report), (at, LAG), (MoneyScale::default(), at));
             let found = check();
             assert_eq!(found.len(), usize::from(expected.is_some()), "{report:?} {found:?}");
             if let (Some(finding), Some(expected)) = (found.first(), expected) {

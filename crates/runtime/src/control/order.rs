@@ -5,7 +5,7 @@ use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_engine::{IntentId, VenueId};
 use candlewick_journal::OrderToken;
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub enum ControlOrder {
     Resume,
     /// Change nothing; say how the run stands.
     Status,
-    /// End a doubt that only a person can end (`domain 5.5`).
+    /// End a doubt that only a person can end (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
     Resolve {
         /// Which intent.
         intent: IntentId,
@@ -51,7 +51,7 @@ pub(super) struct MarkedOrder {
     pub(super) token: Option<OrderToken>,
 }
 
-/// What a person found out about an intent in doubt.
+/// What a person found out about an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
@@ -59,6 +59,8 @@ pub enum Resolution {
     Adopt(VenueId),
     /// The venue has no trade of it.
     NotOpened,
+    /// It is a trade that the venue no longer has, and ended so.
+    Settled(Outcome),
 }
 
 /// What came of an order.
@@ -207,6 +209,8 @@ mod tests {
         check(text, Some(&resolve(adopt)));
         let text = r#"{"order":"resolve","intent":7,"resolution":"not_opened","reason":"seen"}"#;
         check(text, Some(&resolve(Resolution::NotOpened)));
+        let text = r#"{"order":"resolve","intent":7,"resolution":{"settled":"LOST"},"reason":"seen"}"#;
+        check(text, Some(&resolve(Resolution::Settled(Outcome::Lost))));
         for text in [
             "",
             "halt",

@@ -229,6 +229,9 @@ impl Coordinator {
         let report = match answer {
             Ok(reply) => self.plausible(intent, reply.value, step),
             Err(error) => {
+                if let BrokerError::NotFound { .. } = error {
+                    self.on_unknown_trade(intent, now);
+                }
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
@@ -246,6 +249,7 @@ impl Coordinator {
             self.agenda.add(ask_at, job);
             return self.events.gate.settle_job(job);
         }
+        self.trades.is_known(intent);
         let taken = self.taken(intent, &report);
         if let Some(taken) = taken {
             self.trades.take_other(intent, taken.stake);

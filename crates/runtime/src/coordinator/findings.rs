@@ -6,8 +6,8 @@ use super::command::{Ask, Step};
 use super::event_queue::Place;
 use super::input::RequestId;
 use crate::audit::{
-    Audit, Finding, PriceCheck, Quiet, Settlement, Settling, Terms, WalletReading, WalletState, Weight,
-    check_terms,
+    Audit, Finding, PriceCheck, Quiet, Settlement, Settling, Source, Terms, WalletReading, WalletState,
+    Weight, check_terms,
 };
 use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeListing, TradeReport};
 use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled, Taken};
@@ -112,7 +112,8 @@ impl Coordinator {
     /// Listed trades against what was booked of them.
     pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let at = (self.session.scale(), step.now);
-        let findings = self.audits.results.check(&listing.trades, listing.began, at);
+        let findings =
+            self.audits.results.check(&listing.trades, (listing.began, self.doubts.list_lag()), at);
         self.found(Audit::Settlement, 0, findings, step);
     }
 
@@ -162,7 +163,8 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         let Settled { intent, outcome, profit, .. } = *settled;
-        self.audits.results.book(venue_id, Settling { intent, outcome, profit, at: step.now });
+        let settling = Settling { intent, outcome, profit, at: step.now, source: Source::Venue };
+        self.audits.results.book(venue_id, settling);
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = taken.map_or(row.approved, |taken| row.approved.as_taken(&taken));
         let settlement = Settlement {
@@ -207,7 +209,10 @@ impl Coordinator {
             row.outcome.zip(row.settled_at).zip(self.session.book().venue_id(row))
         {
             let (intent, profit) = (terms.intent(), row.profit);
-            self.audits.results.book(id.as_str().to_owned(), Settling { intent, outcome, profit, at });
+            let is_by_person = self.session.book().is_settled_by_person(intent);
+            let source = if is_by_person { Source::Person } else { Source::Venue };
+            let settling = Settling { intent, outcome, profit, at, source };
+            self.audits.results.book(id.as_str().to_owned(), settling);
         }
         let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {

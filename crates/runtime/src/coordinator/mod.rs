@@ -30,6 +30,7 @@ mod answers;
 mod believed;
 mod closing;
 mod findings;
+mod missing_trades;
 mod orders;
 mod priorities;
 mod resolutions;
@@ -43,6 +44,7 @@ pub use command::{Ask, Command, JournalEntry};
 pub use durable_open::DurableOpen;
 pub use ending::{Finished, Unfinished, UnfinishedKind};
 pub use input::{Answer, Input, OrderId, RequestId, RunResult, Streams};
+pub use settlement::profit_by_rule;
 
 use crate::audit::Audits;
 use crate::past::Past;

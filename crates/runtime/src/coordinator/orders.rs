@@ -57,6 +57,12 @@ impl Coordinator {
             ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
                 self.end_doubt(intent, &PersonsVerdict::NotOpened, &reason, step)
             }
+            ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
+                match self.settle_by_person(intent, outcome, &reason, step) {
+                    Ok(()) => self.done(step),
+                    Err(problem) => ControlAnswer::Refused { problem },
+                }
+            }
         };
         self.answer(id, answer, step);
     }

@@ -195,6 +195,7 @@ const fn intent_of(kind: &EventKind) -> Option<IntentId> {
         EventKind::Settled(settled) => Some(settled.intent),
         EventKind::SecondTrade(trade) => Some(trade.intent),
         EventKind::SecondTradeSettled { intent, .. }
+        | EventKind::SettledByPerson { intent, .. }
         | EventKind::Rejected { intent, .. }
         | EventKind::NotSent { intent }
         | EventKind::InDoubt { intent }

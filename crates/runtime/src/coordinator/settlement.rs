@@ -3,7 +3,7 @@
 use super::trade_watch::OpenTrade;
 use candlewick_broker::TradeReport;
 use candlewick_engine::{IntentId, Settled};
-use candlewick_sdk::{Money, MoneyScale, Outcome};
+use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
 
 /// The settlement that a report says; `None` while the trade's end, or what it brought, is not known. A result that is not
 /// known is never a win or a loss.
@@ -31,12 +31,16 @@ pub(crate) fn settlement_of(
 pub(super) fn profit_of(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
-    Some(match (reported, outcome) {
-        (Some(profit), _) => profit,
-        (None, Outcome::Lost) => -stake,
-        (None, Outcome::Draw | Outcome::Cancelled) => Money::ZERO,
-        (None, Outcome::Won) => stake.profit_at(report.payout?),
-    })
+    reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
+}
+
+/// What a trade brought that ended so, where the venue does not say; none for a win whose payout is not known.
+pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
+    match outcome {
+        Outcome::Won => payout.map(|payout| stake.profit_at(payout)),
+        Outcome::Lost => Some(-stake),
+        Outcome::Draw | Outcome::Cancelled => Some(Money::ZERO),
+    }
 }
 
 #[cfg(test)]
@@ -44,8 +48,8 @@ mod tests {
     use super::*;
     use crate::coordinator::trade_watch::{Tracked, TradeWatch};
     use candlewick_broker::Progress;
+    use candlewick_sdk::Millis;
     use candlewick_sdk::rust_decimal::Decimal;
-    use candlewick_sdk::{Millis, Payout};
 
     fn check(report: &TradeReport, expected: Option<(Outcome, i64)>) {
         let mut watch = TradeWatch::new(Millis::ZERO);

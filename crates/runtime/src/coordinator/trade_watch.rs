@@ -1,5 +1,6 @@
 //! Accepted trades that are not final: when each is asked for.
 
+use super::missing_trades::Absence;
 use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money};
@@ -23,6 +24,8 @@ pub(crate) struct OpenTrade {
     /// When it is taken to close while the venue does not say.
     assumed_close: Millis,
     asked: usize,
+    /// That the venue does not know it any more, though it is to be over.
+    pub(super) absence: Option<Absence>,
     /// Whether a record under its name that is another trade's was reported.
     is_reported: bool,
 }
@@ -66,9 +69,17 @@ impl TradeWatch {
     /// Begins to track a trade at `now`; answers when to ask for it first.
     pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
         let Tracked { venue_id, stake, duration, close_time, symbol, direction } = trade;
-        let (assumed_close, asked, is_reported) = (now + duration, 0, false);
-        let open =
-            OpenTrade { venue_id, stake, close_time, symbol, direction, assumed_close, asked, is_reported };
+        let open = OpenTrade {
+            venue_id,
+            stake,
+            close_time,
+            symbol,
+            direction,
+            assumed_close: now + duration,
+            asked: 0,
+            absence: None,
+            is_reported: false,
+        };
         self.trades.insert(intent, open);
         close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
     }
@@ -88,6 +99,18 @@ impl TradeWatch {
         let difference = trade.difference(report)?;
         let news = (!std::mem::replace(&mut trade.is_reported, true)).then_some(difference);
         Some(Mistaken { news, ask_at: trade.pause(now) })
+    }
+
+    pub(super) fn find_mut(&mut self, intent: IntentId) -> Option<&mut OpenTrade> {
+        self.trades.get_mut(&intent)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = (IntentId, &OpenTrade)> {
+        self.trades.iter().map(|(intent, trade)| (*intent, trade))
+    }
+
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = (IntentId, &mut OpenTrade)> {
+        self.trades.iter_mut().map(|(intent, trade)| (*intent, trade))
     }
 
     /// The venue took this amount.
@@ -129,11 +152,16 @@ impl TradeWatch {
 
     /// When the last of them closes, as far as is known.
     pub(crate) fn last_close(&self) -> Option<Millis> {
-        self.trades.values().map(|trade| trade.close_time.unwrap_or(trade.assumed_close)).max()
+        self.trades.values().map(OpenTrade::close).max()
     }
 }
 
 impl OpenTrade {
+    /// When it closes, as far as is known.
+    pub(super) fn close(&self) -> Millis {
+        self.close_time.unwrap_or(self.assumed_close)
+    }
+
     /// How a record differs from what the trade was known as; what it leaves out does not.
     fn difference(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);

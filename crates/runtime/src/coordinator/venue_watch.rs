@@ -80,7 +80,14 @@ impl Coordinator {
         let is_silent =
             self.venue.heard.is_some_and(|at| now - at > RunState::SILENT_AFTER) && self.venue.has_failed;
         let silent = is_silent.then(|| RunState::SILENT.to_owned());
-        silent.into_iter().chain(user).chain(wallet).chain(self.settings.shortage.clone()).collect()
+        let missing = self.missing_trades();
+        silent
+            .into_iter()
+            .chain(user)
+            .chain(wallet)
+            .chain(missing)
+            .chain(self.settings.shortage.clone())
+            .collect()
     }
 }
 

@@ -7,9 +7,9 @@ use candlewick_broker::{Balances, Progress, Reported};
 use candlewick_engine::{IntentState, Recorded, Settled};
 use candlewick_sdk::{Direction, Outcome, Payout};
 
-const INTENT: IntentId = IntentId::new(1);
+pub(super) const INTENT: IntentId = IntentId::new(1);
 /// When the answer to the open comes, in ms after the start of the run.
-const OPENED: i64 = 60_000;
+pub(super) const OPENED: i64 = 60_000;
 const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
 /// What makes a report another trade's.
@@ -17,17 +17,17 @@ type Change = fn(&mut TradeReport);
 
 /// What became of one trade.
 #[derive(Debug)]
-struct Seen {
-    state: IntentState,
+pub(super) struct Seen {
+    pub(super) state: IntentState,
     /// The profit that was booked, in minor units, and when, in ms after the start.
-    booked: Option<(i64, i64)>,
+    pub(super) booked: Option<(i64, i64)>,
     /// When the trade was asked for.
-    asked: Vec<i64>,
-    halted: Option<String>,
-    warnings: Vec<String>,
+    pub(super) asked: Vec<i64>,
+    pub(super) halted: Option<String>,
+    pub(super) warnings: Vec<String>,
     /// The most that was at stake, and the free balance at the end, in minor units.
-    money: (i64, i64),
-    entries: Vec<JournalEntry>,
+    pub(super) money: (i64, i64),
+    pub(super) entries: Vec<JournalEntry>,
 }
 
 impl Seen {
@@ -37,12 +37,12 @@ impl Seen {
 }
 
 /// The trade as it was ordered, while it runs.
-fn running() -> TradeReport {
+pub(super) fn running() -> TradeReport {
     TradeReport { close_time: Some(CLOSE), ..report_of_tests("01JT", START + Millis::new(OPENED)) }
 }
 
 /// The trade, won.
-fn over() -> TradeReport {
+pub(super) fn over() -> TradeReport {
     TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
 }
 
@@ -60,14 +60,14 @@ fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64) -> TradeRe
 }
 
 /// What is asked about trades.
-enum Asked {
+pub(super) enum Asked {
     Open,
     Trade,
     List,
 }
 
 /// Five minutes from a moment on, with one candle at [`OPENED`].
-fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Answer) -> Seen {
+pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Answer) -> Seen {
     let (mut booked, mut asked, mut warnings) = (None, Vec::new(), Vec::new());
     let (mut at_stake, mut entries) = (0, Vec::new());
     for ms in (from..300_000).step_by(500) {

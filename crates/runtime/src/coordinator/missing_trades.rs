@@ -1,0 +1,152 @@
+//! Trades that the venue accepted and no longer has: found neither by their id nor in its list after their close. How they
+//! ended a person says, and nobody guesses.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::Step;
+use super::event_queue::Place;
+use super::settlement::profit_by_rule;
+use super::trade_watch::{OpenTrade, TradeWatch};
+use crate::audit::{Settling, Source};
+use candlewick_broker::TradeListing;
+use candlewick_engine::{EventKind, IntentId};
+use candlewick_sdk::{Millis, Outcome};
+
+/// How soon the list is looked through after a trade was not found by its id.
+const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+
+/// That the venue does not know a trade: since it was to be over, and without a record of it in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Absence {
+    /// When it was first not found by its id.
+    since: Millis,
+    /// When it was last not found so.
+    last: Millis,
+    /// When the first whole list without it was asked for, and the last.
+    unlisted: Option<(Millis, Millis)>,
+    is_reported: bool,
+}
+
+impl Absence {
+    /// Whether the venue has said so by both ways for so long.
+    fn has_lasted(&self, patience: Millis) -> bool {
+        let listed = self.unlisted.map_or(Millis::new(-1), |(first, last)| last - first);
+        (self.last - self.since).min(listed) >= patience
+    }
+}
+
+impl TradeWatch {
+    /// The venue says that there is no such trade. Before its close that is taken for a delay; answers whether it is not.
+    fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
+        let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
+        let begun = Absence { since: now, last: now, unlisted: None, is_reported: false };
+        trade.absence.get_or_insert(begun).last = now;
+        true
+    }
+
+    /// The venue has shown a record of the trade.
+    pub(crate) fn is_known(&mut self, intent: IntentId) {
+        if let Some(trade) = self.find_mut(intent) {
+            trade.absence = None;
+        }
+    }
+
+    /// What a list says of trades that are not found by their ids; those whose absence has lasted so long by now, each
+    /// once. A list proves nothing of a trade that may still be missing from it, by `lag`.
+    fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
+        let is_whole = listing.is_complete && listing.ended_early.is_none();
+        let mut gone = Vec::new();
+        for (intent, trade) in self.all_mut() {
+            if listing.trades.iter().any(|report| report.id == trade.venue_id) {
+                trade.absence = None;
+                continue;
+            }
+            let covers = is_whole && listing.began > trade.close() + lag;
+            let Some(absence) = trade.absence.as_mut().filter(|_| covers) else { continue };
+            let (first, _) = absence.unlisted.unwrap_or((listing.began, listing.began));
+            absence.unlisted = Some((first, listing.began));
+            if absence.has_lasted(patience) && !std::mem::replace(&mut absence.is_reported, true) {
+                gone.push(intent);
+            }
+        }
+        gone
+    }
+}
+
+impl Coordinator {
+    /// A trade is not found by its id: the list has the last word.
+    pub(super) fn on_unknown_trade(&mut self, intent: IntentId, now: Millis) {
+        if self.trades.is_unknown(intent, now) {
+            self.agenda.add(now + LOOK_AGAIN, Job::Trades);
+        }
+    }
+
+    /// Trades that the venue has not known for as long as is waited: their money is unknown, and nothing more is opened
+    /// before a person has looked.
+    pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
+        for intent in self.trades.take_listing(listing, self.doubts.list_lag(), patience) {
+            let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
+                continue;
+            };
+            if self.session.halted().is_none() {
+                self.halt(text, step);
+            } else {
+                self.session.alarm(text, step);
+            }
+        }
+        if self.trades.all().any(|(_, trade)| trade.absence.is_some()) {
+            self.agenda.add(step.now + LOOK_AGAIN, Job::Trades);
+        }
+    }
+
+    /// Trades that the venue has not known for as long as is waited, in words.
+    pub(super) fn missing_trades(&self) -> Vec<String> {
+        let is_reported = |trade: &OpenTrade| trade.absence.is_some_and(|absence| absence.is_reported);
+        let missing = self.trades.all().filter(|(_, trade)| is_reported(trade));
+        missing.filter_map(|(intent, trade)| describe(intent, trade)).collect()
+    }
+
+    /// A person says how a trade ended that the venue no longer has.
+    ///
+    /// # Errors
+    /// It is no such trade, or what it brought does not follow from that.
+    pub(super) fn settle_by_person(
+        &mut self,
+        intent: IntentId,
+        outcome: Outcome,
+        reason: &str,
+        step: &mut Step<'_>,
+    ) -> Result<(), String> {
+        let row = self.session.row(intent).ok_or_else(|| format!("there is no intent {intent}"))?;
+        let trade = self.trades.find(intent);
+        let trade = trade.ok_or_else(|| format!("intent {intent} is no open trade: nothing is settled"))?;
+        let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
+        if trade.absence.is_none_or(|absence| absence.unlisted.is_none()) {
+            return Err(format!(
+                "the venue may still say how trade {id} ended: it was not found missing by its id and in a whole list \
+                 since its close"
+            ));
+        }
+        let profit = profit_by_rule(outcome, stake, row.payout);
+        let profit =
+            profit.ok_or_else(|| format!("what trade {id} pays is not known, nor a win's profit then"))?;
+        let settling = Settling { intent, outcome, profit, at: step.now, source: Source::Person };
+        self.audits.results.book(id, settling);
+        self.trades.end(intent);
+        let kind = EventKind::SettledByPerson { intent, outcome, profit };
+        self.events.add(step.now, Place::Settlement(close, intent), kind);
+        self.session.alarm(format!("a person settled intent {intent} as {outcome}: {reason}"), step);
+        self.dispatch_due(step);
+        Ok(())
+    }
+}
+
+fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
+    let Absence { since, last, .. } = trade.absence?;
+    let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
+    Some(format!(
+        "the venue has had no trade {id} of intent {intent} for {seconds} s, neither by its id nor in its list: how it \
+         ended is not known; look at the venue's own records, then `candlewick resolve {intent} --settled OUTCOME`"
+    ))
+}

@@ -1,0 +1,188 @@
+//! A trade that the venue accepted and no longer has: the run halts, and a person says how it ended.
+
+use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
+use super::*;
+use crate::control::{ControlAnswer, ControlOrder, Resolution};
+use candlewick_engine::{IntentState, Recorded};
+use candlewick_sdk::{Outcome, Payout};
+
+/// When the list is whole again and has all that is over by then, in ms after the start.
+const LAG_MS: u32 = 5_000;
+
+fn bench() -> Bench {
+    Bench::start(|parts| {
+        parts.settings.list_lag_ms = LAG_MS;
+        parts.settings.missing_trade_s = 60;
+    })
+}
+
+/// What the venue has of the trade after its close.
+#[derive(Clone, Copy)]
+struct Venue {
+    has_by_id: fn(i64) -> bool,
+    is_listed: fn(i64) -> bool,
+    is_whole: bool,
+    /// In percent; below zero is none.
+    payout: i64,
+}
+
+const GONE: Venue = Venue { has_by_id: |_| false, is_listed: |_| false, is_whole: true, payout: 80 };
+
+fn answer(venue: Venue) -> impl Fn(Asked, i64, Millis) -> Answer {
+    move |asked, ms, now| match asked {
+        Asked::Open => {
+            let taken = TradeReport { payout: Payout::from_percent(venue.payout.into()).ok(), ..running() };
+            Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(taken), now)))
+        }
+        Asked::Trade if (venue.has_by_id)(ms) => {
+            Answer::Trade(INTENT, Ok(Box::new(Reply::at(running(), now))))
+        }
+        Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "none".to_owned() })),
+        Asked::List => Answer::Trades(TradeListing {
+            began: now,
+            ended: now,
+            is_complete: venue.is_whole,
+            trades: if (venue.is_listed)(ms) { vec![running()] } else { Vec::new() },
+            ended_early: None,
+        }),
+    }
+}
+
+fn seen(venue: Venue) -> (Bench, Seen) {
+    let mut bench = bench();
+    let seen = play(&mut bench, OPENED, answer(venue));
+    (bench, seen)
+}
+
+fn resolve(bench: &mut Bench, outcome: Outcome) -> (Vec<Command>, ControlAnswer) {
+    let order = ControlOrder::Resolve {
+        intent: INTENT,
+        resolution: Resolution::Settled(outcome),
+        reason: "the statement says so".to_owned(),
+    };
+    let mut commands = bench.step(Input::Order(OrderId(7), order));
+    let place = commands.iter().position(|command| matches!(command, Command::AnswerOrder(..)));
+    let Command::AnswerOrder(_, answer) = commands.remove(place.expect("it is answered")) else { panic!() };
+    (commands, answer)
+}
+
+#[test]
+fn a_trade_that_the_venue_has_lost_by_id_and_list_halts_the_run_once() {
+    let (bench, seen) = seen(GONE);
+    let halted = seen.halted.expect("it halts");
+    assert!(halted.starts_with("the venue has had no trade 01JT of intent 1 for 82 s,"), "{halted}");
+    assert!(halted.ends_with("`candlewick resolve 1 --settled OUTCOME`"), "{halted}");
+    assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "nobody guesses how it ended");
+    let said = |text: &String| text.contains("has had no trade 01JT");
+    assert_eq!(seen.warnings.iter().filter(|text| said(text)).count(), 1, "{:?}", seen.warnings);
+    assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
+}
+
+#[test]
+fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
+    for (what, venue) in [
+        ("the id knows it", Venue { has_by_id: |_| true, ..GONE }),
+        ("the list has it", Venue { is_listed: |_| true, ..GONE }),
+        ("no list is whole", Venue { is_whole: false, ..GONE }),
+        ("the id knows it now and then", Venue { has_by_id: |ms| ms / 40_000 % 2 == 0, ..GONE }),
+        ("the list has it now and then", Venue { is_listed: |ms| ms / 40_000 % 2 == 0, ..GONE }),
+    ] {
+        let (mut bench, seen) = seen(venue);
+        assert_eq!((seen.halted, seen.state), (None, IntentState::Open), "{what}");
+        if what != "the id knows it now and then" && what != "the list has it now and then" {
+            let (_, answer) = resolve(&mut bench, Outcome::Lost);
+            assert!(matches!(answer, ControlAnswer::Refused { .. }), "{what}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
+    for (outcome, free) in [
+        (Outcome::Won, 100_800),
+        (Outcome::Lost, 99_000),
+        (Outcome::Draw, 100_000),
+        (Outcome::Cancelled, 100_000),
+    ] {
+        let (mut bench, _) = seen(GONE);
+        let (commands, answer) = resolve(&mut bench, outcome);
+        assert!(matches!(answer, ControlAnswer::Done { .. }), "{answer:?}");
+        let told = commands.iter().any(|command| {
+            matches!(command, Command::Notify(crate::Notice::Alarm(text))
+                if *text == format!("a person settled intent 1 as {outcome}: the statement says so"))
+        });
+        assert!(told, "{commands:?}");
+        let session = &bench.coordinator.session;
+        let book = session.book();
+        let row = book.row(INTENT).expect("the intent is known");
+        assert_eq!((row.state, row.outcome), (IntentState::Settled, Some(outcome)));
+        assert!(book.is_settled_by_person(INTENT));
+        assert_eq!((session.ledger().free().minor(), session.ledger().open_stakes().minor()), (free, 0));
+        let (_, again) = resolve(&mut bench, Outcome::Won);
+        assert!(matches!(again, ControlAnswer::Refused { .. }), "{again:?}");
+    }
+}
+
+#[test]
+fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
+    let (mut bench, _) = seen(Venue { payout: -1, ..GONE });
+    let (_, answer) = resolve(&mut bench, Outcome::Won);
+    assert!(
+        matches!(&answer, ControlAnswer::Refused { problem } if problem.contains("pays is not known")),
+        "{answer:?}"
+    );
+    assert!(matches!(resolve(&mut bench, Outcome::Lost).1, ControlAnswer::Done { .. }));
+}
+
+#[test]
+fn a_trade_that_comes_back_is_said_and_not_booked_again_also_by_the_next_run() {
+    let (mut bench, first) = seen(GONE);
+    let (mut commands, _) = resolve(&mut bench, Outcome::Lost);
+    let back = TradeListing {
+        began: bench.now,
+        ended: bench.now,
+        is_complete: true,
+        trades: vec![over()],
+        ended_early: None,
+    };
+    let entries = first.entries.into_iter().chain(commands.drain(..).filter_map(|command| match command {
+        Command::Record(entry) => Some(entry),
+        _ => None,
+    }));
+    let entries: Vec<JournalEntry> = entries.collect();
+    bench.coordinator.agenda.add(bench.now, Job::Trades);
+    check_comes_back(&mut bench, &back);
+
+    let mut parts = parts();
+    let mut past = Past { runs: 1, ..Past::default() };
+    for entry in entries {
+        let recorded = match entry {
+            JournalEntry::Event(event) => Recorded::Event(event),
+            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
+            _ => continue,
+        };
+        parts.session.recall(&recorded);
+        past.book.recall(&recorded);
+    }
+    assert_eq!(parts.session.ledger().free().minor(), 99_000, "the next run counts it as well");
+    let mut next = Bench::of(CoordinatorParts { past, ..parts });
+    next.on(Input::Start);
+    next.on(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))));
+    next.coordinator.agenda.add(next.now, Job::Trades);
+    check_comes_back(&mut next, &back);
+}
+
+fn check_comes_back(bench: &mut Bench, back: &TradeListing) {
+    let free = bench.coordinator.session.ledger().free();
+    let asked = bench.step(Input::Time);
+    assert!(asked.iter().any(|command| matches!(command, Command::Ask(Ask::Trades))), "{asked:?}");
+    bench.step(Input::Answer(Answer::Trades(back.clone())));
+    let failed = || BrokerError::Unavailable { text: "no".to_owned() };
+    let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))));
+    let said = commands.iter().any(|command| {
+        matches!(command, Command::Notify(crate::Notice::Warning(text))
+            if text.contains("booked as LOST because a person said so, and the list has it again: WON"))
+    });
+    assert!(said, "{commands:?}");
+    assert_eq!(bench.coordinator.session.ledger().free(), free, "not booked twice");
+}
