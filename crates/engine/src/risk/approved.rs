@@ -137,4 +137,14 @@ mod tests {
         assert_eq!(own.renumbered(IntentId::new(7)), expected);
         assert_eq!(expected.intent(), IntentId::new(7));
     }
+
+    #[test]
+    fn what_the_venue_took_has_its_direction_and_stake_and_is_as_ordered_otherwise() {
+        let ordered = OrderTerms::of(&Situation::default().proposal, IntentId::new(3));
+        let (direction, stake) = (Direction::Sell, Money::from_minor(5_000));
+        let taken = ordered.as_taken(&Taken { symbol: None, direction, stake });
+        assert_eq!((ordered.direction(), ordered.stake()), (Direction::Buy, Money::from_minor(1_000)));
+        assert_eq!((taken.direction(), taken.stake()), (direction, stake));
+        assert_eq!(OrderTerms { direction: Direction::Buy, stake: ordered.stake(), ..taken }, ordered);
+    }
 }

@@ -13,6 +13,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 mod tests {
     use super::super::testing::Situation;
     use super::*;
+    use candlewick_sdk::rust_decimal::Decimal;
 
     #[test]
     fn settled_losses_open_stakes_and_this_stake_together_stay_within_the_limit() {
@@ -29,5 +30,12 @@ mod tests {
             situation.ledger.reserve(Money::from_minor(open));
             assert_eq!(situation.ask(check), expected, "lost {lost}, open {open}");
         }
+    }
+
+    #[test]
+    fn a_limit_of_zero_refuses_nothing() {
+        let mut situation = Situation::with(|risk| risk.daily_loss_limit = Decimal::ZERO);
+        situation.lose(Money::from_minor(900_000));
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 }

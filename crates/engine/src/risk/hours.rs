@@ -278,6 +278,13 @@ mod tests {
     }
 
     #[test]
+    fn where_the_calendar_ends_days_are_those_of_utc() {
+        // 10^8 days after 1970 is the year 275,760, in which no zone has a date any more.
+        let (start, day) = (Millis::DAY * 100_000_000, DayStart::new("17:00", "America/New_York").unwrap());
+        assert_eq!(day.day_of(start + Millis::HOUR), (start, start + Millis::DAY));
+    }
+
+    #[test]
     fn broken_times_and_zones_are_refused_by_key() {
         assert!(DayStart::new("24:00", "UTC").unwrap_err().to_string().starts_with("risk.day_start"));
         assert!(

@@ -179,3 +179,51 @@ fn payout(percent: f64) -> Result<Option<Payout>, EngineError> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(change: impl Fn(&mut RiskSettings)) -> Limits {
+        let mut settings = RiskSettings::default();
+        change(&mut settings);
+        Limits::new(&settings, MoneyScale::default()).unwrap()
+    }
+
+    #[test]
+    fn as_many_trades_can_be_open_together_as_the_lower_cap_lets() {
+        let together = |all: u32, per_symbol: u32, symbols: usize| {
+            let caps = |risk: &mut RiskSettings| {
+                (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
+            };
+            limits(caps).most_together(symbols)
+        };
+        assert_eq!([together(3, 1, 1), together(3, 1, 2), together(3, 1, 5)], [1, 2, 3]);
+        // A cap of 0 is none.
+        assert_eq!([together(4, 0, 2), together(0, 2, 3)], [4, 6]);
+    }
+
+    #[test]
+    fn a_loss_may_start_either_cooldown() {
+        for (after_any, after_losses, expected) in [(0, 0, false), (1, 0, true), (0, 2, true), (60, 3, true)]
+        {
+            let cooldowns = |risk: &mut RiskSettings| {
+                (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (after_any, after_losses);
+            };
+            assert_eq!(limits(cooldowns).cools_down(), expected, "{after_any} s, {after_losses} losses");
+        }
+    }
+
+    #[test]
+    fn the_smallest_stake_is_the_minimum_or_the_next_step_above_it() {
+        // In cents: minimum and step, and what may be staked at least.
+        for (least, step, expected) in
+            [(500, 0, 500), (500, 100, 500), (501, 100, 600), (599, 100, 600), (0, 0, 1), (0, 25, 25)]
+        {
+            let stakes = |risk: &mut RiskSettings| {
+                (risk.min_stake, risk.stake_step) = (Decimal::new(least, 2), Decimal::new(step, 2));
+            };
+            assert_eq!(limits(stakes).minimum_stake().minor(), expected, "{least} in steps of {step}");
+        }
+    }
+}

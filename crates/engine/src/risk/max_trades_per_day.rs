@@ -13,6 +13,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_limit_of_zero_refuses_nothing() {
+        let mut situation = Situation::with(|risk| risk.max_trades_per_day = 0);
+        for _ in 0..500 {
+            situation.state.count_trade(&situation.limits, situation.proposal.at);
+        }
+        assert_eq!(situation.ask(check), Ruling::Pass);
+    }
+
+    #[test]
     fn a_new_day_counts_anew() {
         let mut situation = Situation::with(|risk| risk.max_trades_per_day = 1);
         situation.state.count_trade(&situation.limits, situation.proposal.at);

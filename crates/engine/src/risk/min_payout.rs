@@ -66,6 +66,18 @@ mod tests {
     }
 
     #[test]
+    fn a_payout_is_found_out_only_where_it_matters_and_is_not_known() {
+        let probe =
+            |risk: &Situation| Probe::of(&risk.limits, &risk.state, Situation::SYMBOL, risk.proposal.at);
+        assert_eq!(probe(&Situation::default()), Probe::NotNeeded, "no least payout is set");
+        let mut situation = situation();
+        assert_eq!(probe(&situation), Probe::Needed);
+        let payout = Payout::from_parts(850_000).unwrap();
+        situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+        assert_eq!(probe(&situation), Probe::NotNeeded, "it is known");
+    }
+
+    #[test]
     fn an_old_payout_is_unknown() {
         let mut situation = situation();
         let seen = situation.proposal.at - Millis::from_seconds(61);

@@ -93,3 +93,24 @@ impl fmt::Display for Rule {
         f.pad(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn drawdown_and_losing_streak_alone_are_lifted_by_a_person_only() {
+        let finals: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.is_final()).collect();
+        assert_eq!(finals, [Rule::MaxDrawdown, Rule::LossStreak]);
+    }
+
+    #[test]
+    fn every_rule_has_words_of_its_own_and_its_name_beside_them() {
+        assert_eq!(Rule::MaxOpenTrades.words(), "open-trade limit (MaxOpenTrades)");
+        assert_eq!(format!("{:>9}", Rule::Halted), "   Halted");
+        let split = |rule: Rule| rule.words().split_once(" (").map(|(words, _)| words.to_owned());
+        let words: BTreeSet<String> = Rule::ALL.into_iter().filter_map(split).collect();
+        assert_eq!(words.len(), Rule::ALL.len());
+    }
+}

@@ -196,3 +196,131 @@ impl RiskState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RiskSettings;
+    use candlewick_sdk::MoneyScale;
+
+    const SYMBOL: SymbolId = SymbolId::FIRST;
+
+    fn limits(change: impl Fn(&mut RiskSettings)) -> Limits {
+        let mut settings = RiskSettings::default();
+        change(&mut settings);
+        Limits::new(&settings, MoneyScale::default()).unwrap()
+    }
+
+    fn at(ms: i64) -> Millis {
+        Millis::new(ms)
+    }
+
+    #[test]
+    fn a_trade_of_yesterday_is_neither_taken_off_today_nor_added_to_it() {
+        let limits = limits(|_| {});
+        let mut state = RiskState::new(&limits, 1);
+        state.open_day(at(1_000));
+        let mut check = |step: &dyn Fn(&mut RiskState), expected: u32| {
+            step(&mut state);
+            assert_eq!(state.trades_today(), expected);
+        };
+        check(&|state| state.count_trade(&limits, at(1_000)), 1);
+        check(&|state| state.uncount_trade(at(999)), 1);
+        check(&|state| state.uncount_trade(at(1_000)), 0);
+        check(&|state| state.recount_trade(&limits, at(999)), 0);
+        check(&|state| state.recount_trade(&limits, at(1_000)), 1);
+    }
+
+    #[test]
+    fn trades_are_remembered_for_an_hour_in_their_order_and_only_where_they_are_limited() {
+        let hour = Millis::HOUR.get();
+        for (limit, expected) in [(2, &[1, hour, hour][..]), (0, &[])] {
+            let limits = limits(|risk| risk.max_trades_per_hour = limit);
+            let mut state = RiskState::new(&limits, 1);
+            for decided in [0, 1, hour] {
+                state.count_trade(&limits, at(decided));
+            }
+            state.recount_trade(&limits, at(1));
+            state.uncount_trade(at(1));
+            state.recount_trade(&limits, at(hour));
+            assert_eq!(state.recent, expected.iter().copied().map(at).collect::<Vec<_>>(), "{limit}");
+            assert_eq!(state.trades_after(at(1)), expected.iter().filter(|decided| **decided > 1).count());
+        }
+    }
+
+    #[test]
+    fn a_payout_stands_until_a_later_one_is_seen_or_it_is_too_old() {
+        let paid = |percent: u32| Payout::from_parts(percent * 10_000).unwrap();
+        let mut state = RiskState::new(&limits(|_| {}), 1);
+        let mut check = |percent: u32, seen: i64, expected: u32| {
+            state.record_payout(SYMBOL, paid(percent), at(seen));
+            assert_eq!(state.payout(SYMBOL, at(seen), Millis::ZERO), Some(paid(expected)));
+        };
+        check(80, 1_000, 80);
+        check(70, 999, 80);
+        check(60, 1_000, 60);
+        check(90, 1_001, 90);
+        let after = |wait: i64| state.payout(SYMBOL, at(1_001 + wait), at(60_000));
+        assert_eq!([after(60_000), after(60_001)], [Some(paid(90)), None]);
+        assert_eq!(state.payout(SYMBOL, Millis::MAX, Millis::ZERO), Some(paid(90)));
+    }
+
+    #[test]
+    fn a_probe_ends_with_its_own_intent_or_with_a_payout() {
+        let mut state = RiskState::new(&limits(|_| {}), 1);
+        let [probe, other] = [1, 2].map(IntentId::new);
+        state.begin_probe(SYMBOL, probe);
+        state.end_probe(SYMBOL, other);
+        assert_eq!(state.probe(SYMBOL), Some(probe));
+        state.end_probe(SYMBOL, probe);
+        assert_eq!(state.probe(SYMBOL), None);
+        state.begin_probe(SYMBOL, other);
+        state.record_payout(SYMBOL, Payout::from_parts(850_000).unwrap(), at(0));
+        assert_eq!(state.probe(SYMBOL), None);
+    }
+
+    #[test]
+    fn a_resume_counts_the_losses_of_a_symbol_anew() {
+        let limits = limits(|risk| {
+            risk.cooldown_scope = CooldownScope::Symbol;
+            (risk.cooldown_after_losses, risk.cooldown_after_losses_s) = (2, 60);
+        });
+        let mut state = RiskState::new(&limits, 1);
+        let mut lose = |is_resumed: bool, moment: i64| {
+            if is_resumed {
+                state.resume();
+            }
+            state.count_outcome(SYMBOL, Outcome::Lost);
+            state.cool_down(&limits, SYMBOL, at(moment), 1);
+            state.rested_at(SYMBOL).get()
+        };
+        assert_eq!(lose(false, 0), i64::MIN);
+        assert_eq!(lose(true, 1_000), i64::MIN);
+        assert_eq!(lose(false, 2_000), 62_000);
+        // What ends sooner does not end the rest.
+        assert_eq!(lose(false, 1_500), 62_000);
+    }
+
+    #[test]
+    fn a_rest_after_several_losses_that_is_turned_off_rests_nobody() {
+        let limits = limits(|risk| risk.cooldown_after_losses_s = 60);
+        let mut state = RiskState::new(&limits, 1);
+        state.count_outcome(SYMBOL, Outcome::Lost);
+        state.cool_down(&limits, SYMBOL, at(0), 1);
+        assert_eq!(state.rested_at(SYMBOL), at(i64::MIN));
+    }
+
+    #[test]
+    fn there_is_room_for_symbols_that_come_later_and_what_is_known_stays() {
+        let mut state = RiskState::new(&limits(|_| {}), 1);
+        let (second, payout) = (SymbolId::new(1).unwrap(), Payout::from_parts(850_000).unwrap());
+        state.begin_probe(SYMBOL, IntentId::new(1));
+        state.record_payout(second, payout, at(0));
+        assert_eq!(state.payout(second, at(0), Millis::ZERO), None);
+        state.make_room(2);
+        state.record_payout(second, payout, at(0));
+        state.make_room(1);
+        assert_eq!(state.payout(second, at(0), Millis::ZERO), Some(payout));
+        assert_eq!(state.probe(SYMBOL), Some(IntentId::new(1)));
+    }
+}

@@ -1,5 +1,6 @@
 //! Doubts resolved look by look.
 
+mod asked;
 mod departures;
 
 use super::testing::{doubt, listing, report};

@@ -73,7 +73,6 @@ pub struct ConfidenceSequence {
     free: Vec<u32>,
     places: u32,
     settled: u64,
-    decided: u64,
     largest_payout: f64,
 }
 
@@ -112,7 +111,6 @@ impl ConfidenceSequence {
             free: Vec::new(),
             places: 0,
             settled: 0,
-            decided: 0,
             largest_payout: 1.0,
         }
     }
@@ -137,7 +135,6 @@ impl ConfidenceSequence {
         self.free.push(place);
         if outcome != TradeOutcome::Cancelled {
             self.settled += 1;
-            self.decided += u64::from(outcome != TradeOutcome::Draw);
             self.largest_payout = self.largest_payout.max(payout_fraction);
         }
     }

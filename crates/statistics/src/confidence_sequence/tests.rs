@@ -200,6 +200,27 @@ fn one_won_trade_is_bet_on_by_hand() {
     assert!((capital.total() - (1.0 + shares * 0.5 * 0.35)).abs() < 1e-12);
 }
 
+/// Each of 100 equal trades, one after another, multiplies the capital that bets a share s by 1 + s x at a distance x from their return.
+#[test]
+fn a_run_of_equal_trades_brings_one_end_near_by_hand() {
+    // Their mean reaches the goal of 40 at 0.1825.
+    let capital =
+        |x: f64| (0..8).map(|j| (0.0025 * f64::from(1 << j)).mul_add(x, 1.0).powi(100) / 8.0).sum::<f64>();
+    assert!(capital(0.1815) < 40.0 && capital(0.1835) > 40.0, "{} {}", capital(0.1815), capital(0.1835));
+    for (outcome, expected) in [(TradeOutcome::Lost, [-1.0, -0.8175]), (TradeOutcome::Won, [0.8175, 1.0])] {
+        let mut sequence = ConfidenceSequence::new();
+        for _ in 0..100 {
+            let open = sequence.on_open();
+            sequence.on_settled(open, outcome, 1.0);
+        }
+        let (edge, rate) = (sequence.edge(0.95).unwrap(), sequence.win_rate(0.95).unwrap());
+        for (end, mean) in [edge.lower, edge.upper].into_iter().zip(expected) {
+            assert!((end - mean).abs() < 0.002, "{outcome:?}: {edge:?}");
+        }
+        assert_eq!([rate.lower, rate.upper].map(|rate| 2.0 * rate - 1.0), [edge.lower, edge.upper]);
+    }
+}
+
 #[test]
 fn no_trades_leave_everything_possible() {
     let none = ConfidenceSequence::new();
@@ -208,6 +229,22 @@ fn no_trades_leave_everything_possible() {
     for confidence in [0.0, 1.0, f64::NAN, 95.0] {
         assert!(none.edge(confidence).is_err() && none.win_rate(confidence).is_err(), "{confidence}");
         assert!(none.excludes_edge(0.0, confidence).is_err() && RunningWinRate::new(confidence).is_err());
+    }
+}
+
+#[test]
+fn what_was_called_off_does_not_count_and_the_largest_payout_bounds_the_edge() {
+    let mut sequence = ConfidenceSequence::new();
+    for (outcome, payout, settled, upper) in [
+        (TradeOutcome::Cancelled, 2.0, 0, 1.0),
+        (TradeOutcome::Won, 0.85, 1, 1.0),
+        (TradeOutcome::Draw, 1.3, 2, 1.3),
+        (TradeOutcome::Lost, 0.9, 3, 1.3),
+    ] {
+        let open = sequence.on_open();
+        sequence.on_settled(open, outcome, payout);
+        let found = (sequence.settled(), sequence.edge(0.95).unwrap().upper);
+        assert_eq!(found, (settled, upper), "{outcome:?} at {payout}");
     }
 }
 

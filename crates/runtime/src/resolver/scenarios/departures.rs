@@ -74,6 +74,12 @@ fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for
     answered.look(262, &[sold("a", 102)], &["whose is a?"]);
     answered.look(272, &[sold("a", 102)], &["1 is nothing, 321 s"]);
 
+    // One that asked for the other direction cannot have made it, and explains nothing.
+    let mut apart = Scenario::new(&[doubt(1)]);
+    apart.answered.push(twin(2, 101));
+    apart.look(262, &[sold("a", 102)], &[]);
+    apart.look(272, &[sold("a", 102)], &["1 is a"]);
+
     // One that is in flight may be told that it is its own.
     let mut flying = Scenario::new(&[doubt(1)]);
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 101) });
