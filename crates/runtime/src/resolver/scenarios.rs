@@ -2,6 +2,7 @@
 
 mod asked;
 mod departures;
+mod others;
 
 use super::testing::{doubt, listing, report};
 use super::{Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};

@@ -35,6 +35,17 @@ fn the_venue_may_have_taken_what_list_and_record_say_it_made_of_the_request() {
 }
 
 #[test]
+fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_it_did_may_not() {
+    let record =
+        |id: &str| TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, 102) };
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    let half = TradeReport { direction: None, ..trade("half", 102) };
+    scenario.look(115, &[half, trade("whole", 103)], &[]);
+    let may_be = |id: &str| scenario.resolver.may_have_taken(IntentId::new(1), &record(id), Millis::ZERO);
+    assert_eq!([may_be("half"), may_be("whole")], [true, false]);
+}
+
+#[test]
 fn a_trade_that_was_answered_and_is_not_listed_measures_the_lists_lag() {
     let mut scenario = Scenario::new(&[]);
     let accepted = Accepted { id: "a", at: Millis::from_seconds(100), is_settled: true };

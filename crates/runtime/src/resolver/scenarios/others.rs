@@ -1,0 +1,67 @@
+//! Several doubts at once: what the others may have to do with the wallet and the list.
+
+use super::super::testing::doubt;
+use super::super::{Decision, Doubt};
+use super::{Scenario, trade, twin};
+use candlewick_engine::IntentId;
+use candlewick_sdk::Millis;
+
+/// Twins of 10.00 each that the list does not show, with this in the wallet: what follows once that is sure.
+fn absent(wallet: i64, expected: &[&str]) -> Scenario {
+    let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
+    scenario.wallet = Some(wallet);
+    scenario.look(271, &[], &[]);
+    scenario.look(281, &[], expected);
+    scenario
+}
+
+#[test]
+fn the_wallet_speaks_for_two_doubts_or_for_neither() {
+    absent(2_000, &["1 is nothing, 321 s", "2 is nothing, 321 s"]);
+    // One of the two stakes is there: nobody knows whose.
+    absent(1_000, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
+    absent(0, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
+}
+
+#[test]
+fn a_stake_that_may_be_another_requests_proves_nothing() {
+    let mut flying = Scenario::new(&[doubt(1)]);
+    flying.wallet = Some(1_000);
+    flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 260) });
+    flying.look(261, &[], &[]);
+    flying.look(271, &[], &[]);
+    // It was opened, and the stake that is left is ours.
+    flying.in_flight.clear();
+    flying.look(275, &[], &["1 is nothing, 321 s"]);
+}
+
+#[test]
+fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back() {
+    let decided = |wallet: i64, is_reserved: bool, expected: &[&str]| {
+        let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
+        let not_opened =
+            scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
+        assert!(not_opened.is_ok());
+        if is_reserved {
+            scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
+        }
+        scenario.wallet = Some(wallet);
+        scenario.look(271, &[], &[]);
+        scenario.look(281, &[], expected);
+    };
+    decided(2_000, true, &["2 is nothing, 321 s"]);
+    decided(1_000, true, &[]);
+    // The ledger has it back already.
+    decided(1_000, false, &["2 is nothing, 321 s"]);
+    decided(2_000, false, &[]);
+}
+
+#[test]
+fn as_many_trades_that_time_does_not_pair_are_for_a_person_at_once() {
+    // The second trade came too late for the second intent, whose request ended sooner than the first one's.
+    let first = Doubt { ended: Millis::from_seconds(400), ..twin(1, 100) };
+    let mut scenario = Scenario::new(&[first, twin(2, 110)]);
+    let trades = [trade("a", 115), trade("b", 300)];
+    scenario.look(410, &trades, &[]);
+    scenario.look(415, &trades, &["1? too many", "2? too many"]);
+}
