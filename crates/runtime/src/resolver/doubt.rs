@@ -109,6 +109,19 @@ mod tests {
     }
 
     #[test]
+    fn a_request_arrives_from_before_its_sending_to_half_a_minute_after_its_end_by_our_clock() {
+        // Sent at 100 s, ended at 110 s.
+        let span = testing::doubt(1).span(Millis::new(300));
+        assert_eq!(span, Window { from: Millis::new(98_700), until: Millis::new(140_300) });
+    }
+
+    #[test]
+    fn a_trade_closes_at_the_latest_with_the_candle_after_the_next_one() {
+        let latest = latest_close(Millis::from_seconds(110), "05:00".parse().unwrap());
+        assert_eq!(latest, Millis::from_seconds(110 + 30 + 600));
+    }
+
+    #[test]
     fn a_stake_stays_reserved_until_the_expected_close_and_the_lists_lag() {
         let doubt = Doubt { expected_close_latest: Millis::new(100_000), ..testing::doubt(1) };
         assert_eq!(doubt.reserved_until(LAG), Millis::new(220_000));

@@ -222,6 +222,16 @@ fn a_run_of_equal_trades_brings_one_end_near_by_hand() {
 }
 
 #[test]
+fn the_lower_end_is_at_most_a_return_of_one() {
+    let mut sequence = ConfidenceSequence::new();
+    for _ in 0..200 {
+        let open = sequence.on_open();
+        sequence.on_settled(open, TradeOutcome::Won, 3.0);
+    }
+    assert_eq!(sequence.edge(0.95).unwrap().lower, 1.0);
+}
+
+#[test]
 fn no_trades_leave_everything_possible() {
     let none = ConfidenceSequence::new();
     assert_eq!(none.edge(0.95), Ok(ConfidenceInterval { lower: -1.0, upper: 1.0 }));
