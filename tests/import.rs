@@ -53,6 +53,32 @@ fn a_file_is_written_in_our_formats_and_reads_back() {
 }
 
 #[test]
+fn a_table_is_imported_with_what_each_column_was_taken_for() {
+    let columns = "Date;Open;High;Low;Close;Shares\n";
+    let rows =
+        "31.01.2024 17:00;1,0942;1,0944;1,0941;1,0943;5\n31.01.2024 17:01;1,0943;1,0945;1,0942;1,0944;7\n";
+    let folder = Folder::new().with("EURUSD_1m.csv", &(columns.to_owned() + rows)).with("bare_1m.csv", rows);
+    let import = ["data", "import", "EURUSD_1m.csv", "--timezone", "UTC"];
+    let printed = folder.run(&import);
+    let taken = "time \"Date\", open \"Open\", high \"High\", low \"Low\", close \"Close\", no volume; left out \"Shares\"; \
+                 between semicolons, decimal commas; times day first";
+    assert!(printed.stdout.contains(taken), "{}{}", printed.stdout, printed.stderr);
+    let document = folder.run(&[&import[..], &["--json"]].concat()).json();
+    assert_eq!((&document[0]["format"], &document[0]["reading"]), (&"table".into(), &taken.into()));
+    let bare = ["data", "import", "bare_1m.csv", "--symbol", "EURUSD", "--timezone", "UTC"];
+    folder.run(&bare).fails(2, &["--columns, such as --columns time,open,high,low,close,volume"]);
+    let columns = ["--columns", "time,open,high,low,close,volume", "--catalog", "other"];
+    let said = folder.run(&[&bare[..], &columns].concat());
+    assert!(
+        said.stdout.contains("2 candles of EURUSD 1m, 2024-01-31T17:00:00.000Z"),
+        "{}{}",
+        said.stdout,
+        said.stderr
+    );
+    folder.run(&[&bare[..], &["--columns", "time,open"]].concat()).fails(2, &["names no column for high"]);
+}
+
+#[test]
 fn a_broken_file_leaves_the_catalog_as_it_was_and_the_exit_code_distinguishes_data_from_arguments() {
     let folder = fixtures(&["EURUSD_1m.csv", "malformed_csv.csv", "EURUSD1.csv"]);
     let run = |files: &[&str]| folder.run(&[&["data", "import"], files].concat());

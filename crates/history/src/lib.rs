@@ -63,8 +63,9 @@ pub use generate::{GenerateSettings, ParseRegimeError, Regime, generate};
 pub use hash::{HashedSeries, combine_series_hashes, data_hash, series_hash};
 #[cfg(feature = "import")]
 pub use import::{
-    BarTime, ClockChange, DetectedFrom, ImportFormat, ImportSettings, Imported, ParseBarTimeError,
-    ParseClockChangeError, ParseImportFormatError, ParseZoneError, Zone, import_bytes, import_file,
+    BarTime, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, DetectedFrom, ImportFormat,
+    ImportSettings, Imported, ParseBarTimeError, ParseClockChangeError, ParseImportFormatError,
+    ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes, import_file,
 };
 pub use market::{AssetType, KnownMarket, ParseAssetTypeError, asset_type_of, known_market};
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};

@@ -237,7 +237,7 @@ fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
     check(
         "README.md",
         &[],
-        "the format cannot be recognised by its first line, \"# Files to import\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
+        "the format cannot be recognised by its first line, \"# Files to import\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, table",
     );
     assert_eq!(
         import("EURUSD_1m.csv", &[("format", "binance")]).map(|_| ()),
@@ -422,7 +422,7 @@ fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
 }
 
 #[test]
-fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_none() {
+fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_a_table() {
     let content = |time: &str| {
         format!(
             "Date,Open,High,Low,Close,Volume,Dividends,Stock Splits\n{time},187.15,188.44,183.89,185.64,82488700,0.0,0.0\n"
@@ -430,10 +430,10 @@ fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_none() {
     };
     let read = import_text("AAPL.csv", &content("2024-01-02 00:00:00-05:00"), &[]).unwrap();
     assert_eq!(rows_of(&read), [(1_704_153_600_000, [187.15, 188.44, 183.89, 185.64, 82_488_700.0])]);
-    let problem =
-        import_text("AAPL.csv", &content("2024-01-02 09:30:00-05:00"), &[]).map(|_| ()).unwrap_err();
-    assert!(problem.contains("time \"2024-01-02 09:30:00-05:00\" is not a day"), "{problem}");
-    assert!(problem.contains("taken for the format yahoo, which --format changes"), "{problem}");
+    let half_hour = [("interval", "30m")];
+    let read = import_text("AAPL.csv", &content("2024-01-02 09:30:00-05:00"), &half_hour).unwrap();
+    assert_eq!(rows_of(&read)[0].0, 1_704_153_600_000 + 14 * 3_600_000 + 30 * 60_000);
+    assert_eq!(read.format, ImportFormat::Table);
 }
 
 #[test]

@@ -179,6 +179,7 @@ impl ImportedFile {
             "skipped_rows": imported.skipped_rows,
             "newest_first": imported.newest_first,
             "in_seconds": imported.in_seconds,
+            "reading": imported.reading,
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
@@ -227,6 +228,9 @@ impl fmt::Display for ImportedFile {
             if count > 0 {
                 write!(f, ", {count} rows {what} left out")?;
             }
+        }
+        if let Some(reading) = &imported.reading {
+            write!(f, "\n  {reading}")?;
         }
         match &self.place {
             Place::File(out) => write!(f, "\n  {}", out.display()),

@@ -1,7 +1,7 @@
 //! The formats that candles come in, and how one is recognised by its first bytes.
 
 use super::problem::Problem;
-use super::text;
+use super::{named, text};
 use crate::csv::excerpt;
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +29,8 @@ pub enum ImportFormat {
     FreqtradeJson,
     /// Feather of freqtrade (Arrow IPC): columns `date`, `open`, `high`, `low`, `close`, `volume`.
     Feather,
+    /// Any other text in columns: named in its first line in any order, or by [`TableSettings`](super::TableSettings).
+    Table,
 }
 
 /// Why a text is not a [`ImportFormat`].
@@ -40,7 +42,7 @@ pub struct ParseImportFormatError {
 
 impl ImportFormat {
     /// Every format.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Csv,
         Self::Parquet,
         Self::Binance,
@@ -51,6 +53,7 @@ impl ImportFormat {
         Self::Yahoo,
         Self::FreqtradeJson,
         Self::Feather,
+        Self::Table,
     ];
 
     /// As `--format` takes it.
@@ -66,6 +69,7 @@ impl ImportFormat {
             Self::Yahoo => "yahoo",
             Self::FreqtradeJson => "freqtrade-json",
             Self::Feather => "feather",
+            Self::Table => "table",
         }
     }
 
@@ -92,15 +96,29 @@ impl ImportFormat {
         if text.starts_with(b"[") {
             return Ok(Self::FreqtradeJson);
         }
-        let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+        let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let first = lines.next().unwrap_or_default();
+        let second = lines.find(|line| !line.is_empty()).and_then(|line| std::str::from_utf8(line).ok());
         if first.is_empty() {
             return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
         }
-        std::str::from_utf8(first).ok().and_then(text::format_of).ok_or_else(|| {
+        let known = std::str::from_utf8(first).ok().and_then(|first| match text::format_of(first) {
+            // Names that a format of ours has as well, above times that it cannot read.
+            Some(format) if second.is_some_and(|second| is_table_after_all(format, first, second)) => {
+                Some(Self::Table)
+            }
+            Some(format) => Some(format),
+            None => named::may_be(first).then_some(Self::Table),
+        });
+        known.ok_or_else(|| {
             let seen = format!("the format cannot be recognised by its first line, \"{}\"", excerpt(first));
             Problem::unclear(seen, format!("--format, one of {}", Self::names()))
         })
     }
+}
+
+fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
+    !text::reads(format, first, second) && named::reads(first, second)
 }
 
 /// Contents that are known and cannot be read.
@@ -152,6 +170,11 @@ mod tests {
             ),
             ("Date,Open,High,Low,Close,Adj Close,Volume\n", ImportFormat::Yahoo),
             (" [[1515542400000,", ImportFormat::FreqtradeJson),
+            ("time,open,high,low,close,volume\n1704067200000,1,1,1,1,5\n", ImportFormat::Csv),
+            ("time,open,high,low,close,volume\n1704067200000,1,1,1,1\n", ImportFormat::Csv),
+            ("time,open,high,low,close,volume\n2024-01-02T17:00:00Z,1,1,1,1,5\n", ImportFormat::Table),
+            ("Date,Open,High,Low,Close,Volume\n2024-01-02 17:00:00+00:00,1,1,1,1,5\n", ImportFormat::Table),
+            ("a,b,c,d,e\n", ImportFormat::Table),
         ] {
             assert_eq!(ImportFormat::sniff(start.as_bytes()).unwrap(), expected, "{start}");
         }
@@ -168,7 +191,7 @@ mod tests {
             (b" \n\n", "f: the file is empty; it needs at least one candle"),
             (
                 b"a;b;c\n1;2;3\n",
-                "f: the format cannot be recognised by its first line, \"a;b;c\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
+                "f: the format cannot be recognised by its first line, \"a;b;c\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, table",
             ),
         ] {
             let problem = ImportFormat::sniff(start).unwrap_err();

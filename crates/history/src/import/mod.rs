@@ -1,6 +1,6 @@
 //! Candles out of the files that people have.
 //!
-//! A file is unpacked ([`unpack`]), its format recognised by its first bytes ([`format`]), its rows read ([`text`],
+//! A file is unpacked ([`unpack`]), its format recognised by its first bytes ([`format`]), its rows read ([`text`], [`named`],
 //! [`json`], [`feather`]) and given moments ([`zone`]), a symbol and an interval ([`name`], [`spacing`]): then it is a
 //! [`table`]. An import holds a table to what candles are; a check looks at what is wrong with it. Nothing is guessed:
 //! what is unclear is an error that names the option which settles it.
@@ -10,6 +10,7 @@ mod format;
 mod json;
 mod lines;
 mod name;
+mod named;
 mod problem;
 mod row;
 mod settings;
@@ -20,6 +21,7 @@ mod unpack;
 mod zone;
 
 pub use format::{ImportFormat, ParseImportFormatError};
+pub use named::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 pub use settings::{BarTime, ImportSettings, ParseBarTimeError};
 pub use table::DetectedFrom;
 pub use zone::{ClockChange, ParseClockChangeError, ParseZoneError, Zone};
@@ -54,6 +56,8 @@ pub struct Imported {
     pub newest_first: bool,
     /// Whether the file's moments were in seconds.
     pub in_seconds: bool,
+    /// What each column of a table was taken for, and how its values were read, in words.
+    pub reading: Option<String>,
 }
 
 /// Reads the candles of a file.
@@ -114,6 +118,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
         skipped_rows: table.skipped,
         newest_first: table.newest_first,
         in_seconds: table.in_seconds,
+        reading: table.reading,
     })
 }
 

@@ -30,8 +30,8 @@ pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
         stem = shorter;
     }
-    let patterns: [fn(&str) -> Option<NameParts>; 7] =
-        [ours, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed];
+    let patterns: [fn(&str) -> Option<NameParts>; 8] =
+        [ours, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed, trading_view];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| by_format(stem, format)).unwrap_or_default()
 }
@@ -137,11 +137,23 @@ fn dashed(stem: &str) -> Option<NameParts> {
     if is_date && is_span { Some(of_name(symbol, interval.parse().ok())) } else { None }
 }
 
+/// `BINANCE_BTCUSDT, 60`, with the market in front and minutes or `1D` behind; a copy has more behind that.
+fn trading_view(stem: &str) -> Option<NameParts> {
+    let (named, rest) = stem.split_once(", ")?;
+    let (_, symbol) = named.split_once('_')?;
+    let period = rest.split(['_', ' ']).next()?;
+    let interval = match period.strip_suffix(['D', 'S']) {
+        Some(count) => format!("{count}{}", if period.ends_with('D') { "d" } else { "s" }),
+        None => format!("{}m", period.parse::<u32>().ok()?),
+    };
+    Some(of_name(symbol, interval.parse().ok()))
+}
+
 /// Names that say something only in their format.
 fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
         // The ticker alone, in capitals.
-        ImportFormat::Yahoo => {
+        ImportFormat::Yahoo | ImportFormat::Table => {
             let is_ticker = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "=^.-".contains(c);
             if stem.chars().all(is_ticker) { Some(of_name(stem, None)) } else { None }
         }
@@ -184,6 +196,10 @@ mod tests {
             ("ETH_BTC-5m.json.gz", Csv, ("ETHBTC", "5m")),
             ("XRP_USDT_USDT-1h-futures.feather", Csv, ("XRPUSDT", "1h")),
             ("XRP_USDT_USDT-1h-mark.feather", Csv, ("-", "1h")),
+            ("BINANCE_BTCUSDT, 60.csv", Csv, ("BTCUSDT", "1h")),
+            ("FX_EURUSD, 5_1a2b3.csv", Csv, ("EURUSD", "5m")),
+            ("OANDA_EURUSD, 1D (1).csv", Csv, ("EURUSD", "1d")),
+            ("FX_EURUSD, 1W.csv", Csv, ("-", "-")),
             ("AAPL.csv", Yahoo, ("AAPL", "-")),
             ("EURUSD=X.csv", Yahoo, ("EURUSD=X", "-")),
             ("table.csv", Yahoo, ("-", "-")),

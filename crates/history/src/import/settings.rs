@@ -1,6 +1,7 @@
 //! What a user can say about a file that the file does not.
 
 use super::format::ImportFormat;
+use super::named::TableSettings;
 use super::zone::{ClockChange, Zone};
 use candlewick_sdk::{Interval, Symbol};
 use std::str::FromStr;
@@ -49,6 +50,8 @@ pub struct ImportSettings {
     pub clock_change: ClockChange,
     /// What the times of bars are.
     pub stamped: BarTime,
+    /// How a table is read.
+    pub table: TableSettings,
     /// The file inside a zip archive.
     pub entry: Option<String>,
     /// Never unpack more than that.
@@ -69,6 +72,7 @@ impl Default for ImportSettings {
             zone: None,
             clock_change: ClockChange::Strict,
             stamped: BarTime::Open,
+            table: TableSettings::default(),
             entry: None,
             most_bytes: Self::MAX_BYTES,
         }

@@ -8,7 +8,7 @@ use super::settings::{BarTime, ImportSettings};
 use super::spacing;
 use super::unpack::{self, unpack};
 use super::zone::{Zone, to_moments};
-use super::{feather, json, text};
+use super::{feather, json, named, text};
 use crate::{HistoryError, Progress};
 use bytes::Bytes;
 use candlewick_sdk::{Interval, Series, Symbol};
@@ -58,6 +58,8 @@ pub(crate) struct CandleTable {
     pub(crate) newest_first: bool,
     /// Whether its moments were in seconds.
     pub(crate) in_seconds: bool,
+    /// What each column was taken for, where the format leaves that open.
+    pub(crate) reading: Option<String>,
 }
 
 /// Packed columns are held in memory as they are unpacked.
@@ -108,9 +110,13 @@ impl CandleTable {
         let mut start = vec![0; 4096];
         let length = fill(reader, &mut start)?;
         start.truncate(length);
-        let format = settings.format.map_or_else(|| ImportFormat::sniff(&start), Ok)?;
+        let format = match settings.format {
+            Some(format) => format,
+            None if !settings.table.is_default() => ImportFormat::Table,
+            None => ImportFormat::sniff(&start)?,
+        };
         let whole = start.as_slice().chain(reader);
-        let mut decoded = decode(format, whole)?;
+        let (mut decoded, reading) = decode(format, whole, settings)?;
         if decoded.rows.is_empty() {
             let first = decoded
                 .broken
@@ -146,12 +152,28 @@ impl CandleTable {
             skipped,
             newest_first,
             in_seconds,
+            reading,
         })
     }
 }
 
-fn decode(format: ImportFormat, mut content: impl BufRead) -> Result<Decoded, Problem> {
-    match format {
+/// The rows, and what each column was taken for where the format leaves that open.
+fn decode(
+    format: ImportFormat,
+    mut content: impl BufRead,
+    settings: &ImportSettings,
+) -> Result<(Decoded, Option<String>), Problem> {
+    if format != ImportFormat::Table && !settings.table.is_default() {
+        let what = format!(
+            "--columns, --delimiter, --decimal and --date-order belong to the format table, not to {format}"
+        );
+        return Err(Problem::File(what));
+    }
+    let decoded = match format {
+        ImportFormat::Table => {
+            let table = named::decode(&in_memory(&mut content)?, &settings.table)?;
+            return Ok((table.decoded, Some(table.reading)));
+        }
         ImportFormat::FreqtradeJson => json::decode(content),
         ImportFormat::Feather => feather::decode(in_memory(&mut content)?),
         ImportFormat::Parquet => decode_parquet(in_memory(&mut content)?),
@@ -162,7 +184,8 @@ fn decode(format: ImportFormat, mut content: impl BufRead) -> Result<Decoded, Pr
         | ImportFormat::MetaTrader4
         | ImportFormat::MetaTrader5
         | ImportFormat::Yahoo => text::decode(format, content),
-    }
+    };
+    Ok((decoded?, None))
 }
 
 fn fill(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {

@@ -88,6 +88,7 @@ decoders! {
     meta_trader_4 => Target::Text("mt4", &["EURUSD1.csv"]),
     meta_trader_5 => Target::Text("mt5", &["EURUSD_M1_202401030000_202401030004.csv", "EURUSD_D1.csv"]),
     yahoo => Target::Text("yahoo", &["AAPL.csv"]),
+    table => Target::Text("table", &["EURUSD_semicolons.csv", "EURUSD_pandas.csv"]),
     json => Target::Text("freqtrade-json", &["ETH_BTC-5m.json"]),
     feather => Target::Text(
         "feather",

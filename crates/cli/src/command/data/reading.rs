@@ -1,6 +1,9 @@
 //! How to read files of other programs: what `data import` and `data check` both take.
 
-use candlewick_history::{BarTime, ClockChange, ImportFormat, ImportSettings, Zone};
+use candlewick_history::{
+    BarTime, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, ImportFormat, ImportSettings,
+    TableSettings, Zone,
+};
 use candlewick_sdk::{Interval, Symbol};
 use clap::Args;
 
@@ -8,7 +11,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What a file may not say")]
 pub(crate) struct ReadingArguments {
-    /// Format of the files: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json or feather; found from the content when left out
+    /// Format of the files: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, or table for text in any columns; found from the content when left out
     #[arg(long)]
     format: Option<ImportFormat>,
     /// Name of the pair; found from the file's name when left out
@@ -26,6 +29,18 @@ pub(crate) struct ReadingArguments {
     /// What bars are stamped with: the time of their open or of their close
     #[arg(long, value_name = "END", default_value = "open")]
     stamped: BarTime,
+    /// What the columns of a table are, from the left: time, date, clock, open, high, low, close, volume, and - for one that is left out; found by their names when left out
+    #[arg(long, value_name = "NAMES")]
+    columns: Option<ColumnRoles>,
+    /// What separates the columns of a table: comma, semicolon, tab or bar; found from the first line when left out
+    #[arg(long, value_name = "NAME")]
+    delimiter: Option<Delimiter>,
+    /// What stands before the decimals in a table: point or comma; found from its numbers when left out
+    #[arg(long, value_name = "MARK")]
+    decimal: Option<DecimalMark>,
+    /// How dates such as 02/01/2024 begin: day-first or month-first; found from the other dates when left out
+    #[arg(long, value_name = "ORDER")]
+    date_order: Option<DateOrder>,
     /// File inside a zip archive that holds several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -40,6 +55,12 @@ impl ReadingArguments {
             zone: self.timezone,
             clock_change: self.clock_change,
             stamped: self.stamped,
+            table: TableSettings {
+                columns: self.columns.clone(),
+                delimiter: self.delimiter,
+                decimal: self.decimal,
+                date_order: self.date_order,
+            },
             entry: self.entry.clone(),
             ..ImportSettings::default()
         }

@@ -18,6 +18,15 @@ pub(super) fn format_of(first: &str) -> Option<ImportFormat> {
     vendor::LAYOUTS.iter().find(|(_, layout_of)| layout_of(first).is_some()).map(|(format, _)| *format)
 }
 
+/// Whether the second line is a row of the format that the first line begins.
+pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
+    match layout_of(format, first.as_bytes()) {
+        Ok(layout) if layout.header == Header::Present => layout.read(second.as_bytes()).is_ok(),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
 /// Reads every line.
 ///
 /// # Errors

@@ -38,7 +38,9 @@ pub(super) const fn first_line_of(format: ImportFormat) -> &'static str {
         ImportFormat::MetaTrader4 => "2024.01.02,17:00,1.10427,1.10429,1.10425,1.10428,37",
         ImportFormat::MetaTrader5 => "<DATE> <TIME> <OPEN> <HIGH> <LOW> <CLOSE> <TICKVOL> <VOL> <SPREAD>",
         ImportFormat::Yahoo => "Date,Open,High,Low,Close,Adj Close,Volume",
-        ImportFormat::Parquet | ImportFormat::FreqtradeJson | ImportFormat::Feather => "",
+        ImportFormat::Parquet | ImportFormat::FreqtradeJson | ImportFormat::Feather | ImportFormat::Table => {
+            ""
+        }
     }
 }
 

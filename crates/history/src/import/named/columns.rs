@@ -1,0 +1,278 @@
+//! Which column is what: by their names, or as it was said.
+
+use super::super::problem::Problem;
+use super::settings::{ColumnRoles, Role};
+use super::{number, time};
+use crate::csv::excerpt;
+use ::csv::StringRecord;
+use std::fmt;
+
+/// Whether the first line holds names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Header {
+    Present,
+    Absent,
+}
+
+/// Where a row holds what.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    pub(super) header: Header,
+    /// A time, or a date and the time of day beside it.
+    time: (usize, Option<usize>),
+    /// The columns of open, high, low and close.
+    pub(super) prices: [usize; 4],
+    pub(super) volume: Option<usize>,
+    /// A row has at least so many.
+    pub(super) fewest: usize,
+    /// Whether the name of the times says that they are UTC.
+    pub(super) is_utc: bool,
+    /// The names, or the numbers of the columns.
+    names: Vec<String>,
+}
+
+/// Names of a column of moments, or of days.
+const TIMES: [&str; 19] = [
+    "time",
+    "timestamp",
+    "datetime",
+    "date time",
+    "date/time",
+    "date",
+    "day",
+    "open time",
+    "opentime",
+    "start",
+    "start time",
+    "unix",
+    "unix time",
+    "unix timestamp",
+    "epoch",
+    "ts",
+    "t",
+    "index",
+    "unnamed: 0",
+];
+/// The same where the name says the zone as well.
+const UTC_TIMES: [&str; 8] =
+    ["gmt time", "utc time", "utc", "time utc", "time (utc)", "datetime utc", "datetime (utc)", "date (utc)"];
+const OPENS: [&str; 5] = ["open", "o", "open price", "opening price", "price open"];
+const HIGHS: [&str; 6] = ["high", "h", "high price", "price high", "max", "highest"];
+const LOWS: [&str; 6] = ["low", "l", "low price", "price low", "min", "lowest"];
+const CLOSES: [&str; 7] = ["close", "c", "close price", "closing price", "price close", "close/last", "last"];
+/// What some sites call the last price of a candle.
+const PRICES: [&str; 1] = ["price"];
+const VOLUMES: [&str; 8] =
+    ["volume", "vol", "vol.", "v", "tick volume", "tickvol", "tickvolume", "base volume"];
+
+/// Whether a line names all four prices.
+pub(super) fn name_prices(cells: &[String]) -> bool {
+    let names: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
+    let has = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
+    has(&OPENS) && has(&HIGHS) && has(&LOWS) && (has(&CLOSES) || has(&PRICES))
+}
+
+/// `1. open`, `<OPEN>`, `"Open"` and `open` are one name, `open_time` and `Open Time` another.
+fn plain(name: &str) -> String {
+    let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
+    match name.split_once(". ") {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest.to_owned(),
+        _ => name,
+    }
+}
+
+impl Columns {
+    pub(super) fn of(
+        header: &StringRecord,
+        sample: Option<&StringRecord>,
+        said: Option<&ColumnRoles>,
+    ) -> Result<Self, Problem> {
+        let cells: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
+        match said {
+            Some(roles) => Self::as_said(roles, &cells),
+            None if cells.iter().any(|cell| is_value(cell)) => {
+                let seen = "its first line holds values and no names of columns".to_owned();
+                Err(unclear(seen, &suggestion_for_values(&cells)))
+            }
+            None => Self::by_name(&cells, sample),
+        }
+    }
+
+    fn as_said(roles: &ColumnRoles, cells: &[String]) -> Result<Self, Problem> {
+        if cells.len() < roles.0.len() {
+            let seen =
+                format!("--columns names {} columns, and the first line has {}", roles.0.len(), cells.len());
+            return Err(unclear(seen, &suggestion_for_values(cells)));
+        }
+        let open = roles.0.iter().position(|role| *role == Some(Role::Open));
+        let is_value = open.and_then(|open| cells.get(open)).is_some_and(|cell| is_value(cell));
+        let (header, names) = if is_value {
+            (Header::Absent, (1..=cells.len()).map(|number| format!("column {number}")).collect())
+        } else {
+            (Header::Present, cells.to_vec())
+        };
+        Self::new(header, &roles.0, names, false)
+    }
+
+    fn by_name(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
+        let names: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
+        let all = |known: &[&str]| -> Vec<usize> {
+            (0..names.len()).filter(|column| known.contains(&names[*column].as_str())).collect()
+        };
+        let mut roles: Vec<Option<Role>> = vec![None; cells.len()];
+        let mut doubles: Vec<String> = Vec::new();
+        let mut missing: Vec<&str> = Vec::new();
+        let mut give = |role: Role, found: &[usize]| {
+            if let Some(first) = found.first() {
+                roles[*first] = Some(role);
+            }
+            if found.len() > 1 {
+                let names: Vec<String> =
+                    found.iter().map(|column| format!("\"{}\"", cells[*column])).collect();
+                doubles.push(format!("{} for {}", names.join(" and "), role.as_str()));
+            }
+        };
+        let named_closes = all(&CLOSES);
+        let closes = if named_closes.is_empty() { all(&PRICES) } else { named_closes };
+        for (role, found) in [
+            (Role::Open, all(&OPENS)),
+            (Role::High, all(&HIGHS)),
+            (Role::Low, all(&LOWS)),
+            (Role::Close, closes),
+        ] {
+            if found.is_empty() {
+                missing.push(role.as_str());
+            }
+            give(role, &found);
+        }
+        let exact = all(&["volume"]);
+        give(Role::Volume, &if exact.is_empty() { all(&VOLUMES) } else { exact });
+        // A table of pandas has its times in a first column without a name.
+        let nameless = if names.first().is_some_and(String::is_empty) { vec![0] } else { Vec::new() };
+        let utc = all(&UTC_TIMES);
+        let mut times = [all(&TIMES), utc.clone()].concat();
+        times.sort_unstable();
+        if times.is_empty() {
+            times = nameless;
+        }
+        match *times.as_slice() {
+            [] => missing.push("time"),
+            [date, clock] if is_date_and_clock(sample, date, clock) => {
+                give(Role::Date, &[date]);
+                give(Role::Clock, &[clock]);
+            }
+            _ => give(Role::Time, &times),
+        }
+        if !missing.is_empty() {
+            let shown: Vec<String> = cells.iter().take(16).map(|cell| excerpt(cell.as_bytes())).collect();
+            let seen =
+                format!("no column is named for {} among \"{}\"", missing.join(", "), shown.join("\", \""));
+            return Err(unclear(seen, &suggestion(&roles)));
+        }
+        if !doubles.is_empty() {
+            let seen = format!("the columns can be read in two ways: {}", doubles.join("; "));
+            return Err(unclear(seen, &suggestion(&roles)));
+        }
+        let is_utc = times.iter().all(|column| utc.contains(column));
+        Self::new(Header::Present, &roles, cells.to_vec(), is_utc)
+    }
+
+    fn new(
+        header: Header,
+        roles: &[Option<Role>],
+        names: Vec<String>,
+        is_utc: bool,
+    ) -> Result<Self, Problem> {
+        let place = |role: Role| roles.iter().position(|given| *given == Some(role));
+        let needed = |role: Role| {
+            place(role).ok_or_else(|| Problem::File(format!("no column is named for {}", role.as_str())))
+        };
+        let time = match place(Role::Date) {
+            Some(date) => (date, Some(needed(Role::Clock)?)),
+            None => (needed(Role::Time)?, None),
+        };
+        let prices = [needed(Role::Open)?, needed(Role::High)?, needed(Role::Low)?, needed(Role::Close)?];
+        let fewest = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
+        Ok(Self { header, time, prices, volume: place(Role::Volume), fewest, is_utc, names })
+    }
+
+    /// The time of a row, as it is written.
+    pub(super) fn time_of(&self, record: &StringRecord) -> String {
+        let cell = |column: usize| record.get(column).unwrap_or_default().trim();
+        match self.time {
+            (time, None) => cell(time).to_owned(),
+            (date, Some(clock)) => format!("{} {}", cell(date), cell(clock)),
+        }
+    }
+}
+
+/// Whether a cell holds a number or a time, and so is no name.
+fn is_value(cell: &str) -> bool {
+    time::is_time(cell) || number::is_number(cell)
+}
+
+/// Whether the first of two columns holds days and the second times of day.
+fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -> bool {
+    let Some(sample) = sample else { return false };
+    let cell = |column: usize| sample.get(column).unwrap_or_default().trim();
+    time::is_day(cell(date)) && time::is_day_and_clock(&format!("{} {}", cell(date), cell(clock)))
+}
+
+fn unclear(seen: String, columns: &str) -> Problem {
+    Problem::unclear(
+        seen,
+        format!("--columns, such as --columns {columns} (- for a column that is left out)"),
+    )
+}
+
+/// What is known, with what is missing in the first columns that are free.
+fn suggestion(roles: &[Option<Role>]) -> String {
+    let mut roles = roles.to_vec();
+    let timed = roles.iter().any(|role| matches!(role, Some(Role::Time | Role::Date)));
+    for role in [Role::Time, Role::Open, Role::High, Role::Low, Role::Close] {
+        let is_there = if role == Role::Time { timed } else { roles.contains(&Some(role)) };
+        if let Some(free) = roles.iter().position(Option::is_none).filter(|_| !is_there) {
+            roles[free] = Some(role);
+        }
+    }
+    ColumnRoles(roles).to_string()
+}
+
+/// The usual order, for as many columns.
+fn suggestion_for_values(cells: &[String]) -> String {
+    let usual = [Role::Time, Role::Open, Role::High, Role::Low, Role::Close, Role::Volume].map(Some);
+    let roles = usual.into_iter().chain(std::iter::repeat(None)).take(cells.len().clamp(5, 32)).collect();
+    ColumnRoles(roles).to_string()
+}
+
+impl fmt::Display for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |column: usize| match self.names.get(column).map(String::as_str) {
+            Some("") | None => format!("column {}", column + 1),
+            Some(name) if self.header == Header::Absent => name.to_owned(),
+            Some(name) => format!("\"{}\"", excerpt(name.as_bytes())),
+        };
+        write!(f, "time {}", name(self.time.0))?;
+        if let Some(clock) = self.time.1 {
+            write!(f, " and {}", name(clock))?;
+        }
+        for (role, column) in ["open", "high", "low", "close"].iter().zip(self.prices) {
+            write!(f, ", {role} {}", name(column))?;
+        }
+        match self.volume {
+            Some(volume) => write!(f, ", volume {}", name(volume))?,
+            None => f.write_str(", no volume")?,
+        }
+        let used: Vec<usize> =
+            self.prices.into_iter().chain(self.volume).chain([self.time.0]).chain(self.time.1).collect();
+        let left: Vec<usize> = (0..self.names.len()).filter(|column| !used.contains(column)).collect();
+        if !left.is_empty() {
+            let shown: Vec<String> = left.iter().take(8).map(|column| name(*column)).collect();
+            write!(f, "; left out {}", shown.join(", "))?;
+            if left.len() > shown.len() {
+                write!(f, " and {} more", left.len() - shown.len())?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! What separates the columns.
+
+use super::super::problem::Problem;
+use super::columns;
+use super::settings::{Delimiter, TableSettings};
+use crate::csv::excerpt;
+
+/// The cells of one line.
+pub(super) fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
+    let mut builder = csv::ReaderBuilder::new();
+    let builder = builder.has_headers(false).flexible(true).delimiter(delimiter.byte());
+    let mut records = builder.from_reader(line.as_bytes()).into_records();
+    let record = records.next().and_then(Result::ok).unwrap_or_default();
+    record.iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// The one by which the first line holds the names of a candle's numbers, or as many cells as the columns that were said.
+pub(super) fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Delimiter, Problem> {
+    if let Some(delimiter) = settings.delimiter {
+        return Ok(delimiter);
+    }
+    let fits = |delimiter: &Delimiter| {
+        let cells = cells(first, *delimiter);
+        match &settings.columns {
+            Some(roles) => cells.len() == roles.0.len(),
+            None => columns::name_prices(&cells),
+        }
+    };
+    let found: Vec<Delimiter> = Delimiter::ALL.into_iter().filter(fits).collect();
+    let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| cells(first, *delimiter).len());
+    match (found.as_slice(), &settings.columns) {
+        ([only], _) => Ok(*only),
+        ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
+        ([], Some(roles)) => {
+            let seen = format!(
+                "--columns names {} columns, and nothing separates the first line, \"{}\", into as many",
+                roles.0.len(),
+                excerpt(first.as_bytes())
+            );
+            Err(Problem::unclear(seen, "--columns with as many names, - for each column that is left out"))
+        }
+        (_, _) => {
+            let seen =
+                format!("the first line, \"{}\", can be separated in two ways", excerpt(first.as_bytes()));
+            Err(Problem::unclear(seen, "--delimiter, one of comma, semicolon, tab, bar"))
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Text in columns that carry names, or are given names: what spreadsheets, scripts and charting sites write.
+//!
+//! Which column is what ([`columns`]), what separates them ([`dialect`]), how numbers ([`number`]) and times ([`time`]) are
+//! written is settled by the whole file, in a first pass over it; a second one reads the rows. Where a file can be read in two
+//! ways, that is an error that names the option which settles it.
+
+mod columns;
+mod dialect;
+mod number;
+mod settings;
+mod time;
+
+pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
+
+use super::problem::Problem;
+use super::row::{Clock, Decoded, Row, Unit};
+use crate::csv::excerpt;
+use candlewick_sdk::Ohlcv;
+use columns::{Columns, Header};
+use csv::StringRecord;
+use number::NumberStyle;
+use time::TimeStyle;
+
+/// What was read, and in which way.
+pub(super) struct NamedTable {
+    pub(super) decoded: Decoded,
+    /// What each column was taken for, and how its values were read, in words.
+    pub(super) reading: String,
+}
+
+/// Whether a file that begins like this may be one: its first line has as many columns as a candle has numbers.
+pub(super) fn may_be(first: &str) -> bool {
+    Delimiter::ALL.iter().any(|delimiter| dialect::cells(first, *delimiter).len() >= 5)
+}
+
+/// Whether the first two lines read as a header and a candle, with a value under each name, or lack but an option.
+pub(super) fn reads(first: &str, second: &str) -> bool {
+    let is_whole = |delimiter: &Delimiter| {
+        let names = dialect::cells(first, *delimiter).len();
+        names >= 5 && names == dialect::cells(second, *delimiter).len()
+    };
+    let content = format!("{first}\n{second}\n");
+    Delimiter::ALL.iter().any(is_whole)
+        && match decode(content.as_bytes(), &TableSettings::default()) {
+            Ok(table) => !table.decoded.rows.is_empty(),
+            Err(problem) => matches!(problem, Problem::Unclear { .. }),
+        }
+}
+
+/// Reads every line.
+///
+/// # Errors
+/// What is unclear, and a file whose first line says that it is none of candles.
+pub(super) fn decode(content: &[u8], settings: &TableSettings) -> Result<NamedTable, Problem> {
+    let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
+    let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let first =
+        first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
+    let first = std::str::from_utf8(first.trim_ascii_end())
+        .map_err(|_| Problem::File("it is not text in UTF-8; save it as UTF-8".to_owned()))?;
+    let delimiter = dialect::delimiter_of(first, settings)?;
+    let mut records = Records::new(content, delimiter);
+    let Some(header) = records.next() else {
+        return Err(Problem::Empty("there is nothing in it but a first line".to_owned()));
+    };
+    let (_, header) = header?;
+    let sample = records.next().transpose()?.map(|(_, record)| record);
+    let columns = Columns::of(&header, sample.as_ref(), settings.columns.as_ref())?;
+    let seen = survey(content, delimiter, &columns)?;
+    let numbers = NumberStyle::of(&seen.numbers, settings.decimal)?;
+    let times = TimeStyle::of(&seen.times, settings.date_order)?;
+    let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
+    let mut decoded = Decoded::new(clock, Unit::Line);
+    for record in rows(content, delimiter, &columns) {
+        let (line, record) = record?;
+        let read = row_of(&record, &columns, numbers, times);
+        decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
+    }
+    let reading = format!(
+        "{}; between {}{}; times {}",
+        columns,
+        delimiter.in_words(),
+        numbers.in_words(),
+        times.in_words()
+    );
+    Ok(NamedTable { decoded, reading })
+}
+
+/// What the first pass collects.
+#[derive(Default)]
+struct Survey {
+    numbers: number::Seen,
+    times: time::Seen,
+}
+
+fn survey(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<Survey, Problem> {
+    let mut seen = Survey::default();
+    for record in rows(content, delimiter, columns) {
+        let (_, record) = record?;
+        for column in columns.prices.iter().chain(&columns.volume) {
+            seen.numbers.note(cell(&record, *column));
+        }
+        seen.times.note(&columns.time_of(&record));
+    }
+    Ok(seen)
+}
+
+/// One row; nothing when it holds no prices.
+fn row_of(
+    record: &StringRecord,
+    columns: &Columns,
+    numbers: NumberStyle,
+    times: TimeStyle,
+) -> Result<Option<Row>, String> {
+    if record.len() < columns.fewest {
+        let problem =
+            format!("{} columns where {} belong; is the line cut off?", record.len(), columns.fewest);
+        return Err(problem);
+    }
+    let prices = columns.prices.map(|column| cell(record, column));
+    if prices.iter().all(|price| number::is_nothing(price)) {
+        return Ok(None);
+    }
+    let time = times.read(&columns.time_of(record))?;
+    let price = |name: &str, text: &str| {
+        numbers.read(text).ok_or_else(|| format!("{name} \"{}\" is not a number", excerpt(text.as_bytes())))
+    };
+    let [open, high, low, close] = prices;
+    let volume = match columns.volume.map(|column| cell(record, column)) {
+        Some(text) if !number::is_nothing(text) => numbers
+            .read_count(text)
+            .ok_or_else(|| format!("volume \"{}\" is not a number", excerpt(text.as_bytes())))?,
+        _ => 0.0,
+    };
+    let numbers = Ohlcv {
+        open: price("open", open)?,
+        high: price("high", high)?,
+        low: price("low", low)?,
+        close: price("close", close)?,
+        volume,
+    };
+    Ok(Some(Row { time, numbers }))
+}
+
+fn cell(record: &StringRecord, column: usize) -> &str {
+    record.get(column).unwrap_or_default().trim()
+}
+
+/// The records below the header.
+fn rows<'a>(
+    content: &'a [u8],
+    delimiter: Delimiter,
+    columns: &Columns,
+) -> impl Iterator<Item = Result<(u64, StringRecord), Problem>> + use<'a> {
+    Records::new(content, delimiter).skip(usize::from(columns.header == Header::Present))
+}
+
+/// The records of a text, each with the number of its line; blank ones are passed over.
+struct Records<'a> {
+    content: &'a [u8],
+    records: csv::StringRecordsIntoIter<&'a [u8]>,
+}
+
+impl<'a> Records<'a> {
+    fn new(content: &'a [u8], delimiter: Delimiter) -> Self {
+        let mut builder = csv::ReaderBuilder::new();
+        let builder = builder.has_headers(false).flexible(true).delimiter(delimiter.byte());
+        Self { content, records: builder.from_reader(content).into_records() }
+    }
+
+    /// The line at which a record begins: its position is that of the blank lines before it.
+    fn line_of(&self, position: Option<&csv::Position>) -> u64 {
+        let Some(position) = position else { return 0 };
+        let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+        let before = self.content.get(from..).unwrap_or_default();
+        let ends = before.iter().take_while(|byte| b"\r\n".contains(byte));
+        position.line() + ends.filter(|byte| **byte == b'\n').count() as u64
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<(u64, StringRecord), Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.records.next()? {
+                Ok(record) if record.iter().all(|cell| cell.trim().is_empty()) => {}
+                Ok(record) => {
+                    let line = self.line_of(record.position());
+                    return Some(Ok((line, record)));
+                }
+                Err(error) => {
+                    let line = self.line_of(error.position());
+                    let problem = format!("it cannot be read as text in columns: {error}");
+                    return Some(Err(Problem::Line { line, problem }));
+                }
+            }
+        }
+    }
+}

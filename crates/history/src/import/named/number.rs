@@ -1,0 +1,175 @@
+//! How numbers are written: with a point or with a comma before their decimals, in groups of three or not.
+
+use super::super::problem::Problem;
+use super::settings::DecimalMark;
+
+/// What the numbers of a file tell about their decimals.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// A number that only a decimal point makes one, and the same of a comma.
+    point: Option<String>,
+    comma: Option<String>,
+    /// A number that is one in both ways, `1,234` or `1.234`.
+    either_comma: Option<String>,
+}
+
+/// How numbers are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NumberStyle {
+    decimal: DecimalMark,
+}
+
+/// Whether a cell stands for a number that is not there.
+pub(super) fn is_nothing(text: &str) -> bool {
+    ["", "-", "null", "nan", "na", "n/a", "none", "#n/a"]
+        .iter()
+        .any(|nothing| text.eq_ignore_ascii_case(nothing))
+}
+
+/// Whether a text is a number in any way of writing.
+pub(super) fn is_number(text: &str) -> bool {
+    [DecimalMark::Point, DecimalMark::Comma].into_iter().any(|mark| read(text, mark).is_some())
+}
+
+impl Seen {
+    pub(super) fn note(&mut self, text: &str) {
+        if !text.bytes().any(|byte| byte == b',' || byte == b'.') {
+            return;
+        }
+        let text = without_unit(text).0;
+        let (as_point, as_comma) = (read(text, DecimalMark::Point), read(text, DecimalMark::Comma));
+        let place = match (as_point, as_comma) {
+            (Some(_), None) => &mut self.point,
+            (None, Some(_)) => &mut self.comma,
+            (Some(_), Some(_)) if text.contains(',') => &mut self.either_comma,
+            _ => return,
+        };
+        place.get_or_insert_with(|| text.to_owned());
+    }
+}
+
+impl NumberStyle {
+    pub(super) fn of(seen: &Seen, said: Option<DecimalMark>) -> Result<Self, Problem> {
+        let option = "--decimal point or --decimal comma";
+        let decimal = match (said, &seen.point, &seen.comma, &seen.either_comma) {
+            (Some(decimal), ..) => decimal,
+            (None, Some(point), Some(comma), _) => {
+                let seen = format!("{point} has a decimal point, {comma} a decimal comma");
+                return Err(Problem::unclear(seen, option));
+            }
+            (None, None, Some(_), _) => DecimalMark::Comma,
+            (None, None, None, Some(number)) => {
+                let seen = format!("{number} can be a number with decimals or one of thousands");
+                return Err(Problem::unclear(seen, option));
+            }
+            (None, _, None, _) => DecimalMark::Point,
+        };
+        Ok(Self { decimal })
+    }
+
+    pub(super) fn read(self, text: &str) -> Option<f64> {
+        read(text, self.decimal)
+    }
+
+    /// The same, with thousands, millions or billions behind it: `1.25M`.
+    pub(super) fn read_count(self, text: &str) -> Option<f64> {
+        let (number, unit) = without_unit(text);
+        self.read(number).map(|number| number * unit)
+    }
+
+    pub(super) const fn in_words(self) -> &'static str {
+        match self.decimal {
+            DecimalMark::Point => "",
+            DecimalMark::Comma => ", decimal commas",
+        }
+    }
+}
+
+fn without_unit(text: &str) -> (&str, f64) {
+    let units = [('K', 1e3), ('k', 1e3), ('M', 1e6), ('B', 1e9)];
+    units.iter().find_map(|(unit, worth)| Some((text.strip_suffix(*unit)?, *worth))).unwrap_or((text, 1.0))
+}
+
+/// A number; none where groups are not of three digits, or what is there is not a finite number in digits.
+fn read(text: &str, decimal: DecimalMark) -> Option<f64> {
+    let (mark, group) = match decimal {
+        DecimalMark::Point => ('.', ','),
+        DecimalMark::Comma => (',', '.'),
+    };
+    if !text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.,eE".contains(&byte)) {
+        return None;
+    }
+    let (whole, decimals) = text.split_once(mark).map_or((text, ""), |(whole, decimals)| (whole, decimals));
+    if decimals.contains([mark, group]) {
+        return None;
+    }
+    let mut groups = whole.split(group);
+    let first = groups.next().unwrap_or_default();
+    let digits = first.trim_start_matches(['+', '-']);
+    let rest: Vec<&str> = groups.collect();
+    let are_groups =
+        rest.iter().all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
+    let begins = (1..=3).contains(&digits.len()) && !digits.starts_with('0');
+    let is_grouped = are_groups && begins;
+    if !rest.is_empty() && !is_grouped {
+        return None;
+    }
+    let plain = format!("{first}{}.{decimals}", rest.concat());
+    let plain = if decimals.is_empty() { plain.trim_end_matches('.') } else { &plain };
+    plain.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn style_of(numbers: &[&str]) -> Result<DecimalMark, ()> {
+        let mut seen = Seen::default();
+        for number in numbers {
+            seen.note(number);
+        }
+        NumberStyle::of(&seen, None).map(|style| style.decimal).map_err(drop)
+    }
+
+    #[test]
+    fn one_number_that_can_be_read_in_one_way_settles_all() {
+        for (numbers, expected) in [
+            (&["1.25", "1.234"][..], Ok(DecimalMark::Point)),
+            (&["12", "-3"], Ok(DecimalMark::Point)),
+            (&["1.234"], Ok(DecimalMark::Point)),
+            (&["1,25", "1,234"], Ok(DecimalMark::Comma)),
+            (&["0,123"], Ok(DecimalMark::Comma)),
+            (&["1.234,5"], Ok(DecimalMark::Comma)),
+            (&["1.234.567"], Ok(DecimalMark::Comma)),
+            (&["1,234.5", "1,234"], Ok(DecimalMark::Point)),
+            (&["1,234,567"], Ok(DecimalMark::Point)),
+            (&["1,234", "5,678"], Err(())),
+            (&["1,25", "1.25"], Err(())),
+        ] {
+            assert_eq!(style_of(numbers), expected, "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_exactly_or_not_at_all() {
+        let (point, comma) =
+            (NumberStyle { decimal: DecimalMark::Point }, NumberStyle { decimal: DecimalMark::Comma });
+        for (text, as_point, as_comma) in [
+            ("1.25", Some(1.25), None),
+            ("1,25", None, Some(1.25)),
+            ("1,234.5", Some(1_234.5), None),
+            ("1.234,5", None, Some(1_234.5)),
+            ("12,34,567", None, None),
+            ("1e-3", Some(0.001), Some(0.001)),
+            ("-4", Some(-4.0), Some(-4.0)),
+            ("5.", Some(5.0), None),
+            ("1e999", None, None),
+            ("inf", None, None),
+            ("1 234", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!((point.read(text), comma.read(text)), (as_point, as_comma), "{text}");
+        }
+        assert_eq!([point.read_count("1.25M"), comma.read_count("1,5K")], [Some(1_250_000.0), Some(1_500.0)]);
+    }
+}

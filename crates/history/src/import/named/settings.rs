@@ -1,0 +1,243 @@
+//! What a user can say about a table that it does not say itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How a table is read; what is left out is found in the file, or is an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableSettings {
+    /// What the columns are.
+    pub columns: Option<ColumnRoles>,
+    /// What separates them.
+    pub delimiter: Option<Delimiter>,
+    /// What stands before the decimals of a number.
+    pub decimal: Option<DecimalMark>,
+    /// Which of day and month stands first in a date such as 02/01/2024.
+    pub date_order: Option<DateOrder>,
+}
+
+impl TableSettings {
+    /// Whether anything is said.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Role {
+    Time,
+    Date,
+    Clock,
+    Open,
+    High,
+    Low,
+    Close,
+    Volume,
+}
+
+impl Role {
+    pub(super) const ALL: [Self; 8] =
+        [Self::Time, Self::Date, Self::Clock, Self::Open, Self::High, Self::Low, Self::Close, Self::Volume];
+
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Date => "date",
+            Self::Clock => "clock",
+            Self::Open => "open",
+            Self::High => "high",
+            Self::Low => "low",
+            Self::Close => "close",
+            Self::Volume => "volume",
+        }
+    }
+}
+
+/// What each column of a table is, from the left: `time,open,high,low,close,volume`, with `date,clock` for a time in two
+/// columns and `-` for one that is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnRoles(pub(super) Vec<Option<Role>>);
+
+/// What separates the columns of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delimiter {
+    /// `,`
+    Comma,
+    /// `;`
+    Semicolon,
+    /// A tab.
+    Tab,
+    /// `|`
+    Bar,
+}
+
+/// What stands before the decimals of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DecimalMark {
+    /// `1.25`, and `1,234.5` in groups.
+    Point,
+    /// `1,25`, and `1.234,5` in groups.
+    Comma,
+}
+
+/// Which of day and month stands first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DateOrder {
+    /// 31/12/2024
+    DayFirst,
+    /// 12/31/2024
+    MonthFirst,
+}
+
+/// Why a text says nothing about a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" {problem}")]
+pub struct ParseTableOptionError {
+    text: String,
+    problem: String,
+}
+
+fn refused(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
+    ParseTableOptionError { text: text.chars().take(80).collect(), problem: problem.into() }
+}
+
+impl Delimiter {
+    pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
+
+    pub(super) const fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+            Self::Bar => b'|',
+        }
+    }
+
+    pub(super) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Comma => "commas",
+            Self::Semicolon => "semicolons",
+            Self::Tab => "tabs",
+            Self::Bar => "bars (|)",
+        }
+    }
+
+    /// As `--delimiter` takes it.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Comma => "comma",
+            Self::Semicolon => "semicolon",
+            Self::Tab => "tab",
+            Self::Bar => "bar",
+        }
+    }
+}
+
+impl FromStr for ColumnRoles {
+    type Err = ParseTableOptionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTableOptionError> {
+        let mut roles = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            let role = Role::ALL.into_iter().find(|role| role.as_str().eq_ignore_ascii_case(name));
+            if role.is_none() && !name.is_empty() && name != "-" {
+                let problem = format!(
+                    "says no columns: \"{name}\" is none of time, date, clock, open, high, low, close, volume, nor - for one \
+                     that is left out"
+                );
+                return Err(refused(text, problem));
+            }
+            if role.is_some() && roles.contains(&role) {
+                return Err(refused(text, format!("names the column {name} twice")));
+            }
+            roles.push(role);
+        }
+        let has = |role: Role| roles.contains(&Some(role));
+        if let Some(missing) =
+            [Role::Open, Role::High, Role::Low, Role::Close].into_iter().find(|role| !has(*role))
+        {
+            return Err(refused(text, format!("names no column for {}", missing.as_str())));
+        }
+        match (has(Role::Time), has(Role::Date), has(Role::Clock)) {
+            (true, false, false) | (false, true, true) => Ok(Self(roles)),
+            _ => Err(refused(text, "needs either time, or both date and clock")),
+        }
+    }
+}
+
+impl FromStr for Delimiter {
+    type Err = ParseTableOptionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTableOptionError> {
+        let found = Self::ALL.into_iter().find(|delimiter| {
+            text.eq_ignore_ascii_case(delimiter.as_str()) || text.as_bytes() == [delimiter.byte()]
+        });
+        match text {
+            "\\t" => Ok(Self::Tab),
+            _ => found.ok_or_else(|| refused(text, "is no delimiter: use comma, semicolon, tab or bar")),
+        }
+    }
+}
+
+impl FromStr for DecimalMark {
+    type Err = ParseTableOptionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTableOptionError> {
+        match text {
+            "point" | "." => Ok(Self::Point),
+            "comma" | "," => Ok(Self::Comma),
+            _ => Err(refused(text, "is neither point nor comma")),
+        }
+    }
+}
+
+impl FromStr for DateOrder {
+    type Err = ParseTableOptionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTableOptionError> {
+        match text {
+            "day-first" => Ok(Self::DayFirst),
+            "month-first" => Ok(Self::MonthFirst),
+            _ => Err(refused(text, "is neither day-first nor month-first")),
+        }
+    }
+}
+
+impl fmt::Display for ColumnRoles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|role| role.map_or("-", Role::as_str)).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_said_once_each_and_prices_all() {
+        for text in [
+            "time,open,high,low,close",
+            "date,clock,open,-,high,low,close,volume",
+            "-,time,close,low,high,open",
+        ] {
+            assert_eq!(text.parse::<ColumnRoles>().unwrap().to_string(), text);
+        }
+        for (text, problem) in [
+            ("time,open,high,low", "names no column for close"),
+            ("time,open,open,high,low,close", "names the column open twice"),
+            ("open,high,low,close", "needs either time, or both date and clock"),
+            ("date,open,high,low,close", "needs either time, or both date and clock"),
+            ("time,o,h,l,c", "\"o\" is none of time"),
+        ] {
+            let error = text.parse::<ColumnRoles>().unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+        assert_eq!([";", "tab", "\t", "\\t"].map(|text| text.parse::<Delimiter>().ok()), {
+            let tab = Some(Delimiter::Tab);
+            [Some(Delimiter::Semicolon), tab, tab, tab]
+        });
+        assert!("x".parse::<Delimiter>().is_err() && "x".parse::<DecimalMark>().is_err());
+    }
+}

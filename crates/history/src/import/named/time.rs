@@ -1,0 +1,474 @@
+//! How times are written: moments since 1970, or dates with a time of day, with a zone or without.
+
+use super::super::problem::Problem;
+use super::super::row::Clock;
+use super::settings::DateOrder;
+use crate::csv::excerpt;
+use candlewick_sdk::Millis;
+use chrono::NaiveDate;
+
+/// What the times of a file tell about how they are written.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    first: Option<Written>,
+    /// A date whose first number can only be a day, and one whose second can only be.
+    day_first: Option<String>,
+    month_first: Option<String>,
+    /// A date that can be read in both orders.
+    either: Option<String>,
+    /// A time that cannot be read.
+    unread: Option<String>,
+}
+
+/// How times are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimeStyle {
+    Epoch(Unit),
+    Calendar { order: DateOrder, unordered: bool, zone: ZoneSeen, clock: bool },
+}
+
+/// In what moments are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    Nanoseconds,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ZoneSeen {
+    Written,
+    Absent,
+}
+
+/// One time as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Written {
+    Epoch { whole: i64, fraction_ns: i64 },
+    Calendar { date: Date, day_time: Option<Millis>, offset: Option<Millis> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Date {
+    Ordered(NaiveDate),
+    /// Two numbers of which one is the day, and a year.
+    Either(u32, u32, i32),
+}
+
+impl Seen {
+    pub(super) fn note(&mut self, text: &str) {
+        let Some(written) = written(text) else {
+            self.unread.get_or_insert_with(|| text.to_owned());
+            return;
+        };
+        self.first.get_or_insert(written);
+        if let Written::Calendar { date: Date::Either(a, b, _), .. } = written {
+            let place = match (a > 12, b > 12) {
+                (true, false) => &mut self.day_first,
+                (false, true) => &mut self.month_first,
+                _ if a == b => return,
+                _ => &mut self.either,
+            };
+            place.get_or_insert_with(|| text.to_owned());
+        }
+    }
+}
+
+impl TimeStyle {
+    pub(super) fn of(seen: &Seen, said: Option<DateOrder>) -> Result<Self, Problem> {
+        let Some(first) = seen.first else {
+            let text = seen.unread.as_deref().unwrap_or_default();
+            let problem = format!(
+                "no time in it can be read; the first is \"{}\". Times are moments since 1970, or dates such as 2024-01-31 17:00 \
+                 or 31/01/2024 17:00:00, with a zone (Z, +02:00) or without",
+                excerpt(text.as_bytes())
+            );
+            return Err(Problem::File(problem));
+        };
+        let (date, day_time, offset) = match first {
+            Written::Epoch { whole, .. } => return Ok(Self::Epoch(Unit::of(whole))),
+            Written::Calendar { date, day_time, offset } => (date, day_time, offset),
+        };
+        let unclear =
+            |seen: String| Err(Problem::unclear(seen, "--date-order day-first or --date-order month-first"));
+        let order = match (said, &seen.day_first, &seen.month_first, &seen.either) {
+            (Some(order), ..) => order,
+            (None, Some(day), Some(month), _) => {
+                return unclear(format!("{day} begins with the day, {month} with the month"));
+            }
+            (None, None, Some(_), _) => DateOrder::MonthFirst,
+            (None, None, None, Some(date)) => {
+                return unclear(format!("the date of {date} can begin with the day or with the month"));
+            }
+            (None, _, None, _) => DateOrder::DayFirst,
+        };
+        let zone = if offset.is_some() { ZoneSeen::Written } else { ZoneSeen::Absent };
+        let unordered = matches!(date, Date::Either(..));
+        Ok(Self::Calendar { order, unordered, zone, clock: day_time.is_some() })
+    }
+
+    pub(super) const fn clock(self) -> Clock {
+        match self {
+            Self::Epoch(_) | Self::Calendar { zone: ZoneSeen::Written, .. } => Clock::Utc,
+            Self::Calendar { clock: true, .. } => Clock::Wall,
+            Self::Calendar { clock: false, .. } => Clock::Day,
+        }
+    }
+
+    /// The moment of a time, or what its clock showed.
+    pub(super) fn read(self, text: &str) -> Result<Millis, String> {
+        let shown = || excerpt(text.as_bytes());
+        match (self, written(text)) {
+            (Self::Epoch(unit), Some(Written::Epoch { whole, fraction_ns })) if unit == Unit::of(whole) => {
+                unit.moment(whole, fraction_ns)
+                    .ok_or_else(|| format!("time {} is not a whole number of milliseconds", shown()))
+            }
+            (
+                Self::Calendar { order, zone, clock, .. },
+                Some(Written::Calendar { date, day_time, offset }),
+            ) if (zone == ZoneSeen::Written) == offset.is_some() && clock == day_time.is_some() => {
+                let day = date.in_order(order).ok_or_else(|| format!("time \"{}\" is on no day", shown()))?;
+                let midnight =
+                    Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
+                Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
+            }
+            (_, Some(_)) => Err(format!("time \"{}\" is written in another way than the first one", shown())),
+            (_, None) => Err(format!("time \"{}\" is not a time", shown())),
+        }
+    }
+
+    pub(super) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Epoch(Unit::Seconds) => "in seconds since 1970",
+            Self::Epoch(Unit::Milliseconds) => "in milliseconds since 1970",
+            Self::Epoch(Unit::Microseconds) => "in microseconds since 1970",
+            Self::Epoch(Unit::Nanoseconds) => "in nanoseconds since 1970",
+            Self::Calendar { unordered: true, order: DateOrder::DayFirst, .. } => "day first",
+            Self::Calendar { unordered: true, order: DateOrder::MonthFirst, .. } => "month first",
+            Self::Calendar { zone: ZoneSeen::Written, .. } => "with their zone",
+            Self::Calendar { clock: true, .. } => "without a zone",
+            Self::Calendar { clock: false, .. } => "days",
+        }
+    }
+}
+
+impl Unit {
+    /// By the size: as seconds, moments of 100,000,000,000 and more lie after the year 5138, as milliseconds smaller ones
+    /// before March 1973, and so on by thousands.
+    const fn of(count: i64) -> Self {
+        match count.unsigned_abs() {
+            0..100_000_000_000 => Self::Seconds,
+            100_000_000_000..100_000_000_000_000 => Self::Milliseconds,
+            100_000_000_000_000..100_000_000_000_000_000 => Self::Microseconds,
+            _ => Self::Nanoseconds,
+        }
+    }
+
+    fn moment(self, whole: i64, fraction_ns: i64) -> Option<Millis> {
+        let per_ms = match self {
+            Self::Seconds if fraction_ns % 1_000_000 == 0 => {
+                return Some(Millis::new(whole.checked_mul(1_000)? + fraction_ns / 1_000_000));
+            }
+            Self::Milliseconds => 1,
+            Self::Microseconds => 1_000,
+            Self::Nanoseconds => 1_000_000,
+            Self::Seconds => return None,
+        };
+        (fraction_ns == 0 && whole % per_ms == 0).then(|| Millis::new(whole / per_ms))
+    }
+}
+
+impl Date {
+    fn in_order(self, order: DateOrder) -> Option<NaiveDate> {
+        match (self, order) {
+            (Self::Ordered(date), _) => Some(date),
+            (Self::Either(day, month, year), DateOrder::DayFirst)
+            | (Self::Either(month, day, year), DateOrder::MonthFirst) => {
+                NaiveDate::from_ymd_opt(year, month, day)
+            }
+        }
+    }
+}
+
+/// Whether a text is a time in any way of writing.
+pub(super) fn is_time(text: &str) -> bool {
+    written(text).is_some()
+}
+
+/// Whether a text is a day and nothing else.
+pub(super) fn is_day(text: &str) -> bool {
+    matches!(written(text), Some(Written::Calendar { day_time: None, .. }))
+}
+
+/// Whether a text is a day with a time of day.
+pub(super) fn is_day_and_clock(text: &str) -> bool {
+    matches!(written(text), Some(Written::Calendar { day_time: Some(_), .. }))
+}
+
+fn written(text: &str) -> Option<Written> {
+    let text = text.trim();
+    epoch(text).or_else(|| {
+        let mut scanner = Scanner(text);
+        let date = scanner.date()?;
+        if scanner.0.is_empty() {
+            return Some(Written::Calendar { date, day_time: None, offset: None });
+        }
+        let day_time = scanner.day_time()?;
+        let offset = scanner.offset()?;
+        Some(Written::Calendar { date, day_time: Some(day_time), offset })
+    })
+}
+
+/// Digits alone, unless they are a date such as 20240131 or 20240131170000.
+fn epoch(text: &str) -> Option<Written> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date = [8, 14].contains(&whole.len()) && decimals.is_empty() && Scanner(whole).date().is_some();
+    if whole.is_empty() || !all_digits(whole) || !all_digits(decimals) || decimals.len() > 9 || is_date {
+        return None;
+    }
+    let fraction_ns = format!("{decimals:0<9}").parse().ok()?;
+    Some(Written::Epoch { whole: whole.parse().ok()?, fraction_ns })
+}
+
+/// What is left of a time while it is read from the left.
+struct Scanner<'a>(&'a str);
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+impl Scanner<'_> {
+    /// So many digits at most, and how many they are.
+    fn digits(&mut self, most: usize) -> Option<(u32, usize)> {
+        let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.0.split_at_checked(count)?;
+        let number = digits.parse().ok()?;
+        self.0 = rest;
+        Some((number, count))
+    }
+
+    fn exactly(&mut self, count: usize) -> Option<u32> {
+        self.digits(count).and_then(|(number, found)| (found == count).then_some(number))
+    }
+
+    fn skip(&mut self, characters: &[char]) -> bool {
+        let rest = self.0.trim_start_matches(characters);
+        let has_skipped = rest.len() < self.0.len();
+        self.0 = rest;
+        has_skipped
+    }
+
+    /// One of these characters.
+    fn mark(&mut self, characters: &[char]) -> Option<char> {
+        let mark = self.0.chars().next().filter(|first| characters.contains(first))?;
+        self.0 = &self.0[mark.len_utf8()..];
+        Some(mark)
+    }
+
+    fn month(&mut self) -> Option<u32> {
+        let length = self.0.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (name, rest) = self.0.split_at_checked(length)?;
+        let short = name.get(..3)?.to_ascii_lowercase();
+        let month = MONTHS.iter().position(|month| *month == short)?;
+        self.0 = rest;
+        u32::try_from(month + 1).ok()
+    }
+
+    /// 2024-01-31, 31/01/2024, 20240131, 31-Jan-2024, Jan 31, 2024.
+    fn date(&mut self) -> Option<Date> {
+        const MARKS: [char; 3] = ['-', '/', '.'];
+        if let Some(month) = self.month() {
+            self.skip(&[' ', '.']);
+            let (day, _) = self.digits(2)?;
+            self.skip(&[' ', ',']);
+            let year = self.exactly(4)?;
+            return ordered(year, month, day);
+        }
+        let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
+        if all == 8 || all == 14 {
+            let (year, month, day) = (self.exactly(4)?, self.exactly(2)?, self.exactly(2)?);
+            return ordered(year, month, day);
+        }
+        let (first, length) = self.digits(4)?;
+        let mark = self.mark(&MARKS).or_else(|| self.mark(&[' ']))?;
+        if length == 4 {
+            let (month, _) = self.digits(2)?;
+            self.mark(&[mark])?;
+            let (day, _) = self.digits(2)?;
+            return ordered(first, month, day);
+        }
+        if length > 2 {
+            return None;
+        }
+        if let Some(month) = self.month() {
+            self.mark(&[mark])?;
+            let year = self.exactly(4)?;
+            return ordered(year, month, first);
+        }
+        let (second, _) = self.digits(2)?;
+        self.mark(&[mark])?;
+        let year = i32::try_from(self.exactly(4)?).ok()?;
+        let either = Date::Either(first, second, year);
+        let is_day = |order| either.in_order(order).is_some();
+        (is_day(DateOrder::DayFirst) || is_day(DateOrder::MonthFirst)).then_some(either)
+    }
+
+    /// 17:00, 17:00:00.250, 170000, 5:00 PM.
+    fn day_time(&mut self) -> Option<Millis> {
+        self.skip(&['T', 't', ' ', ',']);
+        let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
+        let (mut hour, minute, second) = if all == 6 || all == 4 {
+            let (hour, minute) = (self.exactly(2)?, self.exactly(2)?);
+            (hour, minute, if all == 6 { self.exactly(2)? } else { 0 })
+        } else {
+            let (hour, _) = self.digits(2)?;
+            self.mark(&[':'])?;
+            let minute = self.exactly(2)?;
+            let second = if self.mark(&[':']).is_some() { self.exactly(2)? } else { 0 };
+            (hour, minute, second)
+        };
+        let mut thousandths = 0;
+        if self.mark(&['.', ',']).is_some() {
+            let (number, count) = self.digits(9)?;
+            let nanoseconds = u64::from(number) * 10_u64.pow(u32::try_from(9 - count).ok()?);
+            if nanoseconds % 1_000_000 != 0 {
+                return None;
+            }
+            thousandths = i64::try_from(nanoseconds / 1_000_000).ok()?;
+        }
+        self.skip(&[' ']);
+        let half = self.0.get(..2).map(str::to_ascii_uppercase);
+        if let Some(half @ ("AM" | "PM")) = half.as_deref() {
+            if !(1..=12).contains(&hour) {
+                return None;
+            }
+            hour = hour % 12 + if half == "PM" { 12 } else { 0 };
+            self.0 = self.0[2..].trim_start();
+        }
+        let is_time = hour < 24 && minute < 60 && second < 60;
+        let [hours, minutes, seconds] = [hour, minute, second].map(i64::from);
+        is_time.then(|| {
+            Millis::HOUR * hours
+                + Millis::MINUTE * minutes
+                + Millis::SECOND * seconds
+                + Millis::new(thousandths)
+        })
+    }
+
+    /// Nothing, Z, UTC, GMT+0200, -05:00; nothing may follow.
+    #[expect(clippy::option_option, reason = "a zone that is not there, and one that cannot be read")]
+    fn offset(&mut self) -> Option<Option<Millis>> {
+        if self.0.is_empty() {
+            return Some(None);
+        }
+        let names = ["utc", "gmt", "z"];
+        let is_named = names
+            .into_iter()
+            .find(|name| self.0.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+        if let Some(name) = is_named {
+            self.0 = self.0[name.len()..].trim_start();
+            if self.0.is_empty() {
+                return Some(Some(Millis::ZERO));
+            }
+        }
+        let sign = if self.mark(&['+', '-'])? == '+' { 1 } else { -1 };
+        let hours = self.exactly(2)?;
+        let colon = self.mark(&[':']).is_some();
+        let minutes = if self.0.is_empty() && !colon { 0 } else { self.exactly(2)? };
+        let is_offset = self.0.is_empty() && hours <= 14 && minutes < 60;
+        let distance = Millis::HOUR * i64::from(hours) + Millis::MINUTE * i64::from(minutes);
+        is_offset.then(|| Some(distance * sign))
+    }
+}
+
+fn ordered(year: u32, month: u32, day: u32) -> Option<Date> {
+    NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day).map(Date::Ordered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2024-01-31 17:00:00 UTC.
+    const MOMENT: i64 = 1_706_720_400_000;
+
+    fn read(texts: &[&str], said: Option<DateOrder>) -> Result<(Vec<i64>, Clock), String> {
+        let mut seen = Seen::default();
+        for text in texts {
+            seen.note(text);
+        }
+        let style = TimeStyle::of(&seen, said).map_err(|problem| format!("{problem:?}"))?;
+        let read = texts.iter().map(|text| style.read(text).map(Millis::get));
+        Ok((read.collect::<Result<_, _>>()?, style.clock()))
+    }
+
+    #[test]
+    fn one_moment_is_read_however_it_is_written() {
+        for (text, clock) in [
+            ("1706720400", Clock::Utc),
+            ("1706720400.0", Clock::Utc),
+            ("1706720400000", Clock::Utc),
+            ("1706720400000000", Clock::Utc),
+            ("1706720400000000000", Clock::Utc),
+            ("2024-01-31T17:00:00Z", Clock::Utc),
+            ("2024-01-31 17:00:00+00:00", Clock::Utc),
+            ("2024-01-31T19:00:00.000+02:00", Clock::Utc),
+            ("2024-01-31 12:00:00-0500", Clock::Utc),
+            ("31.01.2024 19:00:00.000 GMT+0200", Clock::Utc),
+            ("2024-01-31 17:00 UTC", Clock::Utc),
+            ("2024-01-31 17:00", Clock::Wall),
+            ("2024/1/31 17:00:00", Clock::Wall),
+            ("2024.01.31 17:00", Clock::Wall),
+            ("20240131 170000", Clock::Wall),
+            ("20240131170000", Clock::Wall),
+            ("31/01/2024 17:00", Clock::Wall),
+            ("01/31/2024 5:00 PM", Clock::Wall),
+            ("31-Jan-2024 17:00:00", Clock::Wall),
+            ("Jan 31, 2024 5:00:00 PM", Clock::Wall),
+        ] {
+            assert_eq!(read(&[text], None), Ok((vec![MOMENT], clock)), "{text}");
+        }
+        for text in ["2024-01-31", "31.01.2024", "1/31/2024", "20240131", "Jan 31, 2024", "31 January 2024"] {
+            assert_eq!(read(&[text], None), Ok((vec![MOMENT - 17 * 3_600_000], Clock::Day)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_or_one_of_another_kind_is_not_read() {
+        for text in [
+            "",
+            "x",
+            "2024-02-30",
+            "31/13/2024",
+            "32/01/2024",
+            "31/01/24",
+            "2024-01-31 24:00",
+            "2024-01-31 17:60",
+            "2024-01-31 13:00 PM",
+            "2024-01-31 17:00:00.0001",
+            "2024-01-31 17:00 Mars",
+            "2024-01-31 17:00+2",
+            "1e9",
+        ] {
+            assert!(read(&[text], None).is_err(), "{text}");
+        }
+        for later in ["2024-01-31", "2024-01-31 17:00Z", "1706720400"] {
+            let error = read(&["2024-01-30 17:00", later], None).unwrap_err();
+            assert!(error.contains("another way"), "{error}");
+        }
+        assert!(read(&["1706720400", "1706720400000"], None).unwrap_err().contains("another way"));
+    }
+
+    #[test]
+    fn the_order_of_day_and_month_is_proved_by_one_date_or_said() {
+        let day = 86_400_000;
+        let first = 1_704_153_600_000; // 2024-01-02
+        assert_eq!(read(&["02/01/2024", "13/01/2024"], None).unwrap().0, [first, first + 11 * day]);
+        assert_eq!(read(&["01/02/2024", "01/13/2024"], None).unwrap().0, [first, first + 11 * day]);
+        assert!(read(&["01/02/2024", "03/04/2024"], None).unwrap_err().contains("--date-order"));
+        assert!(read(&["13/02/2024", "02/13/2024"], None).unwrap_err().contains("--date-order"));
+        assert_eq!(read(&["02/01/2024"], Some(DateOrder::DayFirst)).unwrap().0, [first]);
+        assert_eq!(read(&["01/02/2024"], Some(DateOrder::MonthFirst)).unwrap().0, [first]);
+    }
+}
