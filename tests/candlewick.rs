@@ -95,13 +95,6 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The lines of a trades file: each trade, and when it became known. Not in which order within an instant, nor what was tried
-    /// before and speaks against the run.
-    pub(crate) fn read_trades(&self, name: &str) -> Vec<String> {
-        let line = |line: &str| line.splitn(18, ',').take(17).collect::<Vec<_>>().join(",");
-        self.read(name).lines().map(line).collect()
-    }
-
     /// The command, not yet run.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         self.command_of(BINARY, arguments)

@@ -20,7 +20,7 @@ max_drawdown_percent = 0
 allow_opposite = true
 allow_duplicate = true
 [[bots]]
-name = "often: one"
+name = "-often: one"
 symbol = "BTCUSDT"
 interval = "1m"
 strategy = "rsi-reversal"
@@ -81,6 +81,7 @@ fn the_same_trades_have_the_same_account_in_five_places() {
             assert_eq!(account(line), bot);
         }
     }
+    assert_eq!(folder.read("stored.csv"), folder.read("live.csv"), "to the byte");
     // What the backtest assumed is said of its file as well.
     assert_eq!(files[0]["all"]["labels"], stored["edge"]["labels"]);
     let by_unit = stored["lost"].as_f64().unwrap() / stored["won"].as_f64().unwrap() * 100.0;

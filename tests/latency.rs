@@ -26,8 +26,8 @@ fn the_latency_of_a_session_makes_the_trades_of_that_session() {
     let folder = recorded();
     backtest(&folder, &["--trades", "without.csv"]);
     backtest(&folder, &["--latency-from", "run.db", "--trades", "with.csv"]);
-    assert_ne!(folder.read_trades("without.csv"), folder.read_trades("live.csv"));
-    assert_eq!(folder.read_trades("with.csv"), folder.read_trades("live.csv"));
+    assert_ne!(folder.read("without.csv"), folder.read("live.csv"));
+    assert_eq!(folder.read("with.csv"), folder.read("live.csv"));
     let report = folder.run(&["report", "--journal", "run.db", "--json"]).json();
     let trades = report["trades"].as_u64().unwrap() + report["unsettled"].as_u64().unwrap();
     let mut counted = 0;

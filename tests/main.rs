@@ -61,6 +61,7 @@ mod two_runs;
 mod validation;
 mod variants;
 mod walk_forward;
+mod watched;
 mod wire;
 mod withheld;
 mod words;

@@ -55,8 +55,8 @@ fn check(folder: &Folder, settings: &str, data: &[&str]) -> usize {
     };
     let stored = run(&["backtest"], "stored.csv");
     let live = run(&["live", "--sandbox", "--speed", "max", "--until-end"], "live.csv");
-    let (stored_trades, live_trades) = (folder.read_trades("stored.csv"), folder.read_trades("live.csv"));
-    for (stored, live) in stored_trades.iter().zip(&live_trades) {
+    let (stored_trades, live_trades) = (folder.read("stored.csv"), folder.read("live.csv"));
+    for (stored, live) in stored_trades.lines().zip(live_trades.lines()) {
         assert_eq!(stored, live, "{settings}");
     }
     assert_eq!(stored_trades, live_trades, "{settings}");
@@ -64,7 +64,7 @@ fn check(folder: &Folder, settings: &str, data: &[&str]) -> usize {
         assert_eq!(stored[key], live[key], "{key}: {settings}");
     }
     assert_eq!(live["in_doubt"], 0);
-    stored_trades.len() - 1
+    stored_trades.lines().count() - 1
 }
 
 #[test]

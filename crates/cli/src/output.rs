@@ -3,11 +3,14 @@
 use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::terminal::{coloured_lines, json, lines};
+use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
 pub(crate) use candlewick_records::table;
+use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
+use candlewick_sdk::MoneyScale;
 use serde::Serialize;
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -47,6 +50,20 @@ pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document);
     write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
+}
+
+/// Writes the file of `--trades`, and beside it what a verdict takes of their run; a pipe has nothing beside it.
+pub(crate) fn write_trades(
+    path: &Path,
+    book: &TradeBook,
+    bots: &[BotSettings],
+    (scale, caveats): (MoneyScale, &Caveats),
+) -> Result<(), Failure> {
+    if path.metadata().as_ref().map_or(true, Metadata::is_file) {
+        let facts = RunFacts::of(book, bots, (scale, caveats));
+        write_file("--trades", &RunFacts::path_of(path), |file| Ok(serde_json::to_writer(file, &facts)?))?;
+    }
+    write_file("--trades", path, |file| write_trades_to(file, book, bots, scale))
 }
 
 /// Has the file that a flag names written, whole or not at all.

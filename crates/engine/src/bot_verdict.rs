@@ -88,9 +88,9 @@ impl BotVerdict {
     }
 
     #[inline]
-    pub(crate) fn on_answered(&mut self, symbol: SymbolId, payout: Payout) {
+    pub(crate) fn on_answered(&mut self, intent: IntentId, symbol: SymbolId, payout: Payout) {
         if !self.is_left {
-            self.judge.on_answered(symbol, payout);
+            self.judge.on_answered(intent, symbol, payout);
         }
     }
 

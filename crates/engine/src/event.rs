@@ -223,7 +223,7 @@ pub enum Edge {
     Shown,
     /// Ruled out.
     Rejected,
-    /// Shown before, and since then one of `delta` or more has ended.
+    /// Shown before, and since then one of `delta` or more is not supported any more: it ended, or was smaller all along.
     NoLongerHeld,
 }
 

@@ -34,6 +34,7 @@ struct Staked {
     intent: IntentId,
     symbol: SymbolId,
     stake: NotionalStake,
+    /// What a win pays: as the trade's own answer said, until then as it was staked on.
     payout_fraction: f64,
 }
 
@@ -94,7 +95,8 @@ impl Judge {
         self.watch_trades = watch_trades;
     }
 
-    /// With which decision the edge that was shown seems to have ended, once the watch says that it has.
+    /// Since which decision the edge that was shown is not supported any more (it ended, or was smaller all along), once the
+    /// watch says so.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
     }
@@ -121,8 +123,15 @@ impl Judge {
         }
     }
 
-    /// The venue said what it pays on a symbol.
-    pub fn on_answered(&mut self, symbol: SymbolId, payout: Payout) {
+    /// The venue said what a trade pays, and so what it pays on the symbol.
+    pub fn on_answered(&mut self, intent: IntentId, symbol: SymbolId, payout: Payout) {
+        if let Some(open) = self.open.iter_mut().find(|open| open.intent == intent) {
+            open.payout_fraction = payout.to_fraction();
+        }
+        self.see(symbol, payout);
+    }
+
+    fn see(&mut self, symbol: SymbolId, payout: Payout) {
         match self.payouts.iter_mut().find(|(known, _)| *known == symbol) {
             Some((_, seen)) => *seen = payout,
             None => self.payouts.push((symbol, payout)),
@@ -134,7 +143,8 @@ impl Judge {
         self.on_settled(intent, Outcome::Cancelled, None);
     }
 
-    /// A trade ended; `payout` is what it paid on a win. One that is not known, or has ended before, changes nothing.
+    /// A trade ended; `payout` is what it paid on a win, where that is said again: else its answer's counts. A trade that is
+    /// not known, or has ended before, changes nothing.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
         let Staked { symbol, stake, payout_fraction, .. } = self.open.remove(place);
@@ -144,7 +154,7 @@ impl Judge {
             watch.on_settled(intent, to_trade_outcome(outcome), pays);
         }
         if let (None, Some(payout)) = (self.seen(symbol), payout) {
-            self.on_answered(symbol, payout);
+            self.see(symbol, payout);
         }
     }
 
@@ -156,7 +166,7 @@ impl Judge {
         let settled = sequence.map_or(payout, |sequence| sequence.settled_payout);
         match (news, answered, ended) {
             (News::Decided, ..) => self.on_decided(intent, symbol, trade.decided),
-            (News::Answered, Some(payout), _) => self.on_answered(symbol, payout),
+            (News::Answered, Some(payout), _) => self.on_answered(intent, symbol, payout),
             (News::Ended, _, Some((_, outcome))) => self.on_settled(intent, outcome, settled),
             (News::Answered | News::Ended, ..) => {}
         }
@@ -228,8 +238,16 @@ pub fn judge_of(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
 impl EventSequence {
     /// As written down: the numbers of the decision, of the answer, of having turned out to be no trade and of the
     /// settlement, 0 for what did not happen; and what answer and settlement said that a win pays.
-    pub const fn recorded([decided, answered, left_out, settled]: [u32; 4], payout: Option<Payout>) -> Self {
-        Self { decided, answered, left_out, settled, answered_payout: payout, settled_payout: payout }
+    pub const fn recorded(
+        [decided, answered, left_out, settled]: [u32; 4],
+        [answered_payout, settled_payout]: [Option<Payout>; 2],
+    ) -> Self {
+        Self { decided, answered, left_out, settled, answered_payout, settled_payout }
+    }
+
+    /// What the answer said that a win pays.
+    pub const fn answered_payout(self) -> Option<Payout> {
+        self.answered_payout
     }
 
     /// Those numbers.
@@ -408,6 +426,28 @@ mod tests {
             &[first(), Trade(3, 4, Some(60), 81, Outcome::Lost)],
             &[Decided(0.92), Decided(0.8), Lost(1, 0.81), Won(0, 0.8)],
         );
+    }
+
+    #[test]
+    fn a_trade_pays_what_its_settlement_says_and_where_that_is_silent_what_its_answer_said() {
+        let percent = |percent: i64| Payout::from_percent(percent.into()).ok();
+        for (settled, pays) in [(None, 0.8), (percent(70), 0.7)] {
+            let mut judge = Judge::new(EdgeTestPlan::default());
+            let (first, second) = (IntentId::new(1), IntentId::new(2));
+            judge.on_decided(first, SymbolId::FIRST, Millis::ZERO);
+            judge.on_decided(second, SymbolId::FIRST, Millis::ZERO);
+            judge.on_answered(first, SymbolId::FIRST, percent(80).unwrap());
+            judge.on_answered(second, SymbolId::FIRST, percent(60).unwrap());
+            judge.on_settled(first, Outcome::Won, settled);
+            let mut test = EdgeTest::new(EdgeTestPlan::default());
+            let stakes = [
+                test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap(),
+                test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap(),
+            ];
+            let [stake, _open] = stakes;
+            test.settle(stake, TradeOutcome::Won, pays);
+            assert_eq!(*judge.test(), test, "{settled:?}");
+        }
     }
 
     #[test]

@@ -41,5 +41,5 @@ pub use trade_list::{TradeFilter, TradeList};
 pub use trading::TradingMode;
 pub use verdict::{
     NO_LONGER_HELD, VerdictLine, no_longer_held_words, threshold, threshold_words, verdict_name,
-    verdict_words,
+    verdict_words, withheld_words,
 };

@@ -27,7 +27,8 @@ pub struct VerdictLine {
     pub threshold_against: f64,
     /// The first intent of the bot with these parameters and this code.
     pub since_intent: u64,
-    /// With which decision a shown edge of `delta` or more seems to have ended; null while it has not.
+    /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
+    /// Null while it is, or was not shown.
     pub no_longer_held_since: Option<Millis>,
     /// Where its edge and its win rate lie.
     #[serde(flatten)]
@@ -93,7 +94,13 @@ pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
 
 /// The same in words.
 pub fn no_longer_held_words(since: Millis) -> String {
-    format!("edge no longer held since {}", utc(since))
+    format!("edge no longer held since {} (it ended, or was smaller all along)", utc(since))
+}
+
+/// An edge that was shown and is not said to have been, for these reasons, in words.
+pub fn withheld_words(reasons: &[String], no_longer_held_since: Option<Millis>) -> String {
+    let since = no_longer_held_since.map(|since| format!("; besides, {}", no_longer_held_words(since)));
+    format!("edge shown, but withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
 }
 
 /// The name that machines know it by, and how many more trades it takes where that can be said.
@@ -112,5 +119,25 @@ pub fn verdict_words(verdict: &str, about_more: Option<u64>) -> String {
         ("edge_rejected", _) => "no edge".to_owned(),
         (_, Some(more)) => format!("not enough trades yet (about {more} more)"),
         (_, None) => "not enough trades yet".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_that_is_withheld_and_no_longer_held_is_said_to_be_both() {
+        let reasons = ["prices are coarse".to_owned(), "of 3 variants".to_owned()];
+        assert_eq!(
+            withheld_words(&reasons, None),
+            "edge shown, but withheld: prices are coarse; of 3 variants"
+        );
+        let both = withheld_words(&reasons, Some(Millis::ZERO));
+        assert!(both.contains("withheld: prices are coarse; of 3 variants"), "{both}");
+        assert!(
+            both.contains("no longer held since 1970-01-01") && both.contains("smaller all along"),
+            "{both}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use candlewick_engine::{
     Session, SessionSettings, Settled, StakeSettings, TradeBook, judge,
 };
 use candlewick_report::edge::{Sample, TradesFile, read_trades};
-use candlewick_report::run::{Caveats, write_trades_to};
+use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan};
@@ -49,13 +49,26 @@ fn settings() -> SessionSettings {
         ..RiskSettings::default()
     };
     let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000_000));
-    let bots = vec![bot("a: b", "BTCUSDT"), bot("c", "EURUSD"), bot("silent", "GBPUSD")];
+    let bots = vec![bot("-a: b", "BTC:USD,T"), bot("'=c", "-EURUSD"), bot("silent", "GBPUSD")];
     SessionSettings { money_scale, balance, risk, bots }
 }
 
 /// What becomes of an intent: when it is answered and settled after its decision, in tens of seconds, what it pays, and
 /// how it ends; refused or never settled as well.
-type Course = (i64, i64, u32, u8);
+type Course = (i64, i64, u32, u8, Settles);
+
+/// Whether a settlement says what it paid: as its answer, not at all, or another payout.
+#[derive(Clone, Copy, Debug)]
+enum Settles {
+    Alike,
+    Silent,
+    Paying(u32),
+}
+
+fn settles() -> impl proptest::strategy::Strategy<Value = Settles> {
+    let paying = proptest::strategy::Strategy::prop_map(60_u32..93, Settles::Paying);
+    prop_oneof![Just(Settles::Alike), Just(Settles::Silent), paying]
+}
 
 fn event(at: i64, kind: EventKind) -> Event {
     let at = Millis::from_seconds(600_000 + at);
@@ -70,7 +83,7 @@ fn candle(series: usize, minute: i64) -> Event {
     event(minute * 60, EventKind::Candle { series, candle, origin: Origin::Live })
 }
 
-fn answer(intent: IntentId, (_, _, percent, ending): Course) -> EventKind {
+fn answer(intent: IntentId, (_, _, percent, ending, _): Course) -> EventKind {
     if ending == 4 {
         return EventKind::Rejected { intent, rejection: Rejection::NoPrice };
     }
@@ -79,7 +92,7 @@ fn answer(intent: IntentId, (_, _, percent, ending): Course) -> EventKind {
     EventKind::Opened(Opened { intent, venue_id, open_time, open_price, close_time, payout, taken })
 }
 
-fn end(intent: IntentId, (_, _, percent, ending): Course) -> Option<EventKind> {
+fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<EventKind> {
     let outcome = match ending {
         0 => Outcome::Won,
         1 => Outcome::Lost,
@@ -87,7 +100,12 @@ fn end(intent: IntentId, (_, _, percent, ending): Course) -> Option<EventKind> {
         3 => Outcome::Cancelled,
         _ => return None,
     };
-    let payout = Payout::from_parts(percent * 10_000);
+    let paid = match settles {
+        Settles::Alike => Some(percent),
+        Settles::Silent => None,
+        Settles::Paying(other) => Some(other),
+    };
+    let payout = paid.and_then(|percent| Payout::from_parts(percent * 10_000));
     let (open_time, open_price, close_time, close_price) = (None, None, None, None);
     let profit = Money::ZERO;
     Some(EventKind::Settled(Settled {
@@ -141,11 +159,24 @@ fn event_at(at: i64, kind: EventKind) -> Event {
     event(at, kind)
 }
 
-fn read(text: &str) -> TradesFile {
+fn read(text: &str, facts: Option<&RunFacts>) -> TradesFile {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trades.csv");
     fs::write(&path, text).unwrap();
+    if let Some(facts) = facts {
+        let facts = candlewick_sdk::serde_json::to_vec(facts).unwrap();
+        fs::write(folder.path().join("trades.csv.run.json"), facts).unwrap();
+    }
     read_trades(&path, None).unwrap()
+}
+
+/// The CSV of a book of these bots, and what stands beside it.
+fn written(book: &TradeBook, caveats: &Caveats) -> (String, RunFacts) {
+    let settings = settings();
+    let mut text = Vec::new();
+    write_trades_to(&mut text, book, &settings.bots, settings.money_scale).unwrap();
+    let facts = RunFacts::of(book, &settings.bots, (settings.money_scale, caveats));
+    (String::from_utf8(text).unwrap(), facts)
 }
 
 /// Both accounts, what they are held to and how the trades overlap, to the last bit.
@@ -173,15 +204,12 @@ proptest! {
 
     #[test]
     fn a_csv_has_the_accounts_of_the_session_whatever_the_order_of_its_lines(
-        courses in prop::collection::vec((0_i64..5, 1_i64..60, 60_u32..93, 0_u8..6), 2..60),
+        courses in prop::collection::vec((0_i64..5, 1_i64..60, 60_u32..93, 0_u8..6, settles()), 2..60),
         order in any::<u64>(),
     ) {
         let (session, book) = played(&courses);
-        let settings = settings();
         let caveats = Caveats { withholding: vec!["a reason; of two".to_owned()], labels: vec!["hypothesis"], variants: 7 };
-        let mut written = Vec::new();
-        write_trades_to(&mut written, &book, &settings.bots, (settings.money_scale, &caveats)).unwrap();
-        let text = String::from_utf8(written).unwrap();
+        let (text, facts) = written(&book, &caveats);
         let (header, lines) = text.split_once('\n').unwrap();
         let mut lines: Vec<&str> = lines.lines().collect();
         prop_assume!(!lines.is_empty());
@@ -193,7 +221,7 @@ proptest! {
         let plan = EdgeTestPlan::default();
         let all = judge(book.rows(), EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
         for text in [&text, &shuffled] {
-            let file = read(text);
+            let file = read(text, Some(&facts));
             prop_assert_eq!((file.bots, &file.caveats), (3, &caveats));
             let samples = Sample::all_of(&file.trades, plan, (file.bots, &file.caveats)).unwrap();
             prop_assert_eq!(bits_of(&samples[0]), bits(&all));
@@ -225,7 +253,7 @@ fn lines_of_one_moment_are_judged_alike_in_any_order_where_a_file_has_no_numbers
         })
         .collect();
     let figures = |lines: &[String]| {
-        let file = read(&format!("{header}{}", lines.concat()));
+        let file = read(&format!("{header}{}", lines.concat()), None);
         let samples = Sample::all_of(&file.trades, EdgeTestPlan::default(), (0, &file.caveats)).unwrap();
         samples.iter().map(bits_of).collect::<Vec<_>>()
     };
@@ -239,12 +267,34 @@ fn lines_of_one_moment_are_judged_alike_in_any_order_where_a_file_has_no_numbers
 }
 
 #[test]
-fn a_file_of_two_runs_is_refused() {
-    let text = "bot,symbol,decision_time,close_time,payout,result,decision_no,payout_no,left_out_no,result_no\n\
-                a,X,1,2,85,WON,1,2,,3\na,X,5,6,85,WON,1,2,,3\n";
+fn a_file_whose_run_is_not_known_shows_no_edge() {
+    let courses =
+        [(1, 5, 90, 0, Settles::Alike), (1, 6, 90, 0, Settles::Alike), (2, 5, 90, 1, Settles::Alike)];
+    let (_, book) = played(&courses.repeat(200));
+    let (text, facts) = written(&book, &Caveats { labels: vec!["hypothesis"], ..Caveats::default() });
+    let withheld = |text: &str, facts: Option<&RunFacts>| {
+        let file = read(text, facts);
+        let samples =
+            Sample::all_of(&file.trades, EdgeTestPlan::default(), (file.bots, &file.caveats)).unwrap();
+        (samples[1].account_for > samples[1].threshold_for, samples[1].withheld.join("; "))
+    };
+    assert_eq!(withheld(&text, Some(&facts)), (true, String::new()));
+    let (_, alone) = withheld(&text, None);
+    assert!(alone.contains("is not there"), "{alone}");
+    // A line is missing, or another is there: what stands beside the file is of other trades.
+    let (count, lines) = (text.lines().count(), || text.lines());
+    for lines in [lines().take(count - 1).collect::<Vec<_>>(), lines().chain(lines().skip(1)).collect()] {
+        let (_, other) = withheld(&(lines.join("\n") + "\n"), Some(&facts));
+        assert!(other.contains("other lines"), "{other}");
+    }
+}
+
+#[test]
+fn what_stands_beside_a_file_and_is_not_readable_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trades.csv");
-    fs::write(&path, text).unwrap();
+    fs::write(&path, "result,payout\nWON,85\n").unwrap();
+    fs::write(folder.path().join("trades.csv.run.json"), "{").unwrap();
     let error = read_trades(&path, None).unwrap_err().to_string();
-    assert!(error.contains("line 3") && error.contains("one run's trades at a time"), "{error}");
+    assert!(error.contains("trades.csv.run.json") && error.contains("speaks against its run"), "{error}");
 }

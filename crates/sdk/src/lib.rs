@@ -110,7 +110,7 @@ pub use signal::Signal;
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
-pub use visible::{is_hidden, visible, visible_cell};
+pub use visible::{is_hidden, text_of_cell, visible, visible_cell};
 
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};

@@ -39,14 +39,28 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The text as a cell of a CSV file: visible, and with a `'` before what a spreadsheet would calculate (`=`, `+`, `-`, `@`).
-/// Numbers stay numbers, below zero as well.
+/// Numbers stay numbers, below zero as well. What such a `'` stands before already gets another one, so that
+/// [`text_of_cell`] gives back what was written.
 pub fn visible_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
-    let is_number = || shown.contains(|letter: char| letter.is_ascii_digit()) && shown.parse::<f64>().is_ok();
-    if shown.starts_with(['=', '+', '-', '@']) && !is_number() {
-        return Cow::Owned(format!("'{shown}"));
-    }
-    shown
+    let is_formula = is_formula(shown.trim_start_matches('\''));
+    if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
+}
+
+/// The text of a cell that [`visible_cell`] wrote; hidden characters stay written out.
+///
+/// ```
+/// # use candlewick_sdk::{text_of_cell, visible_cell};
+/// assert_eq!(text_of_cell(&visible_cell("-x")), "-x");
+/// ```
+pub fn text_of_cell(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|text| is_formula(text.trim_start_matches('\''))).unwrap_or(cell)
+}
+
+/// Whether a spreadsheet would calculate it.
+fn is_formula(text: &str) -> bool {
+    let is_number = || text.contains(|letter: char| letter.is_ascii_digit()) && text.parse::<f64>().is_ok();
+    text.starts_with(['=', '+', '-', '@']) && !is_number()
 }
 
 #[cfg(test)]
@@ -105,8 +119,12 @@ mod tests {
             ("\t=1", "\\t=1"),
             ("\r=1", "\\r=1"),
             ("btc-rsi", "btc-rsi"),
+            ("'-2+3", "''-2+3"),
+            ("'-2", "'-2"),
+            ("'quoted'", "'quoted'"),
         ] {
             assert_eq!(visible_cell(text), expected, "{text:?}");
+            assert_eq!(text_of_cell(expected), visible(text), "{text:?}");
         }
     }
 
@@ -117,6 +135,12 @@ mod tests {
             let once = visible(&text).into_owned();
             prop_assert!(!once.chars().any(is_hidden), "{once:?}");
             prop_assert_eq!(visible(&once), once.as_str());
+        }
+
+        #[test]
+        fn a_cell_gives_back_its_text(text in "['=+@a1-]{0,6}") {
+            let cell = visible_cell(&text).into_owned();
+            prop_assert_eq!(text_of_cell(&cell), text.as_str());
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Before the first trade: how probably the bots' ladders run out of money.
 
 use crate::error::AppError;
-use candlewick_engine::{BotId, EngineError, Session, SessionSettings, TradeBook, TradeRecord, check_ruin};
+use candlewick_engine::{
+    BotId, BotVerdict, EngineError, Session, SessionSettings, TradeBook, TradeRecord, check_ruin,
+};
 use candlewick_sdk::Payout;
 
 /// Logs the figures of each ladder, by the payouts and trades that the journal knows.
@@ -29,7 +31,11 @@ pub(super) fn check(
 }
 
 fn record_of(bot: usize, (session, book): (&Session, &TradeBook), assumed: Payout) -> TradeRecord {
-    let own = book.rows().iter().filter(|row| row.approved.bot().index() == bot);
+    // What it decided with other parameters says nothing of its ladder.
+    let since = session.verdicts().nth(bot).map(BotVerdict::first_intent);
+    let own = book.rows().iter().filter(|row| {
+        row.approved.bot().index() == bot && since.is_none_or(|since| row.approved.intent() >= since)
+    });
     let payout = BotId::new(bot).and_then(|bot| session.last_payout(bot)).unwrap_or(assumed);
     TradeRecord::of_rows(payout, own)
 }

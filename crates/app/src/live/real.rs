@@ -6,7 +6,8 @@ use candlewick_runtime::{Account, Past};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Real money is not traded while anything of an earlier run is in doubt, nor by a bot whose edge is ruled out or has ended.
+/// Real money is not traded while anything of an earlier run is in doubt, nor by a bot whose edge is ruled out or no
+/// longer held.
 ///
 /// # Errors
 /// What stands in the way, and how it is removed.
@@ -29,7 +30,7 @@ pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
         return Ok(());
     }
     let problem = format!(
-        "real money is not traded by a bot whose edge the live verdict has ruled out, or says to have ended: {}",
+        "real money is not traded by a bot whose edge the live verdict has ruled out, or says to be no longer held: {}",
         rejected.join(", ")
     );
     Err(stopped(problem).help("trade it on the demo wallet, or leave it out"))

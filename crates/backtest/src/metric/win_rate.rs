@@ -12,6 +12,8 @@ const CONFIDENCE: f64 = 0.95;
 pub struct WinRates {
     /// `won / (won + lost)`.
     pub rate: f64,
+    /// What both intervals assume: [`WinRates::ASSUMES`].
+    pub assumes: &'static str,
     /// The 95 % Wilson interval.
     pub wilson: [f64; 2],
     /// The 95 % Clopper-Pearson interval, which never covers less than it says.
@@ -23,6 +25,9 @@ pub struct WinRates {
 }
 
 impl WinRates {
+    /// What the intervals of Wilson and of Clopper and Pearson assume.
+    pub const ASSUMES: &str = "independent trades, looked at once";
+
     /// Of a run; nothing without a decided trade.
     pub fn of(summary: &Summary) -> Option<Self> {
         let rate = WinRate::new(summary.won, summary.lost).ok()?;
@@ -30,6 +35,7 @@ impl WinRates {
         let exact = clopper_pearson_interval(rate, CONFIDENCE).ok()?;
         Some(Self {
             rate: rate.to_fraction(),
+            assumes: Self::ASSUMES,
             wilson: [wilson.lower, wilson.upper],
             clopper_pearson: [exact.lower, exact.upper],
             break_even: summary.break_even,

@@ -5,7 +5,7 @@ use crate::candles::{CandleArguments, basis_of};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::block_on;
-use crate::output::{show, write_file};
+use crate::output::{show, write_file, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::bots::{error_of_backtest, strategies_of};
@@ -15,9 +15,7 @@ use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_report::page::write_run_page;
-use candlewick_report::run::{
-    Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of, write_trades_to,
-};
+use candlewick_report::run::{Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of};
 use candlewick_search::variants::{CandleSample, Look, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
 use clap::Args;
@@ -169,7 +167,7 @@ fn report(
     });
     if let Some(path) = &arguments.trades {
         let (bots, terms) = (&loaded.config.bots, (finished.money_scale, report.caveats()));
-        write_file("--trades", path, |file| write_trades_to(file, &finished.book, bots, terms))?;
+        write_trades(path, &finished.book, bots, terms)?;
     }
     if let Some(path) = &arguments.html {
         let parts = PageParts {

@@ -13,7 +13,7 @@ use candlewick_app::search::{
 };
 use candlewick_backtest::{BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::run::{Caveats, write_trades_to};
+use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
@@ -153,9 +153,11 @@ fn write(
     ];
     if let Some(all) = all {
         let bots = &settings.session.bots;
-        files.push(folder.put("trades.csv", |bytes| {
-            write_trades_to(bytes, &all.book, bots, (all.money_scale, caveats))
-        })?);
+        let facts = RunFacts::of(&all.book, bots, (all.money_scale, caveats));
+        files.push(folder.put("trades.csv.run.json", |bytes| Ok(serde_json::to_writer(bytes, &facts)?))?);
+        files.push(
+            folder.put("trades.csv", |bytes| write_trades_to(bytes, &all.book, bots, all.money_scale))?,
+        );
     }
     Ok(files)
 }

@@ -3,13 +3,13 @@
 mod unfinished;
 
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json, write_file};
+use crate::output::{print, print_json, write_trades};
 use candlewick_app::configuration::Loaded;
 use candlewick_app::live::Outcome;
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_records::counted;
 use candlewick_report::analysis::{Background, Prices};
-use candlewick_report::run::{Caveats, Run, RunReport, Unsettled, write_trades_to};
+use candlewick_report::run::{Caveats, Run, RunReport, Unsettled};
 use candlewick_runtime::{Audit, Finished, Stop, Tally};
 use candlewick_sdk::MoneyScale;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub(crate) fn report(
     if let Some(path) = trades {
         let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
         let caveats = Caveats::of_trading(Some(outcome.trading), &loaded.config.simulation);
-        write_file("--trades", path, |file| write_trades_to(file, &finished.book, bots, (scale, &caveats)))?;
+        write_trades(path, &finished.book, bots, (scale, &caveats))?;
     }
     let report = figures(&outcome, loaded, elapsed);
     if json {

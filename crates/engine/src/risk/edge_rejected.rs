@@ -1,4 +1,4 @@
-//! `EdgeRejected`: the live verdict has ruled the bot's edge out, or says that it has ended, and is enforced.
+//! `EdgeRejected`: the live verdict has ruled the bot's edge out, or says that it is no longer held, and is enforced.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

@@ -20,8 +20,8 @@ pub struct VerdictSettings {
     pub delta: f64,
     /// How much the notional accounts stake.
     pub lambda: LambdaRule,
-    /// After *edge shown*: the mean number of trades to a false alarm that the edge has ended, while it holds; 0 watches
-    /// nothing, as does a journal that does not say.
+    /// After *edge shown*: the mean number of trades to a false alarm that an edge of `delta` or more is no longer held, while it
+    /// is; 0 watches nothing, as does a journal that does not say. A change restarts no verdict.
     #[serde(default)]
     pub watch_trades: u64,
 }

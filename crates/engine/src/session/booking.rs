@@ -14,7 +14,7 @@ impl Session {
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
         if let Some(verdict) = self.verdict_mut(bot) {
-            verdict.on_answered(symbol, payout);
+            verdict.on_answered(opened.intent, symbol, payout);
         }
     }
 

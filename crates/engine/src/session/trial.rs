@@ -204,7 +204,7 @@ impl TrialSession {
         self.session.count_trade(proposal, id, probe);
         self.pass_time(answered_at);
         self.session.state.record_payout(symbol, payout, answered_at);
-        self.session.bots[bot.index()].verdict.on_answered(symbol, payout);
+        self.session.bots[bot.index()].verdict.on_answered(id, symbol, payout);
         self.pass_time(settled_at);
         self.session.ledger.earn(profit);
         if probe == Probe::Needed {

@@ -74,7 +74,7 @@ impl Session {
         self.shared.budget.whole()
     }
 
-    /// The bots whose edge the verdict has ruled out, or says to have ended.
+    /// The bots whose edge the verdict has ruled out, or says to be no longer held.
     pub fn edge_rejected_bots(&self) -> impl Iterator<Item = &str> {
         let bots = self.verdicts().zip(&self.names);
         bots.filter(|(verdict, _)| verdict.edge().forbids_trades()).map(|(_, name)| name.as_str())

@@ -1,5 +1,6 @@
 //! The figures that assume independent trades: shown beside a verdict, never in its place.
 
+use candlewick_backtest::metric::WinRates;
 use candlewick_engine::JudgedTrade;
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{
@@ -28,6 +29,8 @@ pub struct Counts {
 /// What a fixed number of independent trades would say, looked at once.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct IndependentFigures {
+    /// What the intervals, the p-value and the SPRT assume.
+    pub assumes: &'static str,
     /// Of the trades that were won or lost, the part that was won.
     pub win_rate: Option<f64>,
     /// The win rate at which they earn nothing.
@@ -108,6 +111,7 @@ impl IndependentFigures {
         let wilson = rate.map(|rate| wilson_interval(rate, CONFIDENCE)).transpose()?;
         let exact = rate.map(|rate| clopper_pearson_interval(rate, CONFIDENCE)).transpose()?;
         Ok(Self {
+            assumes: WinRates::ASSUMES,
             win_rate: rate.map(WinRate::to_fraction),
             break_even: None,
             mean_return: None,

@@ -3,9 +3,10 @@
 use super::{Counts, IndependentFigures};
 use crate::error::ReportError;
 use crate::run::Caveats;
-use candlewick_engine::{JudgedTrade, edge_sequence_of, judge_of, judge_trades};
+use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of, judge_of, judge_trades};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, verdict_name, verdict_words,
+    withheld_words,
 };
 use candlewick_sdk::Millis;
 use candlewick_statistics::{AlphaBudget, EdgeTest, EdgeTestPlan, Verdict};
@@ -48,7 +49,8 @@ pub struct Sample {
     pub withheld: Vec<String>,
     /// What is assumed.
     pub labels: Vec<&'static str>,
-    /// With which decision a shown edge of `delta` or more seems to have ended; null while it has not.
+    /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
+    /// Null while it is, or was not shown.
     pub no_longer_held_since: Option<Millis>,
     /// Where the edge and the win rate lie.
     #[serde(flatten)]
@@ -102,23 +104,24 @@ impl Sample {
         let of = |bot: Option<&str>| {
             let own = trades.iter().filter(|named| bot.is_none_or(|bot| named.bot == bot));
             let own: Vec<JudgedTrade> = own.map(|named| named.trade).collect();
-            let test = judge_trades(&own, EdgeTest::new(plan).weighing(part));
-            Self::of_trades(bot, &own, &test, caveats)
+            let judge = judge_of(&own, EdgeTest::new(plan).weighing(part));
+            Self::of_trades(bot, &own, &judge, caveats)
         };
         let each = names.iter().filter(|_| bots.max(names.len()) > 1).map(|bot| of(Some(bot)));
         std::iter::once(of(None)).chain(each).collect()
     }
 
-    /// Of trades that a test has judged.
+    /// Of trades that a judge has counted.
     ///
     /// # Errors
     /// More trades than can be counted.
     pub fn of_trades(
         bot: Option<&str>,
         trades: &[JudgedTrade],
-        test: &EdgeTest,
+        judge: &Judge,
         caveats: &Caveats,
     ) -> Result<Self, ReportError> {
+        let test = judge.test();
         let (mut verdict, about_more_trades) = verdict_name(test);
         let mut withheld = Vec::new();
         if test.verdict() == Verdict::EdgeShown {
@@ -126,10 +129,7 @@ impl Sample {
             let outcomes = ended.map(|(_, outcome)| outcome);
             withheld = caveats.reasons_to_withhold(test, outcomes, |test| judge_trades(trades, test));
         }
-        let again = EdgeTest::new(test.plan()).weighing(test.weight());
-        let no_longer_held_since = (test.verdict() == Verdict::EdgeShown)
-            .then(|| judge_of(trades, again).no_longer_held_since())
-            .flatten();
+        let no_longer_held_since = judge.no_longer_held_since();
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
         } else if no_longer_held_since.is_some() {
@@ -157,7 +157,7 @@ impl Sample {
     /// The verdict in words.
     pub fn words(&self) -> String {
         if !self.withheld.is_empty() {
-            return format!("edge shown, but withheld: {}", self.withheld.join("; "));
+            return withheld_words(&self.withheld, self.no_longer_held_since);
         }
         if let Some(since) = self.no_longer_held_since {
             return no_longer_held_words(since);

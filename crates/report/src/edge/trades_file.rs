@@ -2,12 +2,12 @@
 
 use super::NamedTrade;
 use crate::error::ReportError;
-use crate::run::Caveats;
+use crate::run::{Caveats, NotOpened, RunFacts, TRADES_HEADER};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Outcome, Payout};
+use candlewick_sdk::{Millis, Outcome, Payout, text_of_cell, visible_cell};
 use csv::{ReaderBuilder, StringRecord, Trim};
-use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// What a file of trades says.
@@ -30,14 +30,12 @@ struct Columns {
     bot: Option<usize>,
     /// When payout and result became known.
     known: [Option<usize>; 2],
-    /// The numbers of decision, payout, having been left out and result.
-    numbers: Option<[usize; 4]>,
-    not_opened: Option<usize>,
-    /// Bots, variants, caveats.
-    run: [Option<usize>; 3],
+    /// What the answer said that a win pays.
+    answered_payout: Option<usize>,
 }
 
-/// Reads the trades of a file, whose payout is `payout` where it has no such column.
+/// Reads the trades of a file, whose payout is `payout` where it has no such column, and what stands beside it of their run
+/// ([`RunFacts`]). Without that, or where the lines are not the run's, trades are judged by their times alone.
 ///
 /// # Errors
 /// A file that cannot be read, columns that are missing, a line that is no trade.
@@ -46,48 +44,84 @@ pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, Re
         path: path.to_owned(),
         problem: error.to_string(),
     };
-    let reader = ReaderBuilder::new().trim(Trim::All).from_path(path);
-    read(reader.map_err(unreadable)?, payout).map_err(|(line, problem)| ReportError::InvalidTrades {
+    let reader = ReaderBuilder::new().trim(Trim::All).from_path(path).map_err(unreadable)?;
+    let facts = read_facts(&RunFacts::path_of(path))?;
+    read(reader, payout, facts).map_err(|(line, problem)| ReportError::InvalidTrades {
         path: path.to_owned(),
         line,
         problem,
     })
 }
 
+/// What stands beside a file of trades, if anything does.
+fn read_facts(path: &Path) -> Result<Option<RunFacts>, ReportError> {
+    let unreadable = |problem: String| Err(ReportError::UnreadableTrades { path: path.to_owned(), problem });
+    match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .or_else(|error| unreadable(format!("{error}; it says what speaks against its run"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => unreadable(error.to_string()),
+    }
+}
+
 type Problem = (Option<u64>, String);
 
-fn read(mut reader: csv::Reader<impl std::io::Read>, payout: Option<Payout>) -> Result<TradesFile, Problem> {
+fn read(
+    mut reader: csv::Reader<impl std::io::Read>,
+    payout: Option<Payout>,
+    facts: Option<RunFacts>,
+) -> Result<TradesFile, Problem> {
     let header = reader.headers().map_err(|error| (Some(1), error.to_string()))?.clone();
     let columns = Columns::of(&header, payout).map_err(|problem| (Some(1), problem))?;
-    let (mut file, mut symbols) = (TradesFile::default(), Vec::new());
-    let mut decided = BTreeSet::new();
-    for (place, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| {
-            (
-                error.position().map(csv::Position::line),
-                "the line has not the columns of the header".to_owned(),
-            )
-        })?;
-        let line = record.position().map(csv::Position::line);
-        let place = i64::try_from(place).unwrap_or(i64::MAX / 4);
-        let read = columns.read(&record, place, payout, &mut symbols);
-        let trade = read.map_err(|problem| (line, problem))?;
-        let left_out = columns.read_not_opened(&record, trade.trade.decided, &mut symbols);
-        for named in left_out.map_err(|problem| (line, problem))?.into_iter().chain([trade]) {
-            let number = named.trade.sequence.map_or(0, |sequence| sequence.numbers()[0]);
-            if number > 0 && !decided.insert(number) {
-                let problem =
-                    format!("a second line has the decision_no {number}: give one run's trades at a time");
-                return Err((line, problem));
-            }
-            file.trades.push(named);
+    let mut records = Vec::new();
+    for record in reader.records() {
+        records.push(record.map_err(|error| {
+            let line = error.position().map(csv::Position::line);
+            (line, "the line has not the columns of the header".to_owned())
+        })?);
+    }
+    let mut symbols = Vec::new();
+    let order = facts.as_ref().and_then(|facts| facts.order_of(records.iter().map(StringRecord::iter)));
+    let mut trades = Vec::with_capacity(records.len());
+    for (place, record) in records.iter().enumerate() {
+        let order = order.as_ref().and_then(|order| order.get(place)).copied();
+        let names = facts.as_ref().map_or(&[][..], |facts| &facts.bots);
+        let read = columns.read(record, (place, order), (payout, names), &mut symbols);
+        trades.push(read.map_err(|problem| (record.position().map(csv::Position::line), problem))?);
+    }
+    let is_a_run = header.iter().eq(TRADES_HEADER);
+    let (facts, missing) = match facts {
+        Some(facts) if order.is_some() => (facts, None),
+        Some(facts) => (facts, Some(OTHER_LINES)),
+        None => (RunFacts::default(), is_a_run.then_some(NO_FACTS)),
+    };
+    if order.is_some() {
+        for intent in &facts.not_opened {
+            trades.push(named(intent, &mut symbols).map_err(|problem| (None, problem))?);
         }
-        columns.read_run(&record, &mut file).map_err(|problem| (line, problem))?;
     }
     if columns.times.is_some() {
-        file.trades.sort_by(|a, b| canonical(a, &symbols).cmp(&canonical(b, &symbols)));
+        trades.sort_by(|a, b| canonical(a, &symbols).cmp(&canonical(b, &symbols)));
     }
-    Ok(file)
+    let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
+    withheld.extend(missing.map(str::to_owned));
+    Ok(TradesFile { trades, bots: bots.len(), caveats: Caveats::recorded(withheld, labels, variants) })
+}
+
+/// Said of a file that lies alone.
+const NO_FACTS: &str = "the file .run.json that was written beside these trades is not there, and so nothing is known of their run";
+/// Said of a file that was changed.
+const OTHER_LINES: &str = "the file .run.json beside these trades was written with other lines: what it says of a run may not be of these";
+
+/// What was decided and never became a trade.
+fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
+    let NotOpened { bot, symbol, decided, order: [from, to] } = intent;
+    let symbol = symbol_of(&visible_cell(symbol), symbols)?;
+    let sequence = Some(EventSequence::recorded([*from, 0, *to, 0], [None; 2]));
+    let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
+    let trade = JudgedTrade { symbol, decided: *decided, answered: None, payout: None, ended, sequence };
+    Ok(NamedTrade { bot: bot.clone(), trade })
 }
 
 /// What trades are put in order by before they are judged: at one moment by their bots and what they were, and not by
@@ -113,18 +147,6 @@ impl Columns {
             (None, None) => None,
             _ => return Err("of decision_time and close_time only one is there".to_owned()),
         };
-        let numbers = ["decision_no", "payout_no", "left_out_no", "result_no"].map(find);
-        let numbers =
-            match numbers {
-                [Some(decision), Some(payout), Some(left_out), Some(result)] => {
-                    Some([decision, payout, left_out, result])
-                }
-                [None, None, None, None] => None,
-                _ => return Err(
-                    "of the columns decision_no, payout_no, left_out_no and result_no only some are there"
-                        .to_owned(),
-                ),
-            };
         Ok(Self {
             result,
             payout: payout_column,
@@ -132,19 +154,18 @@ impl Columns {
             symbol: find("symbol"),
             bot: find("bot"),
             known: ["payout_known", "result_known"].map(find),
-            numbers,
-            not_opened: find("not_opened"),
-            run: ["bots", "variants", "caveats"].map(find),
+            answered_payout: find("answered_payout"),
         })
     }
 
     fn read(
         &self,
         record: &StringRecord,
-        place: i64,
-        usual: Option<Payout>,
+        (place, order): (usize, Option<EventSequence>),
+        (usual, names): (Option<Payout>, &[String]),
         symbols: &mut Vec<String>,
     ) -> Result<NamedTrade, String> {
+        let place = i64::try_from(place).unwrap_or(i64::MAX / 4);
         let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
         let outcome = read_outcome(field(Some(self.result)))?;
         let payout = match field(self.payout) {
@@ -176,72 +197,26 @@ impl Columns {
             }
             None => Some(decided),
         };
-        let numbers = self.numbers.map(|columns| columns.map(|column| read_number(field(Some(column)))));
-        let sequence = match numbers {
-            None => None,
-            Some([decided, answered, left_out, settled]) => {
-                let numbers = [decided?, answered?, left_out?, settled?];
-                if numbers[0] == 0 {
-                    return Err("it has no decision_no".to_owned());
-                }
-                Some(EventSequence::recorded(numbers, payout))
-            }
+        let answered_payout = match field(self.answered_payout) {
+            "" => None,
+            text => Some(read_payout(text)?),
         };
+        let payouts = [answered_payout, payout];
+        let sequence = order.map(|order| EventSequence::recorded(order.numbers(), payouts));
         // What turned out to be no trade at first counts as none, whatever became of it.
         let ended = match sequence.map(EventSequence::numbers) {
             Some([_, _, left_out, _]) if left_out > 0 => Some((decided, Outcome::Cancelled)),
             _ => ended,
         };
         let trade = JudgedTrade { symbol, decided, answered, payout, ended, sequence };
-        Ok(NamedTrade { bot: field(self.bot).to_owned(), trade })
+        Ok(NamedTrade { bot: name_of(field(self.bot), names), trade })
     }
+}
 
-    /// What was decided and never became a trade: "numbers of decision and end, symbol, bot", separated by commas.
-    fn read_not_opened(
-        &self,
-        record: &StringRecord,
-        decided: Millis,
-        symbols: &mut Vec<String>,
-    ) -> Result<Vec<NamedTrade>, String> {
-        let cell = self.not_opened.and_then(|column| record.get(column)).unwrap_or_default();
-        let mut trades = Vec::new();
-        for text in cell.split(',').filter(|text| !text.is_empty()) {
-            let unreadable = || format!("\"{text}\" is not \"number-number:symbol:bot\"");
-            let mut parts = text.splitn(3, ':');
-            let (Some(numbers), Some(symbol), Some(bot)) = (parts.next(), parts.next(), parts.next()) else {
-                return Err(unreadable());
-            };
-            let (from, to) = numbers.split_once('-').ok_or_else(unreadable)?;
-            let (from, to) = (read_number(from)?, read_number(to)?);
-            let symbol = symbol_of(symbol, symbols)?;
-            let sequence = EventSequence::recorded([from, 0, to, 0], None);
-            let ended = (to > 0).then_some((decided, Outcome::Cancelled));
-            let (answered, payout, sequence) = (None, None, Some(sequence));
-            let trade = JudgedTrade { symbol, decided, answered, payout, ended, sequence };
-            trades.push(NamedTrade { bot: bot.to_owned(), trade });
-        }
-        Ok(trades)
-    }
-
-    /// What is the same in each line of a run.
-    fn read_run(&self, record: &StringRecord, file: &mut TradesFile) -> Result<(), String> {
-        let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
-        let [bots, variants, caveats] = self.run.map(field);
-        let bots = read_number(bots)? as usize;
-        let caveats = Caveats::of_cell(caveats, read_number(variants)?.into());
-        file.bots = file.bots.max(bots);
-        let all = &mut file.caveats;
-        all.variants = all.variants.max(caveats.variants);
-        let new = |reason: &String| !all.withholding.contains(reason);
-        let withholding: Vec<String> = caveats.withholding.into_iter().filter(new).collect();
-        all.withholding.extend(withholding);
-        for label in caveats.labels {
-            if !all.labels.contains(&label) {
-                all.labels.push(label);
-            }
-        }
-        Ok(())
-    }
+/// A bot's name, by its cell.
+fn name_of(cell: &str, names: &[String]) -> String {
+    let known = names.iter().find(|name| visible_cell(name).trim() == cell);
+    known.cloned().unwrap_or_else(|| text_of_cell(cell).to_owned())
 }
 
 fn symbol_of(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> {
@@ -250,11 +225,6 @@ fn symbol_of(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> 
         symbols.len() - 1
     });
     SymbolId::new(place).ok_or_else(|| "there are more than 65,535 symbols".to_owned())
-}
-
-/// A number that counts; 0 where nothing stands.
-fn read_number(text: &str) -> Result<u32, String> {
-    if text.is_empty() { Ok(0) } else { text.parse().map_err(|_| format!("\"{text}\" is no number")) }
 }
 
 fn read_outcome(text: &str) -> Result<Option<Outcome>, String> {
@@ -281,7 +251,7 @@ mod tests {
 
     fn read_text(text: &str, payout: Option<u32>) -> Result<TradesFile, Problem> {
         let reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
-        read(reader, payout.and_then(|percent| Payout::from_parts(percent * 10_000)))
+        read(reader, payout.and_then(|percent| Payout::from_parts(percent * 10_000)), None)
     }
 
     #[test]

@@ -36,7 +36,8 @@ fn without_findings(verdict: &VerdictText) -> &'static str {
              lasts, only later ones show."
         }
         "edge_no_longer_held" => {
-            "Nothing was found that makes these figures doubtful: they show an edge that has ended."
+            "Nothing was found that makes these figures doubtful: they show an edge that is not supported any \
+             more: it ended, or was smaller all along."
         }
         "edge_rejected" => {
             "Nothing was found that makes these figures doubtful: they rule an edge out, as the verdict says."

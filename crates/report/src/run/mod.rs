@@ -3,12 +3,15 @@
 mod figures;
 mod page;
 mod recorded;
+mod run_facts;
 mod trades;
 mod variants;
 mod verdict;
 
 pub use page::{PageParts, page_of};
 pub use recorded::RecordedReport;
+pub use run_facts::{NotOpened, RunFacts};
+pub(crate) use trades::HEADER as TRADES_HEADER;
 pub use trades::{rows_of, write_trades_to};
 pub use variants::VariantCounter;
 pub(crate) use verdict::caveat_of;

@@ -4,7 +4,7 @@ use crate::page::VerdictText;
 use candlewick_engine::{IntentRow, Judge, edge_sequence, judge};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, TradingMode, no_longer_held_words, threshold, threshold_words,
-    verdict_name,
+    verdict_name, withheld_words,
 };
 use candlewick_sdk::{Millis, Outcome};
 use candlewick_simulator::SimulationSettings;
@@ -22,9 +22,6 @@ const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
 /// All of these.
 const LABELS: [&str; 3] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED];
-/// What stands before a reason and between two of them in a cell of a CSV.
-const WITHHELD: &str = "withheld: ";
-const SEPARATOR: &str = " | ";
 /// Said of all trades together where nothing of alpha is left for them.
 const NOT_TOGETHER: &str =
     "each bot is judged by itself: all together are not what they were when alpha was shared out";
@@ -120,7 +117,8 @@ pub struct EdgeLine {
     /// Why *edge shown* is not said.
     withheld: Vec<String>,
     labels: Vec<&'static str>,
-    /// With which decision a shown edge of `delta` or more seems to have ended; null while it has not.
+    /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
+    /// Null while it is, or was not shown.
     no_longer_held_since: Option<Millis>,
     /// Where the edge and the win rate lie.
     #[serde(flatten)]
@@ -223,11 +221,9 @@ impl EdgeLine {
             }
             (NO_LONGER_HELD, _) => {
                 let since = self.no_longer_held_since.map(no_longer_held_words).unwrap_or_default();
-                format!("{since}: it was shown before that, and one of {size} or more has ended since")
+                format!("{since}: shown before, and one of {size} or more is not supported any more")
             }
-            _ if !self.withheld.is_empty() => {
-                format!("edge shown, but withheld: {}", self.withheld.join("; "))
-            }
+            _ if !self.withheld.is_empty() => withheld_words(&self.withheld, self.no_longer_held_since),
             _ if self.threshold_for.is_none() => NOT_TOGETHER.to_owned(),
             (_, Some(more)) => {
                 format!("not enough trades yet (about {more} more, if the true edge is {size})")
@@ -245,6 +241,9 @@ impl EdgeLine {
     /// The verdict in a few words, with the number of trades behind it.
     pub fn brief(&self) -> String {
         let name = match self.verdict {
+            _ if !self.withheld.is_empty() && self.no_longer_held_since.is_some() => {
+                "edge shown, withheld, no longer held".to_owned()
+            }
             _ if !self.withheld.is_empty() => "edge shown, withheld".to_owned(),
             "edge_rejected" => "no edge".to_owned(),
             other => other.replace('_', " "),
@@ -275,27 +274,16 @@ pub(crate) fn caveat_of(label: &str) -> &str {
 }
 
 impl Caveats {
-    /// As a cell of a CSV.
-    pub(super) fn to_cell(&self) -> String {
-        let withholding = self.withholding.iter().map(|reason| format!("{WITHHELD}{reason}"));
-        self.labels
-            .iter()
-            .map(|label| (*label).to_owned())
-            .chain(withholding)
-            .collect::<Vec<_>>()
-            .join(SEPARATOR)
-    }
-
-    /// As read from such a cell. What is not known to be harmless is not.
-    pub(crate) fn of_cell(cell: &str, variants: u64) -> Self {
-        let mut caveats = Self { variants, ..Self::default() };
-        for text in cell.split(SEPARATOR).filter(|text| !text.is_empty()) {
-            match LABELS.into_iter().find(|label| *label == text) {
-                Some(label) => caveats.labels.push(label),
-                None => caveats.withholding.push(text.strip_prefix(WITHHELD).unwrap_or(text).to_owned()),
+    /// As they were written down. A label that is not known to be harmless is not.
+    pub(crate) fn recorded(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
+        let mut labels = Vec::new();
+        for name in named {
+            match LABELS.into_iter().find(|label| *label == name) {
+                Some(label) => labels.push(label),
+                None => withholding.push(name),
             }
         }
-        caveats
+        Self { withholding, labels, variants }
     }
 
     /// Why *edge shown* is not said of a test that shows one, of trades that ended so. `judge_again` judges the same trades by

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
-use candlewick_engine::{BotVerdict, JudgedTrade, judge_trades};
+use candlewick_engine::{BotVerdict, JudgedTrade, judge_of};
 use candlewick_journal::Reader;
 use candlewick_records::JournalContents;
 use candlewick_report::edge::{Counts, Sample, VerdictReport, read_trades};
@@ -98,15 +98,15 @@ fn of_journal(
     let plan =
         session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
     let bots = || session.bots().iter().zip(session.verdicts());
-    let each = bots()
-        .map(|(bot, verdict)| Sample::of_trades(Some(bot), &trades_of(bot), verdict.edge_test(), &caveats));
+    let each =
+        bots().map(|(bot, verdict)| Sample::of_trades(Some(bot), &trades_of(bot), verdict.judge(), &caveats));
     let mut samples = each.collect::<Result<Vec<_>, _>>()?;
     if let [only] = &mut *samples {
         only.bot = None;
         return Ok((samples, plan));
     }
     let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::of_row(row)).collect();
-    let test = judge_trades(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
-    samples.insert(0, Sample::of_trades(None, &every, &test, &caveats)?);
+    let judge = judge_of(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
+    samples.insert(0, Sample::of_trades(None, &every, &judge, &caveats)?);
     Ok((samples, plan))
 }

@@ -13,22 +13,44 @@ pub(super) fn find(summary: &Summary) -> Option<Finding> {
     let signals = opened + summary.refused.values().sum::<u64>();
     let (rule, most) = summary.refused.iter().max_by_key(|(_, count)| **count)?;
     let share = *most as f64 / signals as f64;
+    let (cause, cure) = cause_of(rule);
     let (severity, text) = if *most == signals {
         let all = if signals == 1 {
             "The only signal was".to_owned()
         } else {
             format!("All {signals} signals were")
         };
-        (Severity::Serious, format!("{all} refused by one rule, {rule}: nothing was traded."))
+        (Severity::Serious, format!("{all} refused {cause}, {rule}: nothing was traded."))
     } else if opened == 0 || (share >= NEARLY_ALL && signals >= FEWEST) {
         let traded = if opened == 0 { "nothing was traded" } else { "what was traded is what it left" };
         let share = share * 100.0;
-        (Severity::Warning, format!("{rule} refused {most} of {signals} signals ({share:.0} %): {traded}."))
+        let text =
+            format!("{most} of {signals} signals ({share:.0} %) were refused {cause}, {rule}: {traded}.");
+        (Severity::Warning, text)
     } else {
         return None;
     };
-    let text = format!("{text} `candlewick why` and the setting of that rule in [risk] say more.");
+    let text = format!("{text} {cure}");
     Some(Finding { kind: FindingKind::RefusedByOneRule, severity, text })
+}
+
+/// What refused, and what to look at. Not all that a signal is refused for is a rule of the engine.
+fn cause_of(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "NoPrice" => (
+            "for want of a price",
+            "The candles have no price where these trades would have opened: `candlewick data check` lists their holes.",
+        ),
+        "Rejected" => (
+            "by the venue",
+            "`candlewick trades --state rejected` lists them, and `candlewick explain` has the venue's words for each.",
+        ),
+        "NotSent" => (
+            "since they came too late to be sent",
+            "The journal, the rate limit or the machine is too slow for `risk.max_signal_delay_ms`.",
+        ),
+        _ => ("by one rule", "`candlewick why` and the setting of that rule in [risk] say more."),
+    }
 }
 
 #[cfg(test)]
@@ -56,13 +78,32 @@ mod tests {
             0,
             &[("MinPayout", 9), ("OutsideHours", 3)],
             Some(Severity::Warning),
-            "MinPayout refused 9 of 12",
+            "9 of 12 signals (75 %) were refused by one rule, MinPayout",
         );
         check(
             30,
             &[("MaxTradesPerDay", 970)],
             Some(Severity::Warning),
-            "MaxTradesPerDay refused 970 of 1000",
+            "970 of 1000 signals (97 %) were refused by one rule, MaxTradesPerDay",
+        );
+        let (nothing, serious) = ("nothing was traded", Some(Severity::Serious));
+        check(
+            0,
+            &[("NoPrice", 7)],
+            serious,
+            &format!("All 7 signals were refused for want of a price, NoPrice: {nothing}"),
+        );
+        check(
+            0,
+            &[("Rejected", 7)],
+            serious,
+            &format!("All 7 signals were refused by the venue, Rejected: {nothing}"),
+        );
+        check(
+            0,
+            &[("NotSent", 7)],
+            serious,
+            "All 7 signals were refused since they came too late to be sent",
         );
         check(1, &[("MaxOpenTrades", 9)], None, "");
         check(500, &[("MaxOpenTrades", 490)], None, "");

@@ -33,7 +33,14 @@ mod tests {
 
     fn check(half_width: f64, expected: Option<Severity>) {
         let wilson = [0.5 - half_width, 0.5 + half_width];
-        let rates = WinRates { rate: 0.5, wilson, clopper_pearson: wilson, break_even: None, edge: None };
+        let rates = WinRates {
+            rate: 0.5,
+            assumes: WinRates::ASSUMES,
+            wilson,
+            clopper_pearson: wilson,
+            break_even: None,
+            edge: None,
+        };
         assert_eq!(find(Some(&rates), 90).map(|finding| finding.severity), expected, "{half_width}");
     }
 
