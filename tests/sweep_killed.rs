@@ -101,3 +101,72 @@ fn a_sweep_whose_disk_is_full_keeps_whole_lines_and_goes_on_from_them() {
     folder.run(&[&way[..], &["--out", "whole"]].concat()).json();
     assert_same(&folder.path("whole"), &folder.path("sweep"), "after the disk was full");
 }
+
+/// Stops a sweep when so many trials have run.
+fn stop(folder: &Folder, arguments: &[&str], signal: &str, trials: usize) {
+    let arguments = [arguments, &["--threads", "1", "--quiet"]].concat();
+    let mut command = folder.command(&arguments);
+    let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while journalled(folder, "sweep/trials.jsonl").len() <= trials {
+        assert!(process.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let sent =
+        std::process::Command::new("kill").args([format!("-{signal}"), process.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    process.wait().unwrap();
+}
+
+#[test]
+fn what_a_sweep_tried_that_was_stopped_counts_and_once_when_it_goes_on() {
+    let backtest = ["backtest", "--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
+    let variants = |folder: &Folder| {
+        let report = folder.run(&backtest).json();
+        let number = |key: &str| report["variants"][key].as_u64().unwrap();
+        (number("count"), number("under_way"))
+    };
+    let whole = folder(5);
+    let sets = whole.run(&sweep(&[])).json()["trials"].as_u64().unwrap();
+    let (expected, none) = variants(&whole);
+    assert_eq!(none, 0);
+    let killed = folder(5);
+    stop(&killed, &sweep(&[]), "KILL", 4);
+    // All that it set out to try, and the backtest.
+    assert_eq!(variants(&killed), (sets + 1, sets));
+    let interrupted = folder(5);
+    stop(&interrupted, &sweep(&[]), "INT", 4);
+    let ran = journalled(&interrupted, "sweep/trials.jsonl").len() as u64 - 1;
+    let (count, under_way) = variants(&interrupted);
+    assert!(under_way == 0 && (3..=ran + 1).contains(&count), "{count} after {ran} trials");
+    for folder in [killed, interrupted] {
+        folder.run(&sweep(&[])).json();
+        assert_eq!(variants(&folder), (expected, 0));
+    }
+}
+
+#[test]
+fn a_search_with_which_the_ledger_begins_says_so_and_so_does_one_without_a_ledger() {
+    let notices = |folder: &Folder| {
+        let arguments = sweep(&["--search", "random", "--trials", "8"]);
+        folder.run(&arguments).json()["notices"].to_string()
+    };
+    let begins = "the ledger of variants begins with this search";
+    let folder = folder(2);
+    assert!(notices(&folder).contains(begins) && notices(&folder).contains(begins), "the same sweep again");
+    let walk =
+        ["walk-forward", "--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--min-trades", "10"];
+    let walk = [&walk[..], &["--param", "period=2..5"]].concat();
+    let walked = |folder: &Folder| folder.run(&walk).json()["variants_notices"].to_string();
+    assert_eq!(walked(&folder), "[]");
+    let new = crate::searched::folder(2);
+    assert!(walked(&new).contains(begins));
+    assert!(!notices(&new).contains(begins));
+    let emptied = new.with("candlewick.variants.jsonl", "");
+    assert!(
+        notices(&emptied)
+            .contains("variants unknown: candlewick.variants.jsonl: the file is missing or empty")
+    );
+    let off = emptied.with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
+    assert!(notices(&off).contains("variants unknown: they are not counted"));
+    assert!(walked(&off).contains("variants unknown: they are not counted"));
+}

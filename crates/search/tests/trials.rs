@@ -219,7 +219,7 @@ impl<'a> Fixture<'a> {
             TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
         match job.run(&mut journal, known, &mut |_| ControlFlow::Continue(()))? {
             SweepEnd::Done(rows) => Ok(rows),
-            SweepEnd::Stopped => panic!("nobody stopped it"),
+            SweepEnd::Stopped(_) => panic!("nobody stopped it"),
         }
     }
 

@@ -15,5 +15,5 @@ pub use layout::{Layout, LayoutTerms};
 pub use named_files::files_of_bots;
 pub use prepared::{PreparedSearch, SearchTerms};
 pub use shards::ShardPlan;
-pub use variants::{TriedCount, count_sweep};
+pub use variants::{SweepRun, TriedCount, count_sweep};
 pub use walk::{HoldOutOutcome, HoldOutUse, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkWatcher};

@@ -5,7 +5,7 @@ use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, TrialRow};
 use candlewick_search::variants::{
-    CandleSample, Look, LookKind, Note, Variant, VariantCount, VariantLedger, join_hashes,
+    CandleSample, Look, LookEnd, LookKind, Note, Variant, VariantCount, VariantLedger, join_hashes,
 };
 use candlewick_search::walk_forward::WindowResult;
 use serde_json::Value;
@@ -34,19 +34,55 @@ pub struct TriedCount {
     pub variants: u64,
     /// Those among them that are walks forward.
     pub walks: u64,
+    /// Those among them that searches set out to try which were stopped or are under way.
+    pub under_way: u64,
+    /// Whether the ledger began with this search, and knows of nothing that came before.
+    pub is_first: bool,
+}
+
+/// A sweep to the ledger: everything that decides its trials, but for the program.
+pub struct SweepRun<'a> {
+    /// What is searched and how.
+    pub terms: &'a SearchTerms,
+    /// Everything that it needs.
+    pub prepared: &'a PreparedSearch<'a>,
+    run: String,
+}
+
+impl<'a> SweepRun<'a> {
+    /// A sweep of this [`Identity`](super::Identity).
+    pub fn new(terms: &'a SearchTerms, prepared: &'a PreparedSearch<'a>, identity: &Value) -> Self {
+        Self { terms, prepared, run: run_of(identity) }
+    }
+
+    /// Notes the sets that are to be tried, before any of them runs: those of a sweep that is killed count until it is resumed. What
+    /// hinders it is said when they are counted.
+    pub fn begin(&self, sets: u64) {
+        if let Some(ledger) = self.prepared.ledger() {
+            let _ = ledger.begin(&self.prepared.entry.name, &self.run, sets);
+        }
+    }
+}
+
+/// A run of a search by what decides it, whatever program runs it.
+pub(super) fn run_of(identity: &Value) -> String {
+    let mut identity = identity.clone();
+    identity.as_object_mut().map(|identity| identity.remove("program"));
+    blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
 /// Notes every trial of a sweep that ran as a variant of its idea; how many variants of it there are by now. Nothing where
 /// they are not counted, and an error where nobody knows how many there are.
 pub fn count_sweep(
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
-    rows: &[TrialRow],
+    SweepRun { terms, prepared, run }: &SweepRun<'_>,
+    (rows, end): (&[TrialRow], LookEnd),
     registry: &Registry,
-) -> Option<io::Result<u64>> {
+) -> Option<io::Result<TriedCount>> {
     let ledger = prepared.ledger()?;
     let look = Look {
         kind: LookKind::Sweep,
-        run: None,
+        run: Some(run.clone()),
+        end,
         candles: CandleSample::of(&prepared.candles.series),
         is_cut: terms.candles.to.is_some(),
         span: prepared.candles.span(),
@@ -57,7 +93,7 @@ pub fn count_sweep(
         row.figures().map(|figures| Tried { candidate: &row.candidate, figures, trades: trades(figures) })
     });
     let notes = notes_of(notes, prepared, registry);
-    Some(note(&ledger, &notes, &look).map(|count| count.variants))
+    Some(note(&ledger, &notes, &look))
 }
 
 /// Notes every set that was tried on a training, the walk itself, and its look at the hold-out where that was opened; how many
@@ -74,6 +110,7 @@ pub(super) fn count_walk(
         candles: CandleSample::of(&prepared.candles.series),
         is_cut: terms.candles.to.is_some(),
         span: span.clone(),
+        end: LookEnd::Whole,
     };
     let own = Variant::of_walk(&prepared.entry.name, walk.identity);
     let note_of = |steps: &[&WindowResult]| {
@@ -140,9 +177,10 @@ fn notes_of<'a>(
 
 fn note(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
     let noted = ledger.note(notes, look)?;
-    let VariantCount { count, walks, unknown, .. } = VariantCount::of(&noted, notes, look);
+    let count = VariantCount::of(&noted, notes, look);
+    let VariantCount { count: variants, walks, under_way, is_first, unknown, .. } = count;
     match unknown {
         Some(lost) => Err(io::Error::other(format!("{}: {lost}", ledger.path().display()))),
-        None => Ok(TriedCount { variants: count, walks }),
+        None => Ok(TriedCount { variants, walks, under_way, is_first }),
     }
 }

@@ -11,7 +11,7 @@ use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Replay, SweepProgress};
+use candlewick_search::sweep::{Replay, SweepProgress, SweepSettings};
 use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
 use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use serde_json::{Value, json};
@@ -177,6 +177,7 @@ impl<'a> WalkRun<'a> {
     /// # Errors
     /// A trial that cannot run, a folder that cannot be written.
     pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd, AppError> {
+        self.begin()?;
         let windows = std::mem::take(&mut self.windows);
         let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
         let count = windows.len() + opens;
@@ -208,6 +209,19 @@ impl<'a> WalkRun<'a> {
             (None, None) => None,
         };
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
+    }
+
+    /// Notes the sets that are to be tried, and the walk, before any window is searched; what hinders it is said when they are counted.
+    fn begin(&self) -> Result<(), AppError> {
+        let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
+        let SweepSettings { search, .. } = &self.prepared.sweep;
+        let sets = search.most_sets(&self.prepared.space);
+        let sets = sets.map_err(|error| error_of_search(error, &self.prepared.loaded))?;
+        // The windows of a search that learns try sets of their own.
+        let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
+        let run = hash_of(&walk_alone(&self.identity));
+        let _ = ledger.begin(&self.prepared.entry.name, &run, sets * windows + 1);
+        Ok(())
     }
 
     /// Walks through a window; nothing when the watcher stopped it.

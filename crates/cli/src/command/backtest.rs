@@ -16,7 +16,7 @@ use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of};
-use candlewick_search::variants::{CandleSample, Look, LookKind, Variant};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -123,6 +123,7 @@ fn report(
             candles: CandleSample::of(&candles.series),
             is_cut: arguments.candles.choice().to.is_some(),
             span: span.clone(),
+            end: LookEnd::Whole,
         };
         let tried = Variant::of_bots(&settings.session, context.registry, &files);
         Ok(VariantCounter { ledger, tried, look })

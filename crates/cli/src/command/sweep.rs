@@ -8,10 +8,12 @@ use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::SearchArguments;
 use candlewick_app::bots::error_of_search;
-use candlewick_app::search::{PreparedSearch, ResultFolder, SearchTerms, ShardPlan, best_bot, count_sweep};
+use candlewick_app::search::{
+    PreparedSearch, ResultFolder, ShardPlan, SweepRun, TriedCount, best_bot, count_sweep,
+};
 use candlewick_app::validation::verify_best;
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{SweepReport, SweepResults, write_sweep_page};
+use candlewick_report::sweep::{SweepCount, SweepReport, SweepResults, write_sweep_page};
 use candlewick_sdk::BotContext;
 use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
@@ -19,6 +21,7 @@ use candlewick_search::sweep::{
     DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
     Watcher, ranked, write_trials_csv, write_trials_parquet,
 };
+use candlewick_search::variants::LookEnd;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -101,7 +104,7 @@ enum Part {
 
 /// A sweep that is ready to run.
 struct SweepContext<'a> {
-    terms: &'a SearchTerms,
+    noted: SweepRun<'a>,
     prepared: &'a PreparedSearch<'a>,
     runner: &'a SharedRunner<'a>,
     job: &'a Sweep<'a>,
@@ -125,12 +128,13 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
+    let identity = terms.identity(&prepared)?.to_json();
     let sweep_context = SweepContext {
-        terms: &terms,
+        noted: SweepRun::new(&terms, &prepared, &identity),
         prepared: &prepared,
         runner: &runner,
         job: &job,
-        identity: terms.identity(&prepared)?.to_json(),
+        identity,
         folder: ResultFolder::open(&own.out)?,
         top: own.top,
         context,
@@ -155,11 +159,17 @@ impl SweepContext<'_> {
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
+        self.begin(resumed)?;
         let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
-        let rows = match end {
-            Watched::Done(rows) => rows,
-            Watched::Stopped(ending) => return Ok(ending),
+        let (rows, ending) = match end {
+            Watched::Done(rows) => (rows, None),
+            Watched::Stopped(rows, ending) => (rows, Some(ending)),
         };
+        let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
+        let counted = count_sweep(&self.noted, (&rows, end), self.context.registry);
+        if let Some(ending) = ending {
+            return Ok(ending);
+        }
         // What a strategy declares is believed while it is searched; of what comes out, it is not.
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
@@ -170,10 +180,24 @@ impl SweepContext<'_> {
         let luck = Luck::of(&rows, payout, sweep.search.seed);
         let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
-        let counted = count_sweep((self.terms, self.prepared), &rows, self.context.registry);
+        let counted = counted.map(|counted| {
+            counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
+                variants,
+                under_way,
+                is_first,
+            })
+        });
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
         self.print(&report, || report.to_string())
+    }
+
+    /// Notes what is to be tried, before any of it runs.
+    fn begin(&self, known: usize) -> Result<(), Failure> {
+        let PreparedSearch { space, sweep, .. } = self.prepared;
+        let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
+        self.noted.begin(sets.saturating_sub(known as u64));
+        Ok(())
     }
 
     /// Shows the best set its candles one by one, here and in a process of its own: nothing of it is a result before.
@@ -226,8 +250,10 @@ impl SweepContext<'_> {
         let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let (mut journal, known) = plan.journal(&self.folder, shard).map_err(|error| self.failure(error))?;
         let resumed = known.len();
+        // Shards count as the sweep whose parts they are, until they are merged.
+        self.begin(0)?;
         match self.watched(|watcher| self.job.run_shard(shard, (&mut journal, known), watcher))? {
-            Watched::Stopped(ending) => Ok(ending),
+            Watched::Stopped(_, ending) => Ok(ending),
             Watched::Done(rows) => {
                 let trials = rows.len();
                 let document =
@@ -255,12 +281,13 @@ impl SweepContext<'_> {
             if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(progress);
-        if let SweepEnd::Done(rows) = end.map_err(|error| self.failure(error))? {
-            return Ok(Watched::Done(rows));
-        }
+        let rows = match end.map_err(|error| self.failure(error))? {
+            SweepEnd::Done(rows) => return Ok(Watched::Done(rows)),
+            SweepEnd::Stopped(rows) => rows,
+        };
         let folder = self.folder.path().display();
         self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
-        Ok(Watched::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)))
+        Ok(Watched::Stopped(rows, sign.get().copied().unwrap_or(Ending::Interrupted)))
     }
 
     fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
@@ -280,5 +307,5 @@ impl SweepContext<'_> {
 /// How trials ended that somebody watched.
 enum Watched {
     Done(Vec<TrialRow>),
-    Stopped(Ending),
+    Stopped(Vec<TrialRow>, Ending),
 }

@@ -14,6 +14,7 @@ use candlewick_app::search::{
 use candlewick_backtest::{BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
+use candlewick_report::sweep::SweepCount;
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
@@ -74,7 +75,13 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let counted = walk.count(&outcome, context.registry);
     let (report, all) = report_of(&outcome, (&terms, &prepared), walk.layout(), counted.as_ref())?;
     let caveats = caveats_of((&terms, &prepared), counted.as_ref());
-    let counted = counted.map(|counted| counted.map(|tried| tried.variants));
+    let counted = counted.map(|counted| {
+        counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
+            variants,
+            under_way,
+            is_first,
+        })
+    });
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let summary =
         WalkForwardSummary::new(&report, outcome.resumed, counted.as_ref(), stopwatch.elapsed(), files);

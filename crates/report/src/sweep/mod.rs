@@ -17,6 +17,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// What is said of a ledger that began with a search.
+pub(crate) const LEDGER_BEGINS: &str = "variants unknown before this: the ledger of variants begins with this search; what was tried before it, or counted elsewhere, is \
+     not in it";
+/// What is said where there is none.
+pub(crate) const NOT_COUNTED: &str = "variants unknown: they are not counted ([variants] ledger is empty), so that nothing corrects for how many were tried";
+
 /// What a report is made from.
 pub struct SweepResults<'a> {
     /// All trials.
@@ -33,8 +39,19 @@ pub struct SweepResults<'a> {
     pub elapsed: Duration,
     /// What was written.
     pub files: Vec<PathBuf>,
-    /// How many variants of the idea were tried by now, in this sweep and before; nothing where they are not counted.
-    pub counted: Option<io::Result<u64>>,
+    /// What was tried of the idea by now, in this sweep and before; nothing where it is not counted.
+    pub counted: Option<io::Result<SweepCount>>,
+}
+
+/// What was tried of an idea by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepCount {
+    /// All variants.
+    pub variants: u64,
+    /// Those among them that other searches set out to try which were stopped or are under way.
+    pub under_way: u64,
+    /// Whether the ledger began with this sweep.
+    pub is_first: bool,
 }
 
 /// The figures of a sweep.
@@ -100,16 +117,21 @@ impl SweepReport {
                  sweep has seen"
             ));
         }
-        let variants_tried = counted.as_ref().and_then(|counted| counted.as_ref().ok().copied());
+        let known = counted.as_ref().and_then(|counted| counted.as_ref().ok().copied());
+        let variants_tried = known.map(|known| known.variants);
         if let Some(all) = variants_tried.filter(|all| *all > counting as u64) {
             notices.push(format!(
                 "{all} variants of this idea were tried in all, those that do not count and those of earlier runs included: a p-value \
                  counts after it is multiplied by that"
             ));
         }
-        if let Some(Err(error)) = counted {
-            notices.push(format!("variants unknown: {error}"));
+        match counted {
+            Some(Err(error)) => notices.push(format!("variants unknown: {error}")),
+            None => notices.push(NOT_COUNTED.to_owned()),
+            Some(Ok(_)) => {}
         }
+        notices.extend(known.filter(|known| known.is_first).map(|_| LEDGER_BEGINS.to_owned()));
+        notices.extend(known.and_then(|known| under_way_words(known.under_way)));
         Self {
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
@@ -127,6 +149,14 @@ impl SweepReport {
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
         }
     }
+}
+
+/// What is said of searches that have not noted what they tried.
+pub(crate) fn under_way_words(sets: u64) -> Option<String> {
+    (sets > 0).then(|| {
+        let sets = counted(sets, "set", "sets");
+        format!("among the variants are {sets} of searches that were stopped or are under way; resumed, they count what they tried")
+    })
 }
 
 fn line(

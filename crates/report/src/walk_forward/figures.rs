@@ -37,7 +37,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
         for file in &self.files {
             write!(f, "\nwrote {}", file.display())?;
         }
-        for notice in &report.notices {
+        for notice in self.variants_notices.iter().chain(&report.notices) {
             write!(f, "\nnote: {notice}")?;
         }
         Ok(())

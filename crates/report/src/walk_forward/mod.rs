@@ -9,6 +9,7 @@ pub use hold_out::{HoldOut, HoldOutOpening};
 pub use table::write_windows;
 
 use crate::run::{Caveats, EdgeLine};
+use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
 use candlewick_backtest::Finished;
 use candlewick_engine::judge;
 use candlewick_sdk::{Millis, Money};
@@ -96,6 +97,8 @@ pub struct WalkForwardSummary<'a> {
     /// Why they could not be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncounted: Option<String>,
+    /// What the number of variants rests on, in words.
+    pub variants_notices: Vec<String>,
     /// Real time that it took.
     pub elapsed_ms: u64,
     /// What was written.
@@ -212,17 +215,25 @@ impl<'a> WalkForwardSummary<'a> {
     pub fn new(
         report: &'a WalkForwardReport,
         resumed: usize,
-        counted: Option<&io::Result<u64>>,
+        counted: Option<&io::Result<SweepCount>>,
         elapsed: Duration,
         files: Vec<PathBuf>,
     ) -> Self {
         let (variants_tried, uncounted) = match counted {
-            Some(Ok(count)) => (Some(*count), None),
+            Some(Ok(count)) => (Some(count.variants), None),
             Some(Err(error)) => (None, Some(error.to_string())),
             None => (None, None),
         };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        Self { report, resumed, variants_tried, uncounted, elapsed_ms, files }
+        let variants_notices = match counted {
+            None => vec![NOT_COUNTED.to_owned()],
+            Some(Err(_)) => Vec::new(),
+            Some(Ok(count)) => {
+                let begins = count.is_first.then(|| LEDGER_BEGINS.to_owned());
+                begins.into_iter().chain(under_way_words(count.under_way)).collect()
+            }
+        };
+        Self { report, resumed, variants_tried, uncounted, variants_notices, elapsed_ms, files }
     }
 }
 

@@ -93,7 +93,7 @@ impl Fixture {
             TrialJournal::open(&path, &candlewick_sdk::serde_json::json!({})).expect("a new journal");
         match job.run(&mut journal, known, &mut |_| ControlFlow::Continue(())).expect("a sound sweep") {
             SweepEnd::Done(rows) => rows,
-            SweepEnd::Stopped => unreachable!("nobody stops it"),
+            SweepEnd::Stopped(_) => unreachable!("nobody stops it"),
         }
     }
 

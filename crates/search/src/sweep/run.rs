@@ -45,8 +45,8 @@ pub struct Sweep<'a> {
 pub enum SweepEnd {
     /// All trials ran: here they are, in the order of the search.
     Done(Vec<TrialRow>),
-    /// It was stopped; the journal knows what ran.
-    Stopped,
+    /// It was stopped: here is what ran of it. The journal knows it, too.
+    Stopped(Vec<TrialRow>),
 }
 
 /// What runs next: a set, its place in the search, and its rung.
@@ -56,8 +56,14 @@ struct Job {
     candidate: Candidate,
 }
 
-/// Runs jobs; their rows, or nothing when the watcher stopped it.
-type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, SearchError> + 'a;
+/// Rows of jobs: of all of them, or of those that ran before the watcher stopped it.
+struct Ran {
+    rows: Vec<TrialRow>,
+    is_whole: bool,
+}
+
+/// Runs jobs.
+type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Ran, SearchError> + 'a;
 
 /// A way through all jobs of a sweep, or of a part.
 type Way<'a> =
@@ -109,7 +115,8 @@ impl Sweep<'_> {
             let own = shard.trials(jobs.len() as u64);
             jobs.retain(|job| own.contains(&job.trial));
             lock(tracker).total = jobs.len() as u64 * self.work(0);
-            Ok(run(jobs)?.map_or(SweepEnd::Stopped, SweepEnd::Done))
+            let Ran { rows, is_whole } = run(jobs)?;
+            Ok(if is_whole { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
         };
         self.go(&way, (journal, known), watcher)
     }
@@ -159,7 +166,7 @@ impl Sweep<'_> {
         lock(tracker).total = work.sum();
         let mut rows: Vec<TrialRow> = Vec::new();
         for rung in 0..halving.rungs() {
-            let Some(ran) = run(std::mem::take(&mut jobs))? else { return Ok(SweepEnd::Stopped) };
+            let Ran { rows: ran, is_whole } = run(std::mem::take(&mut jobs))?;
             let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
             let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
             best.sort_unstable_by_key(|row| row.trial);
@@ -171,6 +178,9 @@ impl Sweep<'_> {
                 rows = ran; // 10,000 rows need not be there twice
             } else {
                 rows.extend(ran);
+            }
+            if !is_whole {
+                return Ok(SweepEnd::Stopped(rows));
             }
         }
         rows.sort_unstable_by_key(|row| row.trial);
@@ -195,11 +205,14 @@ impl Sweep<'_> {
             if jobs.is_empty() {
                 break; // every set has been tried
             }
-            let Some(ran) = run(jobs)? else { return Ok(SweepEnd::Stopped) };
+            let Ran { rows: ran, is_whole } = run(jobs)?;
             for row in &ran {
                 model.record(&row.candidate, row.score);
             }
             rows.extend(ran);
+            if !is_whole {
+                return Ok(SweepEnd::Stopped(rows));
+            }
         }
         self.runner.evict();
         if rows.is_empty() {
@@ -209,15 +222,14 @@ impl Sweep<'_> {
         Ok(SweepEnd::Done(rows))
     }
 
-    /// Runs jobs, in the order of their trials, side by side; their rows come in the same order. `None` when the watcher
-    /// stopped it.
+    /// Runs jobs, in the order of their trials, side by side; their rows come in the same order.
     fn run_jobs(
         &self,
         jobs: &[Job],
         known: &mut HashMap<(u64, u32), Outcome>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
-    ) -> Result<Option<Vec<TrialRow>>, SearchError> {
+    ) -> Result<Ran, SearchError> {
         let (mut rows, mut open): (Vec<TrialRow>, Vec<&Job>) = Default::default();
         for job in jobs {
             if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
@@ -240,7 +252,8 @@ impl Sweep<'_> {
         };
         pool.install(|| lock(tracker).journal.read_back(begin, take))?;
         rows.sort_unstable_by_key(|row| row.trial);
-        Ok((rows.len() == jobs.len()).then_some(rows))
+        let is_whole = rows.len() == jobs.len();
+        Ok(Ran { rows, is_whole })
     }
 
     /// Runs jobs that have not run, and writes them down, until the watcher stops it.

@@ -13,6 +13,8 @@ pub struct VariantCount {
     /// Those among them that are walks forward.
     #[serde(skip)]
     pub walks: u64,
+    /// Those among them that searches set out to try which were stopped or are under way, and have not noted.
+    pub under_way: u64,
     /// Why there may be more: what is known to be missing of the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
@@ -50,9 +52,13 @@ impl VariantCount {
             noted.families.iter().map(|(family, known)| (family, different(known))).collect();
         let families: Vec<FamilyCount> = known
             .iter()
-            .map(|(family, known)| FamilyCount { family: (*family).clone(), variants: known.len() as u64 })
+            .map(|(family, known)| {
+                let under_way = noted.under_way.get(&family.strategy).copied().unwrap_or_default();
+                FamilyCount { family: (*family).clone(), variants: known.len() as u64 + under_way }
+            })
             .collect();
         let count = 1 + families.iter().map(|family| family.variants.saturating_sub(1)).sum::<u64>();
+        let under_way = noted.under_way.values().sum();
         let all = || known.iter().flat_map(|(_, known)| known);
         let walks = all().filter(|one| Variant::is_walk(&one.variant)).count() as u64;
         // A p-value is that of a single idea, or it is none of any.
@@ -64,12 +70,13 @@ impl VariantCount {
         Self {
             count,
             walks,
+            under_way,
             unknown: noted.lost.clone(),
             is_first: noted.is_first,
             families,
             p_value,
             p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
-            p_value_bh: single.and_then(|(known, own)| corrected(known, own)),
+            p_value_bh: single.and_then(|(known, own)| corrected(known, own, under_way)),
             unseen_share: unseen_share(noted, own, look),
             variance_of_sharpe: single.and_then(|(known, _)| variance_of_sharpe(known)),
         }
@@ -144,7 +151,7 @@ impl<'a> Names<'a> {
     }
 }
 
-fn corrected(known: &[&Known], own: &Note) -> Option<f64> {
+fn corrected(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
     let p_value = own.p_value?;
     let is_own = |one: &&&Known| own.is(one);
     let others = known.iter().filter(|one| !is_own(one));
@@ -152,6 +159,7 @@ fn corrected(known: &[&Known], own: &Note) -> Option<f64> {
     p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
     // Its own entry may stand under another name with the same trades.
     p_values.truncate(known.len().max(1));
+    p_values.resize(p_values.len() + usize::try_from(under_way).ok()?, 1.0);
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
 
@@ -195,7 +203,7 @@ fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variants::{CandleSample, LookKind};
+    use crate::variants::{CandleSample, LookEnd, LookKind};
     use candlewick_sdk::testkit::random_walk;
     use candlewick_sdk::{CandleSeries, Millis, Series};
     use std::ops::Range;
@@ -240,7 +248,7 @@ mod tests {
 
     fn week() -> Look {
         let (kind, run, is_cut) = (LookKind::Backtest, None, false);
-        Look { kind, run, candles: candles(), is_cut, span: hours(&(0..7)) }
+        Look { kind, run, candles: candles(), is_cut, span: hours(&(0..7)), end: LookEnd::Whole }
     }
 
     fn noted(families: Vec<(Family, Vec<Known>)>) -> Noted {
@@ -278,6 +286,16 @@ mod tests {
         assert_eq!(count(&[row("a", 0..7, "t"), row("a", 0..9, "u"), row("a", 0..14, "v")]), 1);
         // A name of which trades are not known everywhere.
         assert_eq!(count(&[Row("a", 0..7, None, None, None), row("a", 0..7, "t")]), 1);
+    }
+
+    #[test]
+    fn what_a_stopped_search_may_have_tried_counts() {
+        let row = known(&Row("a", 0..7, None, Some(0.02), None));
+        let under_way = [("rsi".to_owned(), 3)].into();
+        let known = Noted { families: vec![(family("rsi"), vec![row])], under_way, ..Noted::default() };
+        let count = VariantCount::of(&known, &[own("rsi", "a", Some(0.02))], &week());
+        assert_eq!((count.count, count.under_way, count.families[0].variants), (4, 3, 4));
+        assert_eq!((count.p_value_bonferroni, count.p_value_bh), (Some(0.08), Some(0.08)));
     }
 
     #[test]

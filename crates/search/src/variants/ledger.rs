@@ -6,15 +6,15 @@
 //! What is removed or changed afterwards is noticed by the hash in each line over those before it and by a receipt in another
 //! folder, and from then on the ledger says so. Who removes both begins anew.
 
-use super::chain::{Chain, Receipt, Seen};
-use super::line::{CandlesLine, KnownCandles, LostLine, TriedLine};
+use super::chain::{Receipt, Seen};
+use super::contents::{Added, Contents, text_of};
+use super::line::{CandlesLine, RunLine, TriedLine};
 use super::{CandleSample, Family, Variant};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,6 +52,18 @@ pub struct Look {
     pub is_cut: bool,
     /// What of them was seen.
     pub span: Range<Millis>,
+    /// Whether all that was to be tried is noted with it.
+    pub end: LookEnd,
+}
+
+/// How a look ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LookEnd {
+    /// Everything ran.
+    #[default]
+    Whole,
+    /// It was stopped; all that ran is noted.
+    Stopped,
 }
 
 /// How candles were looked at.
@@ -95,32 +107,12 @@ pub struct Known {
 pub struct Noted {
     /// By family, in the order of first appearance among the notes.
     pub families: Vec<(Family, Vec<Known>)>,
-    /// Whether the ledger began with this note.
+    /// By strategy, sets of other runs that were stopped or are under way: they may have been tried, and are not noted.
+    pub under_way: BTreeMap<String, u64>,
+    /// Whether the ledger began with this run.
     pub is_first: bool,
     /// What is known to be missing of it.
     pub lost: Option<String>,
-}
-
-/// What tells lines apart.
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow)]
-    chain: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    strategy: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    lost: Option<Cow<'a, str>>,
-}
-
-/// A ledger that was read.
-pub(super) struct Contents<'a> {
-    /// Those of families, each with its strategy.
-    tried: Vec<(Cow<'a, str>, &'a str)>,
-    /// Whether a line of it says what is lost.
-    says_so: bool,
-    pub(super) candles: KnownCandles,
-    pub(super) chain: Chain,
-    pub(super) lost: Option<String>,
 }
 
 impl VariantLedger {
@@ -151,10 +143,7 @@ impl VariantLedger {
         file.lock()?;
         let text = text_of(&mut file)?;
         let contents = Contents::of(&text, self.seen_before()?);
-        let mut added = Added { chain: contents.chain.clone(), text: String::new() };
-        if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.says_so) {
-            added.push(&LostLine { chain: added.chain.hash.clone(), lost: lost.clone() })?;
-        }
+        let mut added = Added::to(&contents)?;
         let id = if look.is_cut { format!("{}-cut", look.candles.id()) } else { look.candles.id() };
         let root = contents.root_for(&id, look);
         let mut families: Vec<(Family, Vec<Known>)> = Vec::new();
@@ -189,109 +178,64 @@ impl VariantLedger {
             }
             families.push((family.clone(), known));
         }
-        append(&mut file, &text, &added.text)?;
-        if let Some(receipt) = self.receipt.as_ref().filter(|_| !added.text.is_empty()) {
-            file.sync_data()?;
-            receipt.keep(&added.chain)?;
+        for (family, _) in &families {
+            let of_family = |run: &String| contents.runs.get(&(family.strategy.clone(), run.clone()));
+            let Some(run) = look.run.as_ref().and_then(of_family).filter(|run| !run.is_done) else {
+                continue;
+            };
+            let (trying, run) = (run.trying.clone(), run.run.clone());
+            let (sets, is_done) = (0, look.end == LookEnd::Whole);
+            added.push(&RunLine { chain: added.chain.hash.clone(), trying, run, sets, is_done })?;
         }
+        self.append(&mut file, &text, &added)?;
+        let own = look.run.as_deref();
+        let under_way = families
+            .iter()
+            .map(|(family, _)| (family.strategy.clone(), contents.sets_under_way(&family.strategy, own)));
         Ok(Noted {
+            under_way: under_way.collect(),
             families,
-            is_first: contents.chain.lines == 0 && contents.lost.is_none(),
+            is_first: contents.is_first(own),
             lost: contents.lost,
         })
+    }
+
+    /// Notes that a run sets out to try so many sets of a strategy, before any of them runs: however it ends, they count until what
+    /// ran is noted. A run that was noted to its end sets out for nothing.
+    ///
+    /// # Errors
+    /// Those of the file and of its receipt.
+    pub fn begin(&self, strategy: &str, run: &str, sets: u64) -> io::Result<()> {
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
+        file.lock()?;
+        let text = text_of(&mut file)?;
+        let contents = Contents::of(&text, self.seen_before()?);
+        let (trying, run) = (strategy.to_owned(), run.to_owned());
+        let known = contents.runs.get(&(trying.clone(), run.clone()));
+        if sets == 0 || known.is_some_and(|known| known.is_done || known.sets >= sets) {
+            return Ok(());
+        }
+        let mut added = Added::to(&contents)?;
+        added.push(&RunLine { chain: added.chain.hash.clone(), trying, run, sets, is_done: false })?;
+        self.append(&mut file, &text, &added)
+    }
+
+    /// Adds lines and keeps the receipt of them.
+    fn append(&self, file: &mut File, before: &str, added: &Added) -> io::Result<()> {
+        if added.text.is_empty() {
+            return Ok(());
+        }
+        let is_cut = !before.is_empty() && !before.ends_with('\n');
+        let whole = if is_cut { format!("\n{}", added.text) } else { added.text.clone() };
+        file.write_all(whole.as_bytes())?;
+        let Some(receipt) = &self.receipt else { return Ok(()) };
+        file.sync_data()?;
+        receipt.keep(&added.chain)
     }
 
     pub(super) fn seen_before(&self) -> io::Result<Seen> {
         self.receipt.as_ref().map_or(Ok(Seen::Nothing), Receipt::read)
     }
-}
-
-/// Lines to be added.
-struct Added {
-    chain: Chain,
-    text: String,
-}
-
-impl Added {
-    fn push(&mut self, line: &impl Serialize) -> io::Result<()> {
-        let line = serde_json::to_string(line)?;
-        self.chain.add(&line);
-        self.text.push_str(&line);
-        self.text.push('\n');
-        Ok(())
-    }
-}
-
-impl<'a> Contents<'a> {
-    /// What is whole of a text, held to what a receipt says of it.
-    pub(super) fn of(text: &'a str, seen: Seen) -> Self {
-        let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
-        let (mut lost, mut says_so) = (None, false);
-        let seen = match seen {
-            Seen::Nothing => Chain::start(),
-            Seen::Lines(seen) => seen,
-            Seen::Unreadable(why) => {
-                lost = Some(why);
-                Chain::start()
-            }
-        };
-        let mut is_as_seen = seen.lines == 0;
-        for line in text.lines() {
-            let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
-            if head.chain.is_some_and(|before| before != chain.hash.as_str()) {
-                let at = chain.lines + 1;
-                lost.get_or_insert(format!("lines before its line {at} were changed or removed"));
-            }
-            if let Some(said) = head.lost {
-                (lost, says_so) = (Some(said.into_owned()), true);
-            }
-            match head.strategy {
-                Some(strategy) => tried.push((strategy, line)),
-                None => candles.read(line),
-            }
-            chain.add(line);
-            is_as_seen |= seen == chain;
-        }
-        if !is_as_seen {
-            let found = chain.lines;
-            lost.get_or_insert(if found == 0 {
-                format!("the file is missing or empty, and had {} lines", seen.lines)
-            } else {
-                format!("the file is not the one that had {} lines; it has {found}", seen.lines)
-            });
-        }
-        Self { tried, says_so, candles, chain, lost }
-    }
-
-    /// What is noted of a strategy.
-    pub(super) fn tried(&self, strategy: &str) -> impl Iterator<Item = TriedLine> {
-        let own = self.tried.iter().filter(move |(found, _)| found == strategy);
-        own.filter_map(|(_, line)| serde_json::from_str(line).ok())
-    }
-
-    /// What candles of this name were before they grew.
-    fn root_for(&self, id: &str, look: &Look) -> String {
-        if look.is_cut || self.candles.contains(id) {
-            return self.candles.root_of(id);
-        }
-        self.candles.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
-    }
-}
-
-pub(super) fn text_of(file: &mut File) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    // A kill may have cut a character in two.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn append(file: &mut File, before: &str, added: &str) -> io::Result<()> {
-    if added.is_empty() {
-        return Ok(());
-    }
-    let is_cut = !before.is_empty() && !before.ends_with('\n');
-    let whole = if is_cut { format!("\n{added}") } else { added.to_owned() };
-    file.write_all(whole.as_bytes())
 }
 
 /// The notes, each variant once, that are not known on these candles.
@@ -350,7 +294,8 @@ pub(super) mod tests {
         let all = random_walk(1, 180);
         let start = all[0].time() + Millis::HOUR * hour;
         let (kind, run, is_cut) = (LookKind::Backtest, None, false);
-        Look { kind, run, candles: candles("BTCUSDT", &all), is_cut, span: start..start + Millis::HOUR }
+        let (span, end) = (start..start + Millis::HOUR, LookEnd::Whole);
+        Look { kind, run, candles: candles("BTCUSDT", &all), is_cut, span, end }
     }
 
     fn count(ledger: &VariantLedger, notes: &[Note], hour: i64) -> usize {
@@ -468,6 +413,43 @@ pub(super) mod tests {
             let again = fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
             assert_eq!((again.lost, again.is_first), (Some(lost), false));
         }
+    }
+
+    #[test]
+    fn what_a_run_set_out_to_try_counts_until_it_is_noted_and_once() {
+        let fixture = Fixture::new();
+        let ledger = fixture.ledger();
+        let under_way = || ledger.note(&[note("rsi", 0)], &look(0)).unwrap().under_way["rsi"];
+        ledger.begin("rsi", "r1", 20).unwrap();
+        ledger.begin("cross", "r2", 7).unwrap();
+        assert_eq!(under_way(), 20);
+        // It goes on after a kill.
+        ledger.begin("rsi", "r1", 12).unwrap();
+        assert_eq!(under_way(), 20);
+        let sweep = |end| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), end, ..look(0) };
+        let ran = [note("rsi", 1), note("rsi", 2)];
+        let noted = ledger.note(&ran, &sweep(LookEnd::Stopped)).unwrap();
+        assert_eq!((noted.under_way["rsi"], noted.families[0].1.len(), under_way()), (0, 3, 0));
+        ledger.begin("rsi", "r1", 18).unwrap();
+        assert_eq!(under_way(), 18);
+        let all = [&ran[..], &[note("rsi", 3)]].concat();
+        assert_eq!(ledger.note(&all, &sweep(LookEnd::Whole)).unwrap().families[0].1.len(), 4);
+        let whole = std::fs::read_to_string(ledger.path()).unwrap();
+        // Run again: whoever was noted to the end sets out for nothing.
+        ledger.begin("rsi", "r1", 20).unwrap();
+        ledger.note(&all, &sweep(LookEnd::Whole)).unwrap();
+        assert_eq!((under_way(), std::fs::read_to_string(ledger.path()).unwrap()), (0, whole));
+        assert_eq!(fixture.lost(), None);
+    }
+
+    #[test]
+    fn a_ledger_that_begins_with_a_run_is_new_to_that_run_alone() {
+        let fixture = Fixture::new();
+        let run = |run: &str| Look { run: Some(run.to_owned()), ..look(0) };
+        let is_first = |look: &Look| fixture.ledger().note(&[note("rsi", 1)], look).unwrap().is_first;
+        fixture.ledger().begin("rsi", "r1", 20).unwrap();
+        assert!(is_first(&run("r1")) && is_first(&run("r1")));
+        assert!(!is_first(&run("r2")) && !is_first(&look(0)));
     }
 
     #[test]

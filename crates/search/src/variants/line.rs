@@ -32,6 +32,19 @@ pub(super) struct LostLine {
     pub(super) lost: String,
 }
 
+/// What a run sets out to try, before any of it ran; the last line of a run holds.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RunLine {
+    pub(super) chain: String,
+    /// The strategy that it tries.
+    pub(super) trying: String,
+    pub(super) run: String,
+    /// Sets that may have been tried and are not noted.
+    pub(super) sets: u64,
+    /// Whether all of them ran and are noted.
+    pub(super) is_done: bool,
+}
+
 /// Variants of one family on the same candles.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TriedLine {

@@ -1,7 +1,7 @@
 //! Who looked at candles before, as ledgers know it.
 
 use super::chain::Receipt;
-use super::ledger::{Contents, text_of};
+use super::contents::{Contents, text_of};
 use super::{CandleSample, LookKind, VariantLedger};
 use std::fs::File;
 use std::io;
@@ -62,7 +62,7 @@ impl VariantLedger {
             }
         };
         let contents = Contents::of(&text, seen);
-        looks.is_first &= contents.chain.lines == 0;
+        looks.is_first &= contents.is_first(Some(run));
         looks.lost.extend(contents.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
         for line in contents.tried(strategy) {
             let is_own = line.run.as_deref() == Some(run);

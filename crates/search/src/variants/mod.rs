@@ -11,6 +11,7 @@
 //! candles ([`CandleSample`]), so that a hold-out is the same under any name.
 
 mod chain;
+mod contents;
 mod count;
 mod family;
 mod ledger;
@@ -21,7 +22,7 @@ mod trades;
 
 pub use count::{FamilyCount, VariantCount};
 pub use family::{Family, Variant, files_of};
-pub use ledger::{Known, Look, LookKind, Note, Noted, VariantLedger};
+pub use ledger::{Known, Look, LookEnd, LookKind, Note, Noted, VariantLedger};
 pub use looks::EarlierLooks;
 pub use sample::CandleSample;
 pub use trades::{join_hashes, trades_hash};

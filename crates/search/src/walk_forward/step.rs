@@ -93,7 +93,9 @@ impl WalkForward<'_> {
             balance,
             threads: self.threads,
         };
-        let SweepEnd::Done(rows) = sweep.run(journal, known, watcher)? else { return Ok(WindowEnd::Stopped) };
+        let SweepEnd::Done(rows) = sweep.run(journal, known, watcher)? else {
+            return Ok(WindowEnd::Stopped);
+        };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
         // What a strategy declares is believed while it is searched; of what is chosen, it is not.
         if let Some(best) = best {

@@ -10,11 +10,14 @@ const MANY: u64 = 10;
 const ALPHA: f64 = 0.05;
 
 pub(super) fn find(variants: &VariantCount) -> Option<Finding> {
-    let VariantCount { count, p_value, p_value_bonferroni, .. } = variants;
+    let VariantCount { count, under_way, p_value, p_value_bonferroni, .. } = variants;
     if *count < 2 {
         return None;
     }
     let mut text = format!("{count} variants of this idea were tried so far");
+    if *under_way > 0 {
+        let _ = write!(text, " ({under_way} of them by searches that were stopped or are under way)");
+    }
     if let (Some(own), Some(corrected)) = (p_value, p_value_bonferroni) {
         let _ = write!(text, ": a p-value of {own:.4} becomes {corrected:.4}");
     }

@@ -104,6 +104,14 @@ impl SearchSettings {
         }
         Ok(())
     }
+
+    /// How many sets it tries at most: of a search that knows them beforehand, exactly so many.
+    ///
+    /// # Errors
+    /// As [`SearchSettings::check`], and when no set meets the conditions.
+    pub fn most_sets(&self, space: &Space) -> Result<u64, SearchError> {
+        Ok(if self.search.learns() { self.trials } else { plan(space, self)?.len() as u64 })
+    }
 }
 
 /// The sets of a search that does not learn, in its order: none twice, each within the conditions. There may be

@@ -1,0 +1,150 @@
+//! A ledger that was read, and lines that are added to it.
+
+use super::Look;
+use super::chain::{Chain, Seen};
+use super::line::{KnownCandles, LostLine, RunLine, TriedLine};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read};
+
+/// What tells lines apart.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    chain: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    strategy: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    lost: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    trying: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    run: Option<Cow<'a, str>>,
+}
+
+/// A ledger that was read.
+pub(super) struct Contents<'a> {
+    /// Those of families, each with its strategy.
+    tried: Vec<(Cow<'a, str>, &'a str)>,
+    /// By strategy and run, how far it is.
+    pub(super) runs: BTreeMap<(String, String), RunLine>,
+    /// Every run that noted something; none for one that cannot be repeated.
+    noted: BTreeSet<Option<Cow<'a, str>>>,
+    /// Whether a line of it says what is lost.
+    says_so: bool,
+    pub(super) candles: KnownCandles,
+    pub(super) chain: Chain,
+    pub(super) lost: Option<String>,
+}
+
+/// Lines to be added.
+pub(super) struct Added {
+    pub(super) chain: Chain,
+    pub(super) text: String,
+}
+
+impl Added {
+    /// To what was read: first of all, what is lost of it.
+    pub(super) fn to(contents: &Contents<'_>) -> io::Result<Self> {
+        let mut added = Self { chain: contents.chain.clone(), text: String::new() };
+        if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.says_so) {
+            added.push(&LostLine { chain: added.chain.hash.clone(), lost: lost.clone() })?;
+        }
+        Ok(added)
+    }
+
+    pub(super) fn push(&mut self, line: &impl Serialize) -> io::Result<()> {
+        let line = serde_json::to_string(line)?;
+        self.chain.add(&line);
+        self.text.push_str(&line);
+        self.text.push('\n');
+        Ok(())
+    }
+}
+
+impl<'a> Contents<'a> {
+    /// What is whole of a text, held to what a receipt says of it.
+    pub(super) fn of(text: &'a str, seen: Seen) -> Self {
+        let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
+        let (mut lost, mut says_so) = (None, false);
+        let (mut runs, mut noted) = (BTreeMap::new(), BTreeSet::new());
+        let seen = match seen {
+            Seen::Nothing => Chain::start(),
+            Seen::Lines(seen) => seen,
+            Seen::Unreadable(why) => {
+                lost = Some(why);
+                Chain::start()
+            }
+        };
+        let mut is_as_seen = seen.lines == 0;
+        for line in text.lines() {
+            let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
+            if head.chain.is_some_and(|before| before != chain.hash.as_str()) {
+                let at = chain.lines + 1;
+                lost.get_or_insert(format!("lines before its line {at} were changed or removed"));
+            }
+            if let Some(said) = head.lost {
+                (lost, says_so) = (Some(said.into_owned()), true);
+            }
+            match (head.strategy, head.trying) {
+                (Some(strategy), _) => {
+                    tried.push((strategy, line));
+                    noted.insert(head.run);
+                }
+                (None, Some(_)) => {
+                    if let Ok(line) = serde_json::from_str::<RunLine>(line) {
+                        noted.insert(head.run);
+                        runs.insert((line.trying.clone(), line.run.clone()), line);
+                    }
+                }
+                (None, None) => candles.read(line),
+            }
+            chain.add(line);
+            is_as_seen |= seen == chain;
+        }
+        if !is_as_seen {
+            let found = chain.lines;
+            lost.get_or_insert(if found == 0 {
+                format!("the file is missing or empty, and had {} lines", seen.lines)
+            } else {
+                format!("the file is not the one that had {} lines; it has {found}", seen.lines)
+            });
+        }
+        Self { tried, runs, noted, says_so, candles, chain, lost }
+    }
+
+    /// What is noted of a strategy.
+    pub(super) fn tried(&self, strategy: &str) -> impl Iterator<Item = TriedLine> {
+        let own = self.tried.iter().filter(move |(found, _)| found == strategy);
+        own.filter_map(|(_, line)| serde_json::from_str(line).ok())
+    }
+
+    /// Sets of a strategy that other runs may have tried, and have not noted.
+    pub(super) fn sets_under_way(&self, strategy: &str, own: Option<&str>) -> u64 {
+        let is_other = |line: &&RunLine| line.trying == strategy && own != Some(line.run.as_str());
+        self.runs.values().filter(is_other).map(|line| line.sets).sum()
+    }
+
+    /// Whether nothing was noted before a run, as far as anybody knows.
+    pub(super) fn is_first(&self, own: Option<&str>) -> bool {
+        let is_own = |run: &Option<Cow<'_, str>>| run.is_some() && run.as_deref() == own;
+        self.lost.is_none() && self.noted.iter().all(is_own)
+    }
+
+    /// What candles of this name were before they grew.
+    pub(super) fn root_for(&self, id: &str, look: &Look) -> String {
+        if look.is_cut || self.candles.contains(id) {
+            return self.candles.root_of(id);
+        }
+        self.candles.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
+    }
+}
+
+pub(super) fn text_of(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    // A kill may have cut a character in two.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
