@@ -171,6 +171,8 @@ fn the_candles_that_were_chosen_are_a_choice_and_a_file_that_grew_is_none() {
     assert_eq!(count_of(&folder, &["--to", &moment(40)]), 3);
     let folder = folder.with("BTCUSDT_1m.csv", &cut(3, 50));
     assert_eq!(count_of(&folder, &[]), 4, "a file without its first candles");
+    let folder = folder.with("BTCUSDT_1m.csv", &cut(0, 45));
+    assert_eq!(count_of(&folder, &[]), 5, "a file without its last candles, after a look at them");
 }
 
 #[test]

@@ -453,6 +453,19 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn candles_that_became_fewer_after_a_look_are_another_choice() {
+        let fixture = Fixture::new();
+        let all = random_walk(1, 400);
+        let roots = |count: usize| {
+            let candles = candles("BTCUSDT", &all[..count]);
+            let look = Look { span: candles.span().unwrap(), candles, ..look(0) };
+            let known = fixture.ledger().note(&[note("rsi", 1)], &look).unwrap().families.remove(0).1;
+            known.into_iter().map(|known| known.root).collect::<std::collections::BTreeSet<_>>().len()
+        };
+        assert_eq!([200, 300, 250, 240, 260, 300, 400, 399].map(roots), [1, 1, 2, 3, 3, 3, 3, 3]);
+    }
+
+    #[test]
     fn two_at_once_lose_nothing() {
         let fixture = Fixture::new();
         std::thread::scope(|scope| {

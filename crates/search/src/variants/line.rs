@@ -103,17 +103,18 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// The root of known candles of which these are more, or that are more of these.
+    /// The root of known candles of which these are more. Fewer are a choice: whoever cuts candles after a look chose where they end.
     pub(super) fn root_like(&self, sample: &CandleSample) -> Option<String> {
-        let mut lines: Vec<&CandlesLine> = self.0.values().filter(|line| line.is_kin_of(sample)).collect();
-        lines.sort_by(|one, two| one.candles.cmp(&two.candles));
-        lines.first().map(|line| line.root.clone())
-    }
-}
-
-impl CandlesLine {
-    fn is_kin_of(&self, sample: &CandleSample) -> bool {
-        !self.is_cut && (sample.is_grown_from(&self.sample) || self.sample.is_grown_from(sample))
+        let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
+        let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();
+        for line in self.0.values().filter(|line| !line.is_cut) {
+            let known = longest.entry(&line.root).or_insert(line);
+            if length(line) > length(known) {
+                *known = line;
+            }
+        }
+        let grown = longest.into_values().filter(|line| sample.is_grown_from(&line.sample));
+        grown.max_by_key(|line| length(line)).map(|line| line.root.clone())
     }
 }
 

@@ -17,6 +17,7 @@ mod family;
 mod ledger;
 mod line;
 mod looks;
+mod moves;
 mod sample;
 mod trades;
 

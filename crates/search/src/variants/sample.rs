@@ -2,13 +2,16 @@
 //!
 //! A candle is known by when it closed and at what price. Its hash decides whether it is in the sample, so that two samples of the
 //! same candles hold the same ones, wherever either begins or ends. Volumes, other prices of the candle, prices beyond seven digits,
-//! and whether it is a candle of one minute or of five do not matter. Candles that were moved in time are other candles.
+//! and whether it is a candle of one minute or of five do not matter. Candles of one interval that were rescaled, rounded or stirred a
+//! little are known by their moves ([`Moves`]). Candles that were moved in time are other candles.
 
+use super::moves::Moves;
 use candlewick_sdk::{CandleSeries, Millis};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A sample has at most so many candles of a series: of a million, one in 256.
 const MAX_POINTS: usize = 4096;
@@ -37,15 +40,21 @@ pub(super) struct SeriesSample {
     /// One candle in two to the power of this is in the sample.
     rarity: u32,
     points: Points,
+    /// Older ones have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    moves: Option<Moves>,
     /// When each of them closed; known where the candles are at hand.
     #[serde(skip)]
     times: Vec<Millis>,
 }
 
-/// Hashes, in the order of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Hashes, in the order of time: a part of those that all parts of a sample share.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
-struct Points(Vec<u64>);
+struct Points {
+    all: Arc<[u64]>,
+    part: Range<usize>,
+}
 
 impl CandleSample {
     /// Of all candles of these series.
@@ -129,7 +138,8 @@ impl SeriesSample {
             to: series.end(),
             candles: series.candles().len(),
             rarity,
-            points: Points(points),
+            points: Points::of(points),
+            moves: Moves::of(series),
             times,
         }
     }
@@ -138,15 +148,15 @@ impl SeriesSample {
     pub(super) fn unsampled(symbol: &str, interval: &str, span: &Range<Millis>) -> Self {
         let (symbol, interval) = (symbol.to_owned(), interval.to_owned());
         let (points, times) = (Points::default(), Vec::new());
-        Self { symbol, interval, from: span.start, to: span.end, candles: 0, rarity: 0, points, times }
+        let (from, to, moves) = (span.start, span.end, None);
+        Self { symbol, interval, from, to, candles: 0, rarity: 0, points, moves, times }
     }
 
     fn part(&self, [first, end]: [usize; 2], range: &Range<Millis>) -> Self {
-        let own = |all: &[u64]| all.get(first..end).unwrap_or_default().to_vec();
         Self {
             from: self.from.max(range.start),
             to: self.to.min(range.end),
-            points: Points(own(&self.points.0)),
+            points: self.points.part(first..end),
             times: self.times.get(first..end).unwrap_or_default().to_vec(),
             ..self.clone()
         }
@@ -162,7 +172,7 @@ impl SeriesSample {
 
     /// Points that a sample of this rarity has.
     fn at(&self, rarity: u32) -> impl Iterator<Item = u64> {
-        self.points.0.iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
+        self.points.as_slice().iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
     }
 
     fn is_grown_from(&self, other: &Self) -> bool {
@@ -181,7 +191,7 @@ impl SeriesSample {
         let rarity = self.rarity.max(other.rarity);
         let theirs: HashSet<u64> = other.at(rarity).collect();
         let in_both = |time: &Millis| both.start < *time && *time <= both.end;
-        let timed = self.points.0.iter().zip(&self.times);
+        let timed = self.points.as_slice().iter().zip(&self.times);
         let own: Vec<u64> = timed
             .filter(|(point, time)| point.trailing_zeros() >= rarity && in_both(time))
             .map(|(point, _)| *point)
@@ -192,7 +202,8 @@ impl SeriesSample {
         } else {
             alike >= FEWEST_ALIKE && alike * PART_ALIKE >= own.len().min(theirs.len())
         };
-        is_same.then_some(both)
+        let have_moved_alike = || Some(self.moves.as_ref()?.are_alike(other.moves.as_ref()?, &both));
+        (is_same || have_moved_alike() == Some(true)).then_some(both)
     }
 }
 
@@ -207,10 +218,35 @@ fn point(time: Millis, close: f64) -> u64 {
     (mixed ^ mixed >> 31) & ((1 << (4 * DIGITS)) - 1)
 }
 
+impl Points {
+    fn of(points: Vec<u64>) -> Self {
+        Self { part: 0..points.len(), all: points.into() }
+    }
+
+    fn as_slice(&self) -> &[u64] {
+        self.all.get(self.part.clone()).unwrap_or_default()
+    }
+
+    /// Those of these places.
+    fn part(&self, places: Range<usize>) -> Self {
+        let part = self.part.start + places.start..self.part.start + places.end;
+        let is_inside = places.start <= places.end && part.end <= self.part.end;
+        Self { all: Arc::clone(&self.all), part: if is_inside { part } else { 0..0 } }
+    }
+}
+
+impl PartialEq for Points {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for Points {}
+
 impl From<Points> for String {
     fn from(points: Points) -> Self {
-        let mut text = Self::with_capacity(points.0.len() * DIGITS);
-        for point in points.0 {
+        let mut text = Self::with_capacity(points.as_slice().len() * DIGITS);
+        for point in points.as_slice() {
             let _ = write!(text, "{point:0DIGITS$x}");
         }
         text
@@ -221,7 +257,7 @@ impl From<String> for Points {
     fn from(text: String) -> Self {
         let digits = text.as_bytes().chunks_exact(DIGITS);
         let parsed = digits.map(|digits| u64::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
-        Self(parsed.map(Result::unwrap_or_default).collect())
+        Self::of(parsed.map(Result::unwrap_or_default).collect())
     }
 }
 
@@ -303,6 +339,36 @@ mod tests {
             Candle::new(five[0].time(), minutes(5), Ohlcv { open, high, low, close, volume: 0.0 }).unwrap()
         });
         assert!(own.seen_in(&sample("MINE@5m", &longer.collect::<Vec<_>>())).is_some());
+    }
+
+    #[test]
+    fn candles_that_were_rescaled_or_rounded_are_known_and_count_as_another_choice() {
+        let candles = random_walk(3, 20_000);
+        let own = sample("BTCUSDT@1m", &candles);
+        let rounded = |place: usize| {
+            let digits = 10_f64.powi(4 - candles[0].close().log10().ceil() as i32);
+            let number = |price: f64| (price * digits * 10.0).round() / digits;
+            let candle = &candles[place];
+            let [open, high, low, close] =
+                [candle.open(), candle.high(), candle.low(), candle.close()].map(number);
+            let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+            Candle::new(candle.time(), minutes(1), numbers).unwrap()
+        };
+        let other = sample("MINE@1m", &(9_000..20_000).map(rounded).collect::<Vec<_>>());
+        let span = Some(candles[9_000].time()..own.span().unwrap().end);
+        assert_eq!((own.seen_in(&other), other.seen_in(&own)), (span.clone(), span));
+        assert_ne!(own.id(), sample("BTCUSDT@1m", &(0..20_000).map(rounded).collect::<Vec<_>>()).id());
+    }
+
+    #[test]
+    fn parts_of_a_sample_share_its_points() {
+        let own = sample("BTCUSDT@1m", &random_walk(3, 10_000));
+        let span = own.span().unwrap();
+        let part = own.within(&(span.start + Millis::HOUR..span.end - Millis::HOUR));
+        assert!(part.0[0].points.as_slice().len() < own.0[0].points.as_slice().len());
+        assert!(Arc::ptr_eq(&part.0[0].points.all, &own.0[0].points.all));
+        let within = part.within(&(span.start + Millis::HOUR * 2..span.end));
+        assert_eq!(within, own.within(&(span.start + Millis::HOUR * 2..span.end - Millis::HOUR)));
     }
 
     #[test]

@@ -1,0 +1,194 @@
+//! How prices moved, at moments that the clock chooses: the same for candles that were rescaled, rounded or stirred a little.
+//!
+//! Two series of an interval are taken for the same candles when their moves correlate with 0.95 or more. Independent prices do so with
+//! a probability that is not worth a thought; prices of one market at two venues do, and one is a look at the other.
+
+use candlewick_sdk::{Candle, CandleSeries, Millis};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A series has at most so many.
+const MAX_MOVES: i64 = 1_024;
+/// Over how many candles each goes.
+const CANDLES: i64 = 4;
+/// Fewer that do not overlap cannot tell.
+const FEWEST_TO_TELL: f64 = 16.0;
+/// From this correlation on they are the same.
+const ALIKE: f64 = 0.95;
+/// What the median move is written as.
+const MEDIAN: f64 = 32.0;
+/// Stands where a candle is missing.
+const MISSING: i8 = i8::MIN;
+
+/// The moves of a series.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub(super) struct Moves {
+    /// Of the candles.
+    interval: i64,
+    /// From one to the next: the interval times a power of two.
+    step: i64,
+    /// When the first one ended, in steps since 1970.
+    first: i64,
+    values: Arc<[i8]>,
+}
+
+/// How they are written: two hexadecimal digits each.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    interval: i64,
+    step: i64,
+    first: i64,
+    values: String,
+}
+
+impl Moves {
+    /// Of candles; nothing where their prices do not move.
+    pub(super) fn of(series: &CandleSeries) -> Option<Self> {
+        let (interval, start, end) =
+            (series.interval().length().get(), series.start().get(), series.end().get());
+        let mut step = interval;
+        while (end - start) / step > MAX_MOVES {
+            step *= 2;
+        }
+        let close_at = |time: i64| {
+            let opened = Millis::new(time - interval);
+            let place = series.candles().binary_search_by_key(&opened, Candle::time).ok()?;
+            Some(series.candles()[place].close())
+        };
+        let move_to = |time: i64| Some((close_at(time)? / close_at(time - CANDLES * interval)?).ln());
+        let first = start.div_euclid(step) + 1;
+        let moves: Vec<Option<f64>> =
+            (first..=end.div_euclid(step)).map(|place| move_to(place * step)).collect();
+        let mut sizes: Vec<f64> =
+            moves.iter().flatten().map(|size| size.abs()).filter(|size| *size > 0.0).collect();
+        sizes.sort_unstable_by(f64::total_cmp);
+        let median = *sizes.get(sizes.len() / 2)?;
+        let written = |size: Option<f64>| match size {
+            Some(size) => (size / median * MEDIAN).round().clamp(-127.0, 127.0) as i8,
+            None => MISSING,
+        };
+        Some(Self { interval, step, first, values: moves.into_iter().map(written).collect() })
+    }
+
+    /// Whether both moved alike in a stretch of time.
+    pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
+        if self.interval != other.interval || self.interval <= 0 {
+            return false;
+        }
+        let step = self.step.max(other.step);
+        let places = both.start.get().div_euclid(step) + 1..=both.end.get().div_euclid(step);
+        let pairs = places.filter_map(|place| self.at(place * step).zip(other.at(place * step)));
+        let (mut count, mut sums) = (0.0, [0.0; 5]);
+        for (one, two) in pairs {
+            count += 1.0;
+            for (sum, more) in sums.iter_mut().zip([one, two, one * one, two * two, one * two]) {
+                *sum += more;
+            }
+        }
+        let [one, two, squared_one, squared_two, product] = sums.map(|sum| sum / count);
+        let (variances, covariance) =
+            ((squared_one - one * one) * (squared_two - two * two), product - one * two);
+        let apart = (step as f64 / (CANDLES * self.interval) as f64).min(1.0);
+        count * apart >= FEWEST_TO_TELL && covariance > 0.0 && covariance >= ALIKE * variances.sqrt()
+    }
+
+    fn at(&self, time: i64) -> Option<f64> {
+        let place = usize::try_from(time.div_euclid(self.step) - self.first).ok()?;
+        self.values.get(place).filter(|value| **value != MISSING).map(|value| f64::from(*value))
+    }
+}
+
+impl From<Moves> for Written {
+    fn from(moves: Moves) -> Self {
+        let mut values = String::with_capacity(moves.values.len() * 2);
+        for value in &*moves.values {
+            let _ = write!(values, "{:02x}", value.cast_unsigned());
+        }
+        Self { interval: moves.interval, step: moves.step, first: moves.first, values }
+    }
+}
+
+impl From<Written> for Moves {
+    fn from(written: Written) -> Self {
+        let digits = written.values.as_bytes().chunks_exact(2);
+        let parsed = digits.map(|digits| u8::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
+        let values = parsed.map(|value| value.map_or(MISSING, u8::cast_signed)).collect();
+        // What somebody wrote by hand may be anything.
+        Self { interval: written.interval, step: written.step.max(1), first: written.first, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{Ohlcv, Series};
+
+    fn changed(candles: &[Candle], change: impl Fn(usize, f64) -> f64) -> CandleSeries {
+        let series = Series { symbol: "X".parse().unwrap(), interval: "1m".parse().unwrap() };
+        let other = |(place, candle): (usize, &Candle)| {
+            let close = change(place, candle.close());
+            let (open, high, low, volume) = (close, close, close, 1.0);
+            Candle::new(candle.time(), series.interval, Ohlcv { open, high, low, close, volume }).unwrap()
+        };
+        let candles: Vec<Candle> = candles.iter().enumerate().map(other).collect();
+        CandleSeries::new(series, candles).unwrap()
+    }
+
+    fn are_alike(one: &CandleSeries, two: &CandleSeries) -> bool {
+        let [first, second] = [one, two].map(|series| Moves::of(series).unwrap());
+        let both = one.start().max(two.start())..one.end().min(two.end());
+        let read: Moves = serde_json::from_str(&serde_json::to_string(&first).unwrap()).unwrap();
+        assert_eq!(read, first);
+        assert_eq!(first.are_alike(&second, &both), second.are_alike(&first, &both));
+        first.are_alike(&second, &both)
+    }
+
+    /// The typical size of a move from one candle to the next.
+    fn size(candles: &[Candle]) -> f64 {
+        let squares = candles.windows(2).map(|pair| (pair[1].close() - pair[0].close()).powi(2));
+        (squares.sum::<f64>() / candles.len() as f64).sqrt()
+    }
+
+    #[test]
+    fn candles_that_were_rescaled_rounded_or_stirred_moved_alike() {
+        for seed in 1..6 {
+            let candles = random_walk(seed, 30_000);
+            let (own, size) = (changed(&candles, |_, close| close), size(&candles));
+            let changes: [&dyn Fn(usize, f64) -> f64; 5] = [
+                &|_, close| close * 1.000_1,
+                &|_, close| close / 1_000.0,
+                &|_, close| close + 100.0 * size,
+                &|_, close| (close / size).round() * size,
+                &|place, close| close + 0.3 * size * (place as f64 * 12.9898).sin(),
+            ];
+            for (number, change) in changes.iter().enumerate() {
+                for (from, to) in [(0, 30_000), (1, 30_000), (24_000, 30_000), (28_000, 29_400)] {
+                    let other = changed(&candles[from..to], change);
+                    assert!(are_alike(&own, &other), "seed {seed}, change {number}, {from} to {to}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_prices_are_told_apart_and_so_are_markets_that_move_together() {
+        let closes = |seed: u64| random_walk(seed, 4_000);
+        for seed in 1..200 {
+            let (one, two) = (closes(seed), closes(seed + 1_000));
+            for count in [100, 400, 4_000] {
+                let [own, other] = [&one, &two].map(|candles| changed(&candles[..count], |_, close| close));
+                assert!(!are_alike(&own, &other), "seed {seed}, {count} candles");
+            }
+        }
+        // A correlation of 0.8: three parts in common to four of its own and of the other.
+        let [common, one, two] = [1, 2, 3].map(closes);
+        let mixed = |own: &[Candle]| {
+            changed(&common, |place, close| (close.ln() * 2.0 + own[place].close().ln()).exp())
+        };
+        assert!(!are_alike(&mixed(&one), &mixed(&two)));
+    }
+}
