@@ -42,7 +42,10 @@ fn main() -> ExitCode {
     let app = honest::add(App::with_builtin_strategies(), &mut honest);
     let app = trial::add_honest(app, &mut honest);
     let app = trial::add_cheats(cheat::add(app, &mut cheats));
-    if std::env::args().nth(1).is_some_and(|first| ["strategy", "sweep"].contains(&first.as_str())) {
+    if std::env::args()
+        .nth(1)
+        .is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str()))
+    {
         return app.run();
     }
     // Words of the test harness choose among its tests, of which this is one.
@@ -75,6 +78,10 @@ fn main() -> ExitCode {
     problems.extend(sweep("t-table-by-close", 5, "by their prices", folder.path()));
     problems.extend(sweep("t-once-model", 5, "otherwise in a new process", folder.path()));
     problems.extend(sweep("t-engulfing", 0, "", folder.path()));
+    problems.extend(walk("t-declared-future", 5, "t-declared-future declares", folder.path()));
+    problems.extend(walk("t-table-by-close", 5, "by their prices", folder.path()));
+    problems.extend(walk("t-once-model", 5, "otherwise in a new process", folder.path()));
+    problems.extend(walk("t-engulfing", 0, "", folder.path()));
     for problem in &problems {
         println!("{problem}");
     }
@@ -173,13 +180,27 @@ fn check(name: &str, folder: &Path) -> Said {
 
 /// What is wrong with how a sweep of a strategy ended: a cheat's best set is shown and written nowhere.
 fn sweep(strategy: &str, code: i32, says: &str, folder: &Path) -> Option<String> {
+    search(("sweep", "results.csv"), strategy, (code, says), folder)
+}
+
+/// The same of a walk forward.
+fn walk(strategy: &str, code: i32, says: &str, folder: &Path) -> Option<String> {
+    search(("walk-forward", "windows.csv"), strategy, (code, says), folder)
+}
+
+fn search(
+    (command_name, results): (&str, &str),
+    strategy: &str,
+    (code, says): (i32, &str),
+    folder: &Path,
+) -> Option<String> {
     let bot = format!(
         "[[bots]]\nname = \"bot\"\nsymbol = \"ETHUSDT\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\nclose_type = \"01:00\"\n"
     );
     std::fs::write(folder.join("bot.toml"), bot).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([
-        "sweep",
+        command_name,
         "--config",
         "bot.toml",
         "--data",
@@ -187,12 +208,14 @@ fn sweep(strategy: &str, code: i32, says: &str, folder: &Path) -> Option<String>
         "--param",
         "close_type=01:00,02:00",
     ]);
-    command.args(["--out", strategy]).current_dir(folder).env_clear().env("XDG_CACHE_HOME", folder);
+    let out = format!("{command_name}-{strategy}");
+    command.args(["--out", &out]).current_dir(folder).env_clear().env("XDG_CACHE_HOME", folder);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    let has_results = folder.join(strategy).join("results.csv").exists();
+    let has_results = folder.join(&out).join(results).exists();
     let is_expected = output.status.code() == Some(code) && said.contains(says) && has_results == (code == 0);
-    (!is_expected).then(|| format!("a sweep of {strategy} must end with {code} and say {says:?}: {said}"))
+    (!is_expected)
+        .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {said}"))
 }
 
 /// What is wrong with what was said.

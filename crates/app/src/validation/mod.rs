@@ -33,11 +33,20 @@ const SYNTHETIC_CANDLES: usize = 1_500;
 pub struct ValidationReport {
     /// What each check found.
     pub checked: Vec<Checked>,
-    /// What it was checked on, with the number of candles.
-    markets: Vec<(String, usize)>,
+    /// What it was checked on.
+    markets: Vec<CheckedMarket>,
     /// Nothing when it was too slow to be checked at all.
     validation: Option<Validation>,
     speed: Speed,
+}
+
+/// Candles that it was checked on.
+struct CheckedMarket {
+    name: String,
+    /// How many were taken, the newest.
+    candles: usize,
+    /// How many there were.
+    given: usize,
 }
 
 /// What some of the checks are made with.
@@ -76,8 +85,13 @@ fn examine_quietly(
     progress: &mut dyn FnMut(Check),
 ) -> Result<ValidationReport, ValidationError> {
     let warmup = subject.build()?.warmup();
+    let given = market.as_ref().map(|market| market.candles.len());
     let markets = market.map_or_else(|| synthetic(subject, warmup), |market| vec![newest(market)]);
-    let names = markets.iter().map(|market| (market.name.clone(), market.candles.len())).collect();
+    let names = markets.iter().map(|market| {
+        let candles = market.candles.len();
+        CheckedMarket { name: market.name.clone(), candles, given: given.unwrap_or(candles) }
+    });
+    let names = names.collect();
     progress(Check::Speed);
     let speed = Speed::of(subject);
     let mut examined = ValidationReport { checked: Vec::new(), markets: names, validation: None, speed };

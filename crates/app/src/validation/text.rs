@@ -1,7 +1,7 @@
 //! What the checks found, for people and for machines.
 
-use super::ValidationReport;
-use candlewick_records::table;
+use super::{CheckedMarket, ValidationReport};
+use candlewick_records::{counted, table};
 use candlewick_sdk::testkit::{Finding, Subject};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -10,7 +10,13 @@ impl ValidationReport {
     /// A table, check by check.
     pub fn text(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
-        let markets = self.markets.iter().map(|(name, count)| format!("{name} ({count} candles)"));
+        let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| {
+            if candles < given {
+                format!("{name} (the newest {candles} of {given} candles)")
+            } else {
+                format!("{name} ({candles} candles)")
+            }
+        });
         let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
         let params = if is_usual { "its usual parameters".to_owned() } else { subject.params.to_string() };
         let mut text = format!(
@@ -32,7 +38,7 @@ impl ValidationReport {
     /// One document.
     pub fn document(&self, subject: &Subject) -> Value {
         let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
-        let market = |(name, candles): &(String, usize)| json!({ "name": name, "candles": candles });
+        let market = |market: &CheckedMarket| json!({ "name": market.name, "candles": market.candles, "given": market.given });
         let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         json!({
             "strategy": subject.entry.name,
@@ -57,6 +63,19 @@ impl ValidationReport {
     }
 
     fn closing(&self) -> String {
+        let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
+        let signals = self.signals_words();
+        match older {
+            0 => signals,
+            _ => format!(
+                "{signals} {} before these {} not checked: give a file that ends there.",
+                counted(older, "candle", "candles"),
+                if older == 1 { "was" } else { "were" }
+            ),
+        }
+    }
+
+    fn signals_words(&self) -> String {
         let signals = self.validation.as_ref().map(|validation| validation.signals);
         match signals {
             Some(0) => "It gave no signal on these candles, so that little was seen: give --data or other parameters.".to_owned(),

@@ -25,6 +25,7 @@ mod status;
 mod strategy;
 mod sweep;
 mod trades;
+mod verified;
 mod walk_forward;
 mod why;
 

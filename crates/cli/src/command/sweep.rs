@@ -1,7 +1,8 @@
 //! `sweep`: many backtests of one bot, to see what its parameters do.
 
+use super::verified::verify_set;
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
@@ -11,11 +12,8 @@ use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
     PreparedSearch, ResultFolder, ShardPlan, SweepRun, TriedCount, best_bot, count_sweep,
 };
-use candlewick_app::validation::verify_best;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepCount, SweepReport, SweepResults, write_sweep_page};
-use candlewick_sdk::BotContext;
-use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
@@ -174,7 +172,7 @@ impl SweepContext<'_> {
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
             checked.map_err(|error| self.failure(error))?;
-            self.verify(best)?;
+            verify_set(self.prepared, &best.candidate)?;
         }
         let payout = settings.simulation.payout_percent.to_fraction();
         let luck = Luck::of(&rows, payout, sweep.search.seed);
@@ -198,20 +196,6 @@ impl SweepContext<'_> {
         let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
         self.noted.begin(sets.saturating_sub(known as u64));
         Ok(())
-    }
-
-    /// Shows the best set its candles one by one, here and in a process of its own: nothing of it is a result before.
-    fn verify(&self, best: &TrialRow) -> Result<(), Failure> {
-        let PreparedSearch { entry, space, sweep, candles, .. } = self.prepared;
-        let bot = space.bot(&best.candidate);
-        let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
-        let expiry = bot.expiry();
-        let context = BotContext { bot: bot.name, symbol: bot.symbol, interval: bot.interval, expiry };
-        let subject = Subject { entry: (*entry).clone(), params: bot.params, bot: context };
-        let seed = sweep.search.seed;
-        let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
-        let help = format!("see what else there is: candlewick strategy check {}", subject.entry.name);
-        verified.map_err(|error| Failure::new(FailureKind::Check, error).help(help))
     }
 
     /// Writes the results: the same bytes, however often the sweep was stopped.

@@ -1,5 +1,6 @@
 //! `walk-forward`: parameters chosen on past candles, tested on those that came after.
 
+use super::verified::verify_chosen;
 use crate::candles::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -32,7 +33,8 @@ use std::path::PathBuf;
                   Every window begins with the whole balance. The statistics are of the trades of all tests together.\n\n\
                   No window sees the hold-out. --open-hold-out searches the last training before it and trades the \
                   best set on it: once for the same candles, strategy and parameters, as the list in [data].state \
-                  remembers.\n\nStopped or killed, the same command goes on where it was.\n\nExamples:\n  candlewick \
+                  remembers.\n\nThe sets that windows chose are verified before anything is shown or written, as the best of a sweep is: candle \
+                  by candle and in a new process; where there are more than five, those that were chosen most often.\n\nStopped or killed, the same command goes on where it was.\n\nExamples:\n  candlewick \
                   walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
                   --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  candlewick walk-forward \
                   --config my.toml --param period=5..30 --open-hold-out"
@@ -73,6 +75,11 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
     let counted = walk.count(&outcome, context.registry);
+    let opened = match &outcome.hold_out {
+        Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
+        Some(HoldOutOutcome::Locked { .. }) | None => None,
+    };
+    let verified = verify_chosen(&prepared, &outcome.windows, opened)?;
     let (report, all) = report_of(&outcome, (&terms, &prepared), walk.layout(), counted.as_ref())?;
     let caveats = caveats_of((&terms, &prepared), counted.as_ref());
     let counted = counted.map(|counted| {
@@ -83,8 +90,8 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         })
     });
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
-    let summary =
-        WalkForwardSummary::new(&report, outcome.resumed, counted.as_ref(), stopwatch.elapsed(), files);
+    let resumed = (outcome.resumed, verified);
+    let summary = WalkForwardSummary::new(&report, resumed, counted.as_ref(), stopwatch.elapsed(), files);
     show(&summary, context.global)?;
     Ok(Ending::Done)
 }

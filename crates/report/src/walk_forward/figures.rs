@@ -1,6 +1,6 @@
 //! The report as people read it.
 
-use super::{ChosenLine, Joined, WalkForwardReport, WalkForwardSummary, WindowLine, percent};
+use super::{ChosenLine, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine, percent};
 use crate::value::short;
 use candlewick_records::{counted, table, utc};
 use candlewick_sdk::Millis;
@@ -33,6 +33,13 @@ impl fmt::Display for WalkForwardSummary<'_> {
         }
         if let Some(problem) = &self.uncounted {
             write!(f, "\nnote: variants unknown: {problem}")?;
+        }
+        let VerifiedSets { verified, chosen } = self.verified;
+        if verified < chosen {
+            write!(
+                f,
+                "\nnote: of {chosen} sets that windows chose the {verified} chosen most often were verified"
+            )?;
         }
         for file in &self.files {
             write!(f, "\nwrote {}", file.display())?;

@@ -84,6 +84,15 @@ pub struct WalkForwardReport {
     pub(super) curve: Option<String>,
 }
 
+/// How many of the sets that windows chose were verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct VerifiedSets {
+    /// So many: those that were chosen most often.
+    pub verified: usize,
+    /// Of so many different ones.
+    pub chosen: usize,
+}
+
 /// A report and how it came about this time.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardSummary<'a> {
@@ -97,6 +106,8 @@ pub struct WalkForwardSummary<'a> {
     /// Why they could not be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncounted: Option<String>,
+    /// How many of the sets that windows chose were verified in a new process.
+    pub verified: VerifiedSets,
     /// What the number of variants rests on, in words.
     pub variants_notices: Vec<String>,
     /// Real time that it took.
@@ -214,7 +225,7 @@ impl<'a> WalkForwardSummary<'a> {
     /// A report that was written to these files.
     pub fn new(
         report: &'a WalkForwardReport,
-        resumed: usize,
+        (resumed, verified): (usize, VerifiedSets),
         counted: Option<&io::Result<SweepCount>>,
         elapsed: Duration,
         files: Vec<PathBuf>,
@@ -233,7 +244,7 @@ impl<'a> WalkForwardSummary<'a> {
                 begins.into_iter().chain(under_way_words(count.under_way)).collect()
             }
         };
-        Self { report, resumed, variants_tried, uncounted, variants_notices, elapsed_ms, files }
+        Self { report, resumed, variants_tried, uncounted, verified, variants_notices, elapsed_ms, files }
     }
 }
 

@@ -1,0 +1,48 @@
+//! Sets that a search chose, verified before anything of them is shown or written.
+
+use crate::failure::{Failure, FailureKind};
+use candlewick_app::search::PreparedSearch;
+use candlewick_app::validation::verify_best;
+use candlewick_report::walk_forward::VerifiedSets;
+use candlewick_sdk::BotContext;
+use candlewick_sdk::testkit::Subject;
+use candlewick_search::sweep::Candidate;
+use candlewick_search::walk_forward::WindowResult;
+
+/// A walk may choose as many sets as it has windows; each takes several runs over all candles.
+const MOST_VERIFIED: usize = 5;
+
+/// Shows a set its candles one by one, here and in a process of its own: nothing of it is a result before.
+pub(super) fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
+    let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
+    let bot = space.bot(candidate);
+    let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
+    let expiry = bot.expiry();
+    let context = BotContext { bot: bot.name, symbol: bot.symbol, interval: bot.interval, expiry };
+    let subject = Subject { entry: (*entry).clone(), params: bot.params, bot: context };
+    let seed = sweep.search.seed;
+    let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
+    let help = format!("see what else there is: candlewick strategy check {}", subject.entry.name);
+    verified.map_err(|error| Failure::new(FailureKind::Check, error).help(help))
+}
+
+/// The same with the sets that a walk chose, each once: the hold-out's first, then those that were chosen most often.
+pub(super) fn verify_chosen<'a>(
+    prepared: &PreparedSearch<'_>,
+    windows: &'a [WindowResult],
+    hold_out: Option<&'a WindowResult>,
+) -> Result<VerifiedSets, Failure> {
+    let candidate = |step: &'a WindowResult| Some(&step.chosen.as_ref()?.candidate);
+    let own = hold_out.and_then(candidate);
+    let mut chosen: Vec<(&Candidate, usize)> = own.map(|own| (own, usize::MAX)).into_iter().collect();
+    for candidate in windows.iter().filter_map(candidate) {
+        match chosen.iter_mut().find(|(known, _)| *known == candidate) {
+            Some((_, times)) => *times = times.saturating_add(1),
+            None => chosen.push((candidate, 1)),
+        }
+    }
+    chosen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let verified = chosen.iter().take(MOST_VERIFIED);
+    verified.clone().try_for_each(|(candidate, _)| verify_set(prepared, candidate))?;
+    Ok(VerifiedSets { verified: verified.len(), chosen: chosen.len() })
+}
