@@ -126,8 +126,8 @@ mod tests {
         // The first three numbers of the reference generator from a state of 0.
         let expected = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
         assert_eq!([1, 2, 3].map(|number| mix(0, number)), expected);
-        // The seed is added by XOR, before anything is mixed.
-        assert_eq!(mix(0x9e37_79b9_7f4a_7c15, 0), expected[0]);
+        // The seed is added by XOR, before anything is mixed: the first state and the second.
+        assert_eq!(mix(0x9e37_79b9_7f4a_7c15 ^ 0x3c6e_f372_fe94_f82a, 1), expected[1]);
     }
 
     #[test]

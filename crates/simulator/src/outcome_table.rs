@@ -349,6 +349,83 @@ mod tests {
         }
     }
 
+    fn minute_table() -> OutcomeTable {
+        let expiry =
+            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
+        let settings = SimulationSettings::default();
+        OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap()
+    }
+
+    /// Decided at the close of the first candle.
+    fn first_order(table: &OutcomeTable, stake: i64) -> Order {
+        Order {
+            number: 1,
+            symbol: table.symbol(),
+            direction: Direction::Buy,
+            stake: Money::from_minor(stake),
+            expiry: table.expiry(),
+            time: Millis::MINUTE,
+        }
+    }
+
+    #[test]
+    fn a_table_has_no_order_of_another_expiry_symbol_or_moment() {
+        let table = minute_table();
+        let own = first_order(&table, 1);
+        assert!(table.outcome_of(&own).is_some());
+        let longer = Expiry { close_type: "02:00".parse().unwrap(), ..own.expiry };
+        for other in [
+            Order { expiry: longer, ..own },
+            Order { symbol: "ETHUSDT".parse().unwrap(), ..own },
+            Order { time: Millis::MINUTE + Millis::new(1), ..own },
+        ] {
+            assert_eq!(table.outcome_of(&other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn an_outcome_is_computed_once_and_found_from_then_on() {
+        let table = minute_table();
+        let ask = || {
+            let directions = [Direction::Buy, Direction::Sell];
+            directions.map(|direction| table.trade((0, Millis::MINUTE), direction).map(|trade| trade.outcome))
+        };
+        // The second minute goes down from 101.75 to 100.75.
+        assert_eq!(ask(), [Some(Outcome::Lost), Some(Outcome::Won)]);
+        assert_eq!(table.outcomes[0].load(Ordering::Relaxed), Kind::Lost as u8 | (Kind::Won as u8) << BITS);
+        // What stands there is answered: two outcomes that no prices have together.
+        table.outcomes[0].store(Kind::Won as u8 | (Kind::Draw as u8) << BITS, Ordering::Relaxed);
+        assert_eq!(ask(), [Some(Outcome::Won), Some(Outcome::Draw)]);
+    }
+
+    #[test]
+    fn only_a_stake_that_is_covered_is_settled_at_once_and_only_where_nothing_is_under_way() {
+        let (table, settings) = (Arc::new(minute_table()), SimulationSettings::default());
+        for (stake, is_busy, expected) in [
+            (1_000, false, true),
+            (1_001, false, false),
+            (0, false, false),
+            (-1, false, false),
+            (1, true, false),
+        ] {
+            let balance = Money::from_minor(1_000);
+            let mut venue = venue(&settings, balance, &table);
+            if is_busy {
+                venue.submit(&first_order(&table, 1));
+            }
+            let Order { direction, expiry, stake, time, .. } = first_order(&table, stake);
+            let settled = venue.settle_at_once(&OrderAtClose { candle: 0, time, direction, expiry, stake });
+            assert_eq!(settled.is_some(), expected, "{stake:?}, busy: {is_busy}");
+            assert_eq!(venue.balance() == balance, !expected);
+        }
+    }
+
+    #[test]
+    fn a_table_shows_what_it_is_of_and_not_its_outcomes() {
+        let shown = format!("{:?}", minute_table());
+        assert!(shown.starts_with("OutcomeTable { symbol: ") && shown.len() < 300, "{shown}");
+    }
+
     #[test]
     fn an_order_that_the_wallet_does_not_cover_is_refused() {
         let settings = SimulationSettings::default();

@@ -129,6 +129,15 @@ mod tests {
     }
 
     #[test]
+    fn how_long_a_trade_was_missing_is_counted_from_its_acceptance() {
+        let mut meter = LagMeter::new(Millis::from_seconds(120));
+        for trades in [Vec::new(), vec![testing::report("late", Millis::ZERO)]] {
+            meter.take(&testing::listing(200_000, trades), [open("late", 10_000)]);
+        }
+        assert_eq!(meter.allowance(), Millis::from_seconds(380));
+    }
+
+    #[test]
     fn an_incomplete_listing_shows_no_lag() {
         let mut meter = LagMeter::new(Millis::ZERO);
         let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };

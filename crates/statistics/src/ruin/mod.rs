@@ -176,6 +176,27 @@ mod tests {
     }
 
     #[test]
+    fn half_kelly_for_a_rate_is_the_share_that_it_comes_to() {
+        // At even money 0.6 is worth 0.6 - 0.4 = 0.2 of the balance.
+        let question = RuinQuestion { balance: 200, minimum_stake: 5, horizon_trades: 300, ..QUESTION };
+        let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.6, step: 1 };
+        let share = StakePlan::Share { fraction: 0.1, step: 1 };
+        let [kelly, share] = [kelly, share].map(|plan| ruin(&question, &plan).unwrap());
+        assert!(share.probability() > 0.1);
+        assert_near(kelly.probability(), share.probability(), "half Kelly");
+    }
+
+    #[test]
+    fn money_and_payout_may_be_as_large_as_said_and_no_larger() {
+        for (balance, payout_fraction, is_sound) in
+            [(MAX_MONEY, 100.0, true), (MAX_MONEY + 1, 100.0, false), (MAX_MONEY, 100.1, false)]
+        {
+            let question = RuinQuestion { balance, payout_fraction, ..QUESTION };
+            assert_eq!(question.check().is_ok(), is_sound, "{balance} {payout_fraction}");
+        }
+    }
+
+    #[test]
     fn a_ladder_of_one_level_is_flat() {
         for (plan, win_probability) in [
             (StakePlan::Martingale { base: 3, factor: 2.0, levels: 1, most_stake: 3, step: 1 }, 0.5),
@@ -225,6 +246,9 @@ mod tests {
         // (2/3)^z <= 1 % first holds at z = 12.
         assert_eq!(required_balance(&question, &flat, 0.01), Ok(Some(12)));
         assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MAX_MONEY }, 0.01), Ok(None));
+        // The same with stakes of 1,000, to one part in a thousand.
+        let found = required_balance(&question, &StakePlan::Flat { stake: 1_000 }, 0.01).unwrap().unwrap();
+        assert!((12_000..=12_013).contains(&found), "{found}");
     }
 
     #[test]

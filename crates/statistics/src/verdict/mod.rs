@@ -503,6 +503,38 @@ mod tests {
     }
 
     #[test]
+    fn the_forecast_is_that_of_the_mean_payout_by_hand() {
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
+        for payout in [0.8, 0.9, 0.85] {
+            let stake = test.on_open(payout).unwrap();
+            test.on_settled(stake, TradeOutcome::Cancelled);
+        }
+        // At 0.85 an edge of 0.04 wins 0.562162 and stakes 0.047059: 0.562162 ln 1.04 + 0.437838 ln 0.952941 is 0.000943697
+        // a trade, and ln 20 is 2.995732.
+        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: Some(3175) });
+        // What is held already is not missing, and trades that overlap bring less: two wins of 0.85 are 1 + 1.445 / 11.445.
+        let stakes = [0; 2].map(|_| test.on_open(0.85).unwrap());
+        for stake in stakes {
+            test.on_settled(stake, TradeOutcome::Won);
+        }
+        let trades = (20.0 / test.edge_account()).ln() / 0.000_943_696_868_6 * (1.0 + 1.445 / 11.445);
+        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: Some(trades.ceil() as u64) });
+    }
+
+    #[test]
+    fn where_half_of_the_trades_are_draws_twice_as_many_are_missing() {
+        let missing = |outcomes: &[TradeOutcome]| {
+            let mut test = EdgeTest::new(EdgeTestPlan::default());
+            settle_all(&mut test, 0.85, outcomes.iter().copied());
+            let Verdict::NotEnoughTrades { about_more } = test.verdict() else { panic!("{test:?}") };
+            about_more.unwrap()
+        };
+        let (won, halves) = ([TradeOutcome::Won; 8], [TradeOutcome::Won, TradeOutcome::Draw].repeat(8));
+        // Both are rounded up.
+        assert!((2 * missing(&won) - 1..=2 * missing(&won)).contains(&missing(&halves)));
+    }
+
+    #[test]
     fn a_smaller_error_takes_more_trades() {
         let trades = |alpha| {
             let mut test = EdgeTest::new(EdgeTestPlan::new(alpha, 0.05, 0.04).unwrap());

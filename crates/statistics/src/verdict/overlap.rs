@@ -95,10 +95,15 @@ mod tests {
     fn pairs_are_counted_by_hand() {
         // One pair of the first group, 1 x 1, and none between the groups: 1 + 2 x 1 / (3 + 10).
         let overlap = overlap_of(&[&[1.0, 1.0], &[-1.0]]);
-        assert_eq!(overlap.clusters(), 2);
+        assert_eq!((overlap.clusters(), overlap.open()), (2, 0));
         assert!((overlap.variance_inflation() - (1.0 + 2.0 / 13.0)).abs() < 1e-15);
         // Three pairs of the same trade: 1 x 1 three times.
         assert!((overlap_of(&[&[1.0; 3]]).variance_inflation() - (1.0 + 6.0 / 13.0)).abs() < 1e-15);
+        // The next trade is one of 13 + 2 x 3, and each that is open makes that 10 more.
+        let mut overlap = overlap_of(&[&[1.0; 3]]);
+        assert!((overlap.part_of_one() - 13.0 / 19.0).abs() < 1e-15);
+        let _open = overlap.on_open();
+        assert!((overlap.part_of_one() - 13.0 / 29.0).abs() < 1e-15);
     }
 
     #[test]

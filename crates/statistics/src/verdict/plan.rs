@@ -87,4 +87,10 @@ mod tests {
             assert!(EdgeTestPlan::new(alpha, beta, delta).is_err(), "{alpha} {beta} {delta}");
         }
     }
+
+    #[test]
+    fn what_is_watched_for_is_as_set_and_all_else_as_before() {
+        let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().watching(7);
+        assert_eq!((plan.alpha(), plan.beta(), plan.delta(), plan.watch_trades()), (0.01, 0.02, 0.03, 7));
+    }
 }

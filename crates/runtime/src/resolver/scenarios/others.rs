@@ -3,8 +3,9 @@
 use super::super::testing::doubt;
 use super::super::{Decision, Doubt};
 use super::{Scenario, trade, twin};
+use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Direction, Millis, Money};
 
 /// Twins of 10.00 each that the list does not show, with this in the wallet: what follows once that is sure.
 fn absent(wallet: i64, expected: &[&str]) -> Scenario {
@@ -54,6 +55,38 @@ fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_bac
     // The ledger has it back already.
     decided(1_000, false, &["2 is nothing, 321 s"]);
     decided(2_000, false, &[]);
+}
+
+#[test]
+fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trade_is_listed() {
+    let check = |listed: &[TradeReport], expected: &[&str]| {
+        let mut double = twin(2, 110);
+        (double.order.amount, double.stake) = (20.into(), Money::from_minor(2_000));
+        let mut scenario = Scenario::new(&[twin(1, 100), double]);
+        let not_opened =
+            scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
+        assert!(not_opened.is_ok());
+        scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
+        scenario.wallet = Some(2_000);
+        scenario.look(271, listed, &[]);
+        scenario.look(281, listed, expected);
+    };
+    // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
+    check(&[], &[]);
+    check(&[trade("a", 101)], &["1 is a after all", "2 is nothing, 321 s"]);
+}
+
+#[test]
+fn a_stake_whose_trade_is_listed_has_left_the_wallet() {
+    let mut sale = twin(2, 110);
+    sale.order.direction = Direction::Sell;
+    let mut scenario = Scenario::new(&[twin(1, 100), sale]);
+    scenario.wallet = Some(1_000);
+    // It may be the sale and does not say all, so it is not adopted.
+    let direction = Some(Reported::Known(Direction::Sell));
+    let sold = [TradeReport { direction, expiration_type: None, ..trade("a", 115) }];
+    scenario.look(271, &sold, &[]);
+    scenario.look(281, &sold, &["1 is nothing, 321 s", "2? unclear"]);
 }
 
 #[test]
