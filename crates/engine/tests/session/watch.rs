@@ -1,6 +1,6 @@
 //! After an edge was shown, its end is noticed.
 
-use crate::event::{at, candle, lost, opened_paying, won};
+use crate::event::{at, candle, lost, opened_paying, rejected, won};
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
@@ -59,6 +59,28 @@ fn an_edge_that_was_shown_and_ended_is_said_once_and_refuses_where_it_is_enforce
         assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::NoLongerHeld, Some(since)));
         assert_eq!(Judge::after(session.book.rows(), plan.watching(0)).no_longer_held_since(), None);
     }
+}
+
+#[test]
+fn intents_that_become_no_trades_say_nothing_of_the_end_of_an_edge() {
+    let minutes = WINS + 300;
+    let script = Script::new("a").buys(&(1..=minutes).collect::<Vec<_>>());
+    let mut session = TestSession::new(&[script], |risk| quick(risk, 100));
+    for minute in 1..=minutes {
+        let intent = minute.unsigned_abs();
+        session.handle(&candle(0, minute));
+        if minute <= WINS {
+            session.handle(&at(minute * 60 + 1, opened_paying(intent, 80)));
+            session.handle(&at(minute * 60 + 50, won(intent, 800)));
+        } else {
+            session.handle(&at(minute * 60 + 1, rejected(intent)));
+        }
+    }
+    assert_eq!(session.book.rows().len() as i64, minutes, "all are approved");
+    let verdict = session.session.verdicts().next().unwrap();
+    assert_eq!((verdict.edge(), verdict.judge().no_longer_held_since()), (Edge::Shown, None));
+    let after = BotVerdict::after(session.book.rows(), verdict.edge_test().plan());
+    assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::Shown, None));
 }
 
 #[test]
