@@ -157,10 +157,10 @@ fn a_configuration_that_cannot_be_read_still_shows_how_to_halt() {
 }
 
 /// A bot that trades on a sandbox; ended with the test.
-struct Live(Child);
+pub(crate) struct Live(Child);
 
 impl Live {
-    fn start(folder: &Folder) -> Self {
+    pub(crate) fn start(folder: &Folder) -> Self {
         let mut command = folder.command(&["live", "--config", "bot.toml"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         // Its first line is printed when the run has begun.
@@ -170,7 +170,11 @@ impl Live {
         Self(child)
     }
 
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn id(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    pub(crate) fn end(mut self) -> Option<i32> {
         let id = self.0.id().to_string();
         assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
         // Read on, so that it can print how it ended.
@@ -188,7 +192,7 @@ impl Drop for Live {
 }
 
 /// A venue, and a folder from which `bot.toml` finds it.
-fn venue_and_folder() -> (Served, Folder) {
+pub(crate) fn venue_and_folder() -> (Served, Folder) {
     let served = Served::start(&[]);
     let folder = Folder::new()
         .with("bot.toml", BOT)

@@ -44,6 +44,7 @@ mod real_money;
 mod recording;
 mod regimes;
 mod relay;
+mod reload;
 mod replay;
 mod resolve;
 mod restart;

@@ -3,7 +3,7 @@
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use crate::error::AppError;
-use candlewick_engine::{BotVerdict, IntentId, IntentRow, IntentState, Session};
+use candlewick_engine::{BotVerdict, IntentId, IntentRow, IntentState, Reloaded, Session};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
@@ -52,6 +52,8 @@ pub struct Status {
     pub settled_by_person: Vec<u64>,
     /// Whether a person halted opens, and nobody has resumed since.
     pub halted: bool,
+    /// When and how the settings of the last run were last read again; null where those of its start are in force.
+    pub reloaded: Option<Reloaded>,
     /// The verdict on each bot of the last run.
     pub verdicts: Vec<VerdictLine>,
     /// What audits found, by their names.
@@ -121,6 +123,7 @@ impl Status {
             settled: in_state(IntentState::Settled).len(),
             settled_by_person: by_person(&contents),
             halted: contents.is_halted,
+            reloaded: contents.reloaded(),
             verdicts: verdicts_of(&contents.session, contents.book.rows()),
             audit_findings: contents.audit_findings(None),
             last_event: contents.last.line.received,
@@ -256,6 +259,7 @@ impl fmt::Display for Status {
             ("not our trades", strange(&self.strange_trades)),
             ("settled trades", self.settled_text()),
             ("opens", self.opens()),
+            ("settings", self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded)),
             ("verdicts", String::new()),
             ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),
@@ -276,6 +280,14 @@ impl fmt::Display for Status {
 fn stale(at: Millis, now: Millis) -> String {
     let age = now - at;
     if age > RunState::SILENT_AFTER { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
+}
+
+/// When settings were read again, how, and what that has changed.
+fn reloaded(reloaded: &Reloaded) -> String {
+    let Reloaded { at, by, changes, .. } = reloaded;
+    let changes: Vec<String> = changes.iter().map(|change| visible(change).to_string()).collect();
+    let what = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
+    format!("read again {} by {by}: {what}", utc(*at))
 }
 
 fn strange(trades: &[StrangeTrade]) -> String {

@@ -164,6 +164,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             Control::Resume => 1,
             Control::Suspend => 2,
             Control::Continue => 3,
+            Control::Reload => 4,
         }),
     }
 }

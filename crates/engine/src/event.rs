@@ -246,4 +246,6 @@ pub enum Control {
     Suspend,
     /// The reason to suspend is gone.
     Continue,
+    /// The limits that were read again are in force from here.
+    Reload,
 }

@@ -25,6 +25,7 @@ mod ledger;
 mod nominal;
 mod reasons;
 mod record;
+mod reload;
 mod risk;
 mod ruin;
 mod session;
@@ -46,6 +47,7 @@ pub use judge::{Judge, JudgedTrade, judge, judge_of, judge_trades, to_trade_outc
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
 pub use record::{Entry, Header, Interest, Recorder};
+pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{
     Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,
 };

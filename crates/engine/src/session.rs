@@ -3,6 +3,7 @@
 mod booking;
 mod bot_names;
 mod earlier;
+mod reload;
 mod second_trades;
 mod stored;
 mod stretch;
@@ -43,6 +44,8 @@ pub struct Session {
     listeners: Vec<Vec<BotId>>,
     shared: SharedVerdicts,
     limits: Limits,
+    /// Limits that are in force from the next [`Control::Reload`] on.
+    prepared: Option<Box<Limits>>,
     state: RiskState,
     ledger: Ledger,
     intents: Intents,
@@ -106,6 +109,7 @@ impl Session {
             listeners,
             shared: SharedVerdicts::default(),
             limits,
+            prepared: None,
             ledger: Ledger::new(balance),
             second_trades: Vec::new(),
             next_release: Millis::MAX,
@@ -174,6 +178,7 @@ impl Session {
                 self.state.resume();
                 self.ledger.rebase();
             }
+            EventKind::Control { control: Control::Reload } => self.reload(),
         }
     }
 

@@ -7,7 +7,8 @@ use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{
-    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook, VenueId,
+    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, ReloadNote, Reloaded, Session,
+    SessionSettings, TradeBook, VenueId,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
@@ -126,6 +127,25 @@ impl JournalContents {
         };
         let is_done = |trade: &StrangeTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
         notes.filter_map(strange).filter(|trade| !is_done(trade)).collect()
+    }
+
+    /// The settings that were read again while a run went on, in their order.
+    fn reloads(&self, run: u64) -> impl DoubleEndedIterator<Item = ReloadNote> {
+        let is_note =
+            move |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
+        self.lines.iter().filter(is_note).filter_map(|stored| ReloadNote::of_text(&stored.line.body))
+    }
+
+    /// When and how the settings of the last run were last read again; none where those of its start are in force.
+    pub fn reloaded(&self) -> Option<Reloaded> {
+        self.reloads(self.last_run().number).next_back().map(|note| note.reloaded)
+    }
+
+    /// What the Session of a run was made from, with the limits that were in force at its end.
+    pub fn settings_at_end(&self, run: &RecordedRun) -> SessionSettings {
+        let risk = self.reloads(run.number).next_back().map(|note| note.risk);
+        let risk = risk.unwrap_or_else(|| run.settings.risk.clone());
+        SessionSettings { risk, ..run.settings.clone() }
     }
 
     /// When the wallet was last read.

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// All runs of a journal, or one of them, with what they were set to and what they came to.
 pub struct RecordedRuns {
-    /// What the Session of the run, or of the last one, was made from.
+    /// What the Session of the run, or of the last one, was made from, with the limits that were in force at its end.
     pub session: SessionSettings,
     /// How a simulated venue was set.
     pub simulation: SimulationSettings,
@@ -67,7 +67,7 @@ impl RecordedRuns {
             first.map(|run| run.silent_session().map(|session| session.ledger().equity())).transpose()?;
         let end = contents.last.line.received;
         Ok(Self {
-            session: last.settings.clone(),
+            session: contents.settings_at_end(last),
             simulation: last.simulation.clone(),
             strategies: last.strategies.clone(),
             trading: last.trading,
@@ -113,7 +113,7 @@ impl RecordedRuns {
         }
         let last = last.unwrap_or(&contents.last);
         Ok(Self {
-            session: run.settings.clone(),
+            session: contents.settings_at_end(run),
             simulation: run.simulation.clone(),
             strategies: run.strategies.clone(),
             trading: run.trading,

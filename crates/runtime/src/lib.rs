@@ -23,6 +23,7 @@ mod notice;
 mod error;
 pub mod paper;
 mod past;
+mod reload;
 mod settings;
 mod stop;
 
@@ -37,6 +38,7 @@ pub use coordinator::{
 pub use error::RuntimeError;
 pub use notice::{Funds, Interest, Notice, Notices, Received, Watcher};
 pub use past::Past;
+pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};
 pub use settings::{RuntimeSettings, SecondTradeRule};

@@ -42,6 +42,7 @@ pub(super) enum Origin {
 }
 
 /// A setting that an argument gives.
+#[derive(Clone, Debug)]
 pub struct Flag {
     /// The argument, such as `--speed`.
     name: &'static str,

@@ -1,10 +1,12 @@
-//! Orders to a running bot: halt, resume, resolve; where none runs, the file or the journal that the next one reads.
+//! Orders to a running bot: halt, resume, reload, resolve; where none runs, the file or the journal that the next one reads.
 
 mod halt;
 mod reach;
+mod reload;
 mod resolve;
 
 pub use halt::{Halted, Resumed, halt, resume};
+pub use reload::reload;
 pub use resolve::{Decision, Resolved, resolve};
 
 use crate::error::{AppError, ErrorKind};
@@ -66,6 +68,7 @@ mod tests {
             audits: std::collections::BTreeMap::new(),
             heard: None,
             troubles: Vec::new(),
+            reloaded: None,
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };

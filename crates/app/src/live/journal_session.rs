@@ -11,6 +11,8 @@ use candlewick_journal::{
 };
 use candlewick_records::TradingMode;
 use candlewick_runtime::Past;
+#[cfg(unix)]
+use candlewick_runtime::control::HangUp;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -184,7 +186,7 @@ impl ControlChannel {
         Self { orders: mpsc::channel(1).1, _closed: closed.drop_guard() }
     }
 
-    /// Through the socket and the file of the configured journal, and through its database.
+    /// Through the socket and the file of the configured journal, through its database, and by SIGHUP.
     ///
     /// # Errors
     /// The socket cannot be made.
@@ -209,6 +211,14 @@ impl ControlChannel {
         in_journal.look(&sender).await;
         let (taken, stop) = (sender.clone(), closed.clone());
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
+        #[cfg(unix)]
+        {
+            let listens = HangUp::listen();
+            let hang_up =
+                listens.map_err(|error| AppError::system("SIGHUP cannot be listened for", error))?;
+            let (taken, stop) = (sender.clone(), closed.clone());
+            tokio::spawn(async move { hang_up.watch(taken, stop.cancelled_owned()).await });
+        }
         let (file, stop) = (paths.halt_file, closed.clone());
         tokio::spawn(async move { file.watch(sender, stop.cancelled_owned()).await });
         Ok(Self { orders, _closed: closed.drop_guard() })

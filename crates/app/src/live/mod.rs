@@ -6,6 +6,7 @@ mod ladders;
 mod own_broker;
 mod paper;
 mod real;
+mod reload;
 mod remote;
 mod served;
 mod waiting;
@@ -14,6 +15,7 @@ pub use embedded::{Embedded, Span};
 pub use journal_session::{ControlChannel, JournalSession};
 pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;
+pub use reload::ReadAgain;
 pub use remote::connect_remote;
 pub use served::ServedSandbox;
 pub(crate) use waiting::ADVICE as WAITING_ADVICE;
@@ -27,7 +29,9 @@ use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, 
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::LoggedExchange;
 use candlewick_records::TradingMode;
-use candlewick_runtime::{Demand, Finished, Parts, Runner, RuntimeSettings, Stop, Watcher, connect};
+use candlewick_runtime::{
+    Demand, Finished, Parts, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
+};
 use candlewick_sdk::{Millis, Money, Strategy};
 use serde_json::json;
 use std::ops::Range;
@@ -72,6 +76,8 @@ pub struct FrontEnd<'a> {
     pub announce: Box<dyn Fn(&str) + 'a>,
     /// Says that the run is to stop, and why.
     pub stop: mpsc::Receiver<Stop>,
+    /// Reads the configuration again, for a run whose settings may be reloaded.
+    pub read_again: ReadAgain,
 }
 
 /// A finished run with what it began with.
@@ -98,7 +104,7 @@ pub async fn run(
     connection: Connection,
     front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
-    let FrontEnd { mut journal, control, watchers, announce, stop } = front;
+    let FrontEnd { mut journal, control, watchers, announce, stop, read_again } = front;
     let Connection {
         market,
         broker,
@@ -139,7 +145,7 @@ pub async fn run(
     tell_budget(&demand, requests_per_second, &mut runtime);
     let (mut journal, past) = journal.begin(&mut session, clock.now()).await?;
     let assumed = loaded.config.simulation.payout_percent;
-    let mut checked = ladders::check(&settings, (&session, past.book()), assumed);
+    let mut checked = ladders::check(&settings, &Standing::of(&session, past.book()), assumed);
     if trading == TradingMode::Real {
         checked = checked.and_then(|()| real::check(&past, &session));
     }
@@ -159,6 +165,13 @@ pub async fn run(
         strategies: bots.versions,
         data_hash: None,
     };
+    let running = reload::Running {
+        config: loaded.config.clone(),
+        balance,
+        wants_prices: bots.wants_prices.clone(),
+        requests_per_second,
+        runtime: runtime.clone(),
+    };
     let runner = Runner::new(Parts {
         settings: runtime,
         header,
@@ -176,7 +189,8 @@ pub async fn run(
         token,
         watchers,
         until,
-    });
+    })
+    .with_settings_reader(running.reader(read_again));
     drop(hold);
     let ControlChannel { orders, _closed } = control;
     let finished = Box::pin(runner.run(stop, orders)).await;

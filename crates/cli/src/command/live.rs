@@ -73,8 +73,7 @@ pub(crate) struct LiveArguments {
 }
 
 pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let base = if arguments.sandbox { Base::Sandbox } else { Base::Bare };
-    let loaded = Loaded::read(&context.global.config, base, flags_of(arguments))?;
+    let loaded = Loaded::read(&context.global.config, base_of(arguments), flags_of(arguments))?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
@@ -101,6 +100,8 @@ async fn run_bots(
     // Listened for before anything begins, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
+    let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
+    let read_again = live::read_again(context, (base_of(arguments), flags_of(arguments)), real);
     if !arguments.sandbox {
         let connection = match &arguments.broker {
             Some(name) => context.brokers.connect(name, loaded)?,
@@ -115,7 +116,18 @@ async fn run_bots(
             }
         }
         let (journal, control) = JournalSession::open_with_control(loaded).await?;
-        let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
+        let run = ReadyRun {
+            loaded,
+            bots,
+            connection,
+            journal,
+            control,
+            screen,
+            log,
+            interrupt,
+            run_for,
+            read_again,
+        };
         return run_until_stopped(run).await.map(ControlFlow::Continue);
     }
     let (journal, control) = if arguments.journal.is_some() {
@@ -134,7 +146,8 @@ async fn run_bots(
         start = String::from(StartTime(start)),
         "the embedded venue is ready"
     );
-    let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
+    let run =
+        ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for, read_again };
     let outcome = run_until_stopped(run).await;
     running.stop().await;
     outcome.map(ControlFlow::Continue)
@@ -170,6 +183,11 @@ fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> 
     };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
+}
+
+/// What lies below the environment when no file is named.
+const fn base_of(arguments: &LiveArguments) -> Base {
+    if arguments.sandbox { Base::Sandbox } else { Base::Bare }
 }
 
 fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {

@@ -16,6 +16,7 @@ mod journal;
 mod live;
 mod paper;
 mod parity;
+mod reload;
 mod report;
 mod resolve;
 mod resume;
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Halt(halt::HaltArguments),
     /// Let a halted bot open trades again: drawdown peak and loss streak are reset
     Resume(resume::ResumeArguments),
+    /// Let a running bot read its settings again: limits may change, anything else is refused by name
+    Reload(reload::ReloadArguments),
     /// Status of a journal and its bot: money, open trades, orders of unknown status
     Status(status::StatusArguments),
     /// One trade, from the candles before it to its settlement
@@ -102,6 +105,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Doctor(arguments) => doctor::run(arguments, context),
         Command::Halt(arguments) => halt::run(arguments, context),
         Command::Resume(arguments) => resume::run(arguments, context),
+        Command::Reload(arguments) => reload::run(arguments, context),
         Command::Status(arguments) => status::run(arguments, context),
         Command::Explain(arguments) => explain::run(arguments, context),
         Command::Why(arguments) => why::run(arguments, context),

@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use candlewick_app::live::{JournalSession, Outcome, connect_paper};
+use candlewick_app::live::{JournalSession, Outcome, ReadAgain, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -39,26 +39,28 @@ pub(crate) struct PaperArguments {
 const JOURNAL: &str = "sqlite://candlewick-paper.db";
 
 pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let read = |journal: Option<&str>| {
-        let flag = Flag::new("--journal", "journal", "url", journal);
-        Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())
+    let flags = |journal: Option<&str>| -> Vec<Flag> {
+        Flag::new("--journal", "journal", "url", journal).into_iter().collect()
     };
-    let mut loaded = read(arguments.journal.as_deref())?;
+    let mut journal = flags(arguments.journal.as_deref());
+    let mut loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     if !loaded.is_set("journal.url") {
-        loaded = read(Some(JOURNAL))?;
+        journal = flags(Some(JOURNAL));
+        loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     }
+    let read_again = live::read_again(context, (Base::Bare, journal), RealMoney::NotAsked);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = runtime.block_on(run_bots(arguments, &loaded, bots, context))?;
+    let outcome = runtime.block_on(run_bots(arguments, &loaded, (bots, read_again), context))?;
     live::report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
 }
 
 async fn run_bots(
     arguments: &PaperArguments,
     loaded: &Loaded,
-    bots: BotSet,
+    (bots, read_again): (BotSet, ReadAgain),
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
@@ -77,6 +79,7 @@ async fn run_bots(
         log: context.log,
         interrupt,
         run_for: arguments.run_for,
+        read_again,
     })
     .await
 }

@@ -6,12 +6,14 @@ mod screen;
 pub(crate) use ending::report;
 pub(crate) use screen::{Detail, Screen, Stream};
 
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
 use crate::log_writer::LogWriter;
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::Loaded;
-use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome};
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::inspection::problems_of;
+use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 use std::time::Duration;
@@ -30,20 +32,37 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) interrupt: Interrupt,
     /// How long it lasts at most.
     pub(crate) run_for: Option<Millis>,
+    /// Reads its configuration again.
+    pub(crate) read_again: ReadAgain,
 }
 
 /// Runs the bots until their time is up, or somebody says that they are to end.
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
-    let ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for } = run;
+    let ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for, read_again } =
+        run;
     let (sender, stop) = mpsc::channel(4);
     let watcher = tokio::spawn(watch(interrupt, run_for, sender));
     let announce = Box::new(|text: &str| log.print(text));
     let (watchers, shown) = screen.show();
-    let front = FrontEnd { journal, control, watchers, announce, stop };
+    let front = FrontEnd { journal, control, watchers, announce, stop, read_again };
     let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;
     Ok(outcome?)
+}
+
+/// The configuration of a run, by the same layers as at its start, validated as `config check` does.
+pub(crate) fn read_again(
+    context: &Context<'_>,
+    (base, flags): (Base, Vec<Flag>),
+    real: RealMoney,
+) -> ReadAgain {
+    let (files, registry) = (context.global.config.clone(), context.registry.clone());
+    Box::new(move || {
+        let loaded = Loaded::read(&files, base, flags.clone())?;
+        Problems::check(problems_of(&loaded, real, &registry))?;
+        Ok(loaded)
+    })
 }
 
 /// Makes the run stop: when its time is up, and whenever a person or the system says so.

@@ -49,7 +49,7 @@ pub(super) struct Window {
 }
 
 /// When the day of the daily limits begins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DayStart {
     time: NaiveTime,
     timezone: Tz,

@@ -107,6 +107,16 @@ impl Limits {
         self.max_stake.is_positive().then_some(self.max_stake)
     }
 
+    /// Whether the trades of an hour are counted.
+    pub(crate) const fn counts_hours(&self) -> bool {
+        self.max_trades_per_hour > 0
+    }
+
+    /// Whether days begin at the same moments.
+    pub(crate) fn has_day_of(&self, other: &Self) -> bool {
+        self.day_start == other.day_start
+    }
+
     /// Whether a loss may start a cooldown.
     pub(crate) fn cools_down(&self) -> bool {
         self.cooldown_after_loss > Millis::ZERO || self.cooldown_after_losses > 0

@@ -139,6 +139,7 @@ fn kinds() -> Vec<EventKind> {
         control(Control::Resume),
         control(Control::Suspend),
         control(Control::Continue),
+        control(Control::Reload),
     ];
     kinds.extend(openings().into_iter().map(EventKind::Opened));
     kinds.extend(openings().into_iter().map(EventKind::Adopted));

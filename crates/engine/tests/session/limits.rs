@@ -3,7 +3,7 @@
 use crate::event::{NO_SKEW, adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{Control, CooldownScope, StakeSettings};
+use candlewick_engine::{Control, CooldownScope, RiskSettings, StakeSettings};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -174,4 +174,67 @@ fn events_at_the_ends_of_time_are_taken_as_they_come() {
         }
     }
     assert_eq!(session.session.ledger().equity().minor(), 1_000_000);
+}
+
+#[test]
+fn limits_that_are_read_again_hold_from_their_event_on_and_nothing_else_changes() {
+    let base = |risk: &mut RiskSettings| {
+        risk.max_open_trades = 2;
+        risk.max_open_trades_per_symbol = 2;
+        risk.allow_duplicate = true;
+        risk.daily_loss_limit = Decimal::from(100);
+    };
+    let mut session = TestSession::new(&[bot(&[1, 2, 3, 4, 5])], base);
+    session.check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), "")]);
+    let mut risk = RiskSettings::default();
+    base(&mut risk);
+    risk.max_open_trades = 1;
+    session.session.prepare_reload(&risk).unwrap();
+    session.check(&[
+        // Prepared is not yet in force.
+        (candle(0, 2), "#2 a BUY 10.00"),
+        (at(122, opened(2)), ""),
+        (at(123, control(Control::Reload)), ""),
+        (candle(0, 3), "a MaxOpenTrades"),
+        (at(182, lost(1, 1_000)), ""),
+        // The second is open yet: a reload cuts nothing short.
+        (candle(0, 4), "a MaxOpenTrades"),
+        (at(242, lost(2, 1_000)), ""),
+        (at(243, control(Control::Halt)), ""),
+    ]);
+    let ledger = session.session.ledger();
+    assert_eq!((ledger.free().minor(), ledger.day_profit().minor()), (998_000, -2_000));
+    session.session.prepare_reload(&risk).unwrap();
+    session.check(&[(at(244, control(Control::Reload)), ""), (candle(0, 5), "a Halted")]);
+}
+
+#[test]
+fn limits_that_a_running_session_cannot_have_are_refused_by_name_and_nothing_changes() {
+    for (change, key) in [
+        (RiskSettings { day_start: "01:00".to_owned(), ..RiskSettings::default() }, "risk.day_start"),
+        (RiskSettings { max_trades_per_hour: 5, ..RiskSettings::default() }, "risk.max_trades_per_hour"),
+        (
+            RiskSettings { max_drawdown_percent: 200.0, ..RiskSettings::default() },
+            "risk.max_drawdown_percent",
+        ),
+    ] {
+        let mut session = TestSession::new(&[bot(&[1])], |_| {});
+        let refused = session.session.prepare_reload(&change).unwrap_err().to_string();
+        assert!(refused.starts_with(key), "{refused}");
+        // What was refused is in force by no event either.
+        session.check(&[(at(1, control(Control::Reload)), ""), (candle(0, 1), "#1 a BUY 10.00")]);
+    }
+}
+
+#[test]
+fn stakes_keep_to_limits_that_were_read_again_as_to_those_of_the_start() {
+    let share = || StakeSettings::Share { percent: 0.4 };
+    let mut early =
+        TestSession::new(&[bot(&[3]).staking(share())], |risk| risk.stake_step = Decimal::from(25));
+    let mut late = TestSession::new(&[bot(&[3]).staking(share())], |_| {});
+    let risk = RiskSettings { stake_step: Decimal::from(25), ..RiskSettings::default() };
+    late.session.prepare_reload(&risk).unwrap();
+    late.check(&[(at(1, control(Control::Reload)), "")]);
+    early.check(&[(candle(0, 3), "#1 a BUY 25.00")]);
+    late.check(&[(candle(0, 3), "#1 a BUY 25.00")]);
 }

@@ -3,7 +3,7 @@
 use crate::error::RecordsError;
 use crate::fold::SessionFold;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
-use candlewick_engine::{Action, Event, Header, Recorded, Session, to_recorded_form};
+use candlewick_engine::{Action, Event, Header, Recorded, ReloadNote, Session, to_recorded_form};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Registry, Strategy};
 use serde::Serialize;
@@ -115,7 +115,8 @@ impl Replay {
     /// Takes the next line of the run; how it differs from the replay, if it does.
     fn take(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
         match stored.line.kind {
-            LineKind::Run | LineKind::Note => None,
+            LineKind::Run => None,
+            LineKind::Note => self.prepare(stored),
             LineKind::Event => {
                 if let Some(difference) = self.missing(stored) {
                     return Some(difference);
@@ -140,6 +141,14 @@ impl Replay {
                 Some(Difference { seq, run, problem, expected, got })
             }
         }
+    }
+
+    /// Settings that were read again are in force from the event that follows.
+    fn prepare(&mut self, stored: &StoredLine) -> Option<Difference> {
+        let note = ReloadNote::of_text(&stored.line.body)?;
+        let error = self.session.prepare_reload(&note.risk).err()?;
+        let problem = format!("the settings that were read again cannot be replayed: {error}");
+        Some(Difference::without_values(stored.seq, stored.line.run, problem))
     }
 
     fn replay(&mut self, stored: &StoredLine) -> Option<Difference> {

@@ -1,16 +1,17 @@
-//! Orders from outside to a run: halt, resume, status, and the end of a doubt.
+//! Orders from outside to a run: halt, resume, reload, status, and the end of a doubt.
 //!
-//! A person speaks to a running bot in three ways, by the places of its journal ([`ControlPaths`]):
+//! A person speaks to a running bot in four ways, by the places of its journal ([`ControlPaths`]):
 //!
 //! - through a **socket** that only its owner can open. A message is one line of JSON, its answer another
 //!   ([`ControlOrder`], [`ControlAnswer`]): `{"order":"halt","reason":"..."}`, `{"order":"resume"}`,
-//!   `{"order":"status"}`, `{"order":"resolve","intent":7,"resolution":{"adopt":"01J..."},"reason":"..."}` (or
+//!   `{"order":"reload","by":"command"}`, `{"order":"status"}`, `{"order":"resolve","intent":7,"resolution":{"adopt":"01J..."},"reason":"..."}` (or
 //!   `"resolution":"not_opened"`);
 //! - through the **journal's database** ([`JournalOrders`]), from wherever that is reached. The answer is durable together
 //!   with what the order brought about. An order that comes both ways bears one mark (`"token":"..."`) and is carried out
 //!   once;
 //! - through a **file**, `HALT`, for when both are out of reach. Its appearance halts. Its removal resumes
-//!   nothing: that takes an order, and while the file is there, the order to resume is refused.
+//!   nothing: that takes an order, and while the file is there, the order to resume is refused;
+//! - by the **signal** SIGHUP, which orders a reload and nothing else.
 //!
 //! Orders reach the run as [`ControlRequest`]s through a bounded channel; nothing is decided here. Every
 //! read, write and answer has a deadline, in real time.
@@ -23,6 +24,8 @@ mod paths;
 // Who says it to whom.
 #[cfg(unix)]
 mod client;
+#[cfg(unix)]
+mod hang_up;
 #[cfg(unix)]
 mod line;
 #[cfg(unix)]
@@ -38,6 +41,8 @@ mod error;
 pub use client::send_order;
 pub use error::ControlError;
 pub use halt_file::{HaltFile, Raised, Removed};
+#[cfg(unix)]
+pub use hang_up::HangUp;
 pub use journal_orders::JournalOrders;
 pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, RunState};
 pub use paths::ControlPaths;

@@ -3,7 +3,7 @@
 use super::ControlError;
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
-use candlewick_engine::{IntentId, VenueId};
+use candlewick_engine::{IntentId, Reloaded, ReloadedBy, VenueId};
 use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,11 @@ pub enum ControlOrder {
     },
     /// Opens are allowed again; peak and loss streak start anew.
     Resume,
+    /// Read the settings again, and go on by them; what is open, in doubt or halted stays so.
+    Reload {
+        /// Who orders it.
+        by: ReloadedBy,
+    },
     /// Change nothing; say how the run stands.
     Status,
     /// End a doubt that only a person can end (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
@@ -112,6 +117,9 @@ pub struct RunState {
     /// What stands between the run and its venue at present, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
+    /// The last time that settings were read again in this run; none where those of its start are in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reloaded: Option<Box<Reloaded>>,
 }
 
 impl RunState {
@@ -242,6 +250,7 @@ mod tests {
             audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
             heard: Some(Millis::new(59_000)),
             troubles: vec!["the account is banned".to_owned()],
+            reloaded: None,
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,

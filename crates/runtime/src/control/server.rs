@@ -128,6 +128,7 @@ mod tests {
             audits: std::collections::BTreeMap::new(),
             heard: None,
             troubles: Vec::new(),
+            reloaded: None,
         };
         ControlAnswer::Done { state }
     }

@@ -121,6 +121,7 @@ impl Coordinator {
             Answer::NamedTrade(order, answer) => {
                 self.on_named_trade(order, answer.map(|reply| reply.value), step);
             }
+            Answer::Settings(read) => self.on_settings(read, step),
             Answer::Open(intent, outcome) => self.on_open(intent, outcome, step),
         }
     }

@@ -5,6 +5,7 @@ use super::input::{OrderId, RequestId, RunResult};
 use crate::Notice;
 use crate::Stop;
 use crate::control::ControlAnswer;
+use crate::reload::Standing;
 use candlewick_broker::CandleQuery;
 use candlewick_engine::{Action, Entry, Event, Header, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
@@ -40,7 +41,7 @@ pub enum Command {
     End(Box<RunResult>),
 }
 
-/// One question to the venue: one call of a port.
+/// One question to the venue, or to this process's own files: one call of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// `MarketData::candles`.
@@ -63,6 +64,8 @@ pub enum Ask {
     SettlementPrice(Symbol, Millis),
     /// `Broker::trade`: everything of a trade that a person names for an intent. A person waits for the answer.
     NamedTrade(OrderId, IntentId, String),
+    /// The settings as they are written now: asked of this process's own files, not of the venue.
+    Settings(Box<Standing>),
 }
 
 impl Ask {
@@ -79,6 +82,7 @@ impl Ask {
             Self::User => RequestId::User,
             Self::SettlementPrice(..) => RequestId::SettlementPrice,
             Self::NamedTrade(order, ..) => RequestId::NamedTrade(*order),
+            Self::Settings(_) => RequestId::Settings,
         }
     }
 }

@@ -147,14 +147,13 @@ impl std::fmt::Debug for Finished {
 
 impl Ending {
     pub(crate) fn new(settings: &RuntimeSettings, until: Option<Millis>) -> Self {
-        let seconds = |count: u32| Millis::from_seconds(i64::from(count));
-        Self {
-            until,
-            patience: seconds(settings.stop_patience_s),
-            interrupt_patience: seconds(settings.interrupt_patience_s),
-            stopping: None,
-            limit: None,
-        }
+        let (patience, interrupt_patience) = patience_of(settings);
+        Self { until, patience, interrupt_patience, stopping: None, limit: None }
+    }
+
+    /// The settings were read again.
+    pub(crate) fn set_patience(&mut self, settings: &RuntimeSettings) {
+        (self.patience, self.interrupt_patience) = patience_of(settings);
     }
 
     /// A limit that only a person can lift is reached.
@@ -212,6 +211,12 @@ impl Ending {
         let until = self.until.filter(|at| *at > now && self.stopping.is_none());
         ends.into_iter().chain(until).min()
     }
+}
+
+/// How long a stopping run waits for its trades, and how long an interrupted one.
+fn patience_of(settings: &RuntimeSettings) -> (Millis, Millis) {
+    let seconds = |count: u32| Millis::from_seconds(i64::from(count));
+    (seconds(settings.stop_patience_s), seconds(settings.interrupt_patience_s))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a coordinator learns: answers of the venue, the journal, people, time.
 
 use crate::control::ControlOrder;
+use crate::reload::NewSettings;
 use crate::{RuntimeError, Stop};
 use candlewick_broker::{
     Balances, BrokerError, Candles, Identity, OpenOutcome, PriceAnswer, PriceTick, Reply, TradeListing,
@@ -75,6 +76,8 @@ pub enum RequestId {
     SettlementPrice,
     /// The trade that a person names.
     NamedTrade(OrderId),
+    /// The settings as they are written now.
+    Settings,
     /// The open of an intent.
     Open(IntentId),
 }
@@ -102,6 +105,8 @@ pub enum Answer {
     SettlementPrice(Result<Reply<PriceAnswer>, BrokerError>),
     /// The trade that a person names.
     NamedTrade(OrderId, Result<Box<Reply<TradeReport>>, BrokerError>),
+    /// The settings as they are written now, or what is wrong with them.
+    Settings(Result<Box<NewSettings>, String>),
     /// What is known of an open.
     Open(IntentId, OpenOutcome),
 }
@@ -129,6 +134,7 @@ impl Answer {
             Self::User(_) => RequestId::User,
             Self::SettlementPrice(_) => RequestId::SettlementPrice,
             Self::NamedTrade(order, _) => RequestId::NamedTrade(*order),
+            Self::Settings(_) => RequestId::Settings,
             Self::Open(intent, _) => RequestId::Open(*intent),
         }
     }
@@ -152,6 +158,7 @@ impl Answer {
             RequestId::User => Self::User(Err(error)),
             RequestId::SettlementPrice => Self::SettlementPrice(Err(error)),
             RequestId::NamedTrade(order) => Self::NamedTrade(order, Err(error)),
+            RequestId::Settings => Self::Settings(Err(text)),
             RequestId::Open(intent) => Self::Open(intent, OpenOutcome::Unknown { reason: text }),
         }
     }

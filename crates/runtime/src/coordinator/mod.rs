@@ -33,6 +33,7 @@ mod findings;
 mod missing_trades;
 mod orders;
 mod priorities;
+mod reloading;
 mod resolutions;
 mod second_trades;
 #[cfg(test)]
@@ -52,7 +53,7 @@ use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, Job};
 use candlewick_broker::Account;
-use candlewick_engine::{Control, EventKind, Header, IntentId, Session};
+use candlewick_engine::{Control, EventKind, Header, IntentId, Reloaded, ReloadedBy, Session};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
 use closing::Phase;
@@ -90,6 +91,10 @@ pub struct Coordinator {
     leap: Option<answers::Leap>,
     requests: Requests,
     claims: Claims,
+    /// An order to read the settings again, while they are being read.
+    reloading: Option<(OrderId, ReloadedBy)>,
+    /// The last time that they were.
+    reloaded: Option<Reloaded>,
     ending: Ending,
     rejected_rows: u64,
     venue: VenueWatch,
@@ -136,6 +141,8 @@ impl Coordinator {
             leap: None,
             requests: Requests::default(),
             claims: Claims::default(),
+            reloading: None,
+            reloaded: None,
             ending: Ending::new(&settings, until),
             rejected_rows: 0,
             venue: VenueWatch::default(),

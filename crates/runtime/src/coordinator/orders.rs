@@ -47,6 +47,13 @@ impl Coordinator {
                 step.warn("resumed: drawdown peak and loss streak are reset");
                 self.done(step)
             }
+            ControlOrder::Reload { by } => match self.ask_settings(id, by, step) {
+                Ok(()) => return,
+                Err(problem) => {
+                    step.warn(format!("the settings stay as they were: {problem}"));
+                    ControlAnswer::Refused { problem }
+                }
+            },
             ControlOrder::Status => self.done(step),
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
@@ -68,7 +75,7 @@ impl Coordinator {
     }
 
     /// Answers an order. One that came through the journal is answered there, and whoever gave it waits until that is durable.
-    fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
+    pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
     }
@@ -122,7 +129,7 @@ impl Coordinator {
         }
     }
 
-    fn done(&self, step: &Step<'_>) -> ControlAnswer {
+    pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {
         let suspended = self.session.journal.suspended();
         let token_refused = self.token_refused.as_ref().map(|text| {
             format!("the venue does not accept the token: {text}; a new one is waited for, {WHERE_FROM}")
@@ -148,6 +155,7 @@ impl Coordinator {
                 audits: self.audits.tallies(),
                 heard: self.heard(),
                 troubles: self.troubles(step.now),
+                reloaded: self.reloaded.clone().map(Box::new),
             },
         }
     }

@@ -8,7 +8,9 @@ impl Coordinator {
     /// How soon a question is to be asked where there are more than a venue allows: what money hangs on first.
     pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
         match ask {
-            Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) => Priority::Trades,
+            Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {
+                Priority::Trades
+            }
             Ask::Trades | Ask::BalancesAfterTrades if self.doubts.is_searching() => Priority::Trades,
             Ask::Balances if self.token_refused.is_some() => Priority::Trades,
             Ask::Candles(..) => Priority::Candles,

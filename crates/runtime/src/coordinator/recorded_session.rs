@@ -6,8 +6,8 @@ use crate::Notice;
 use crate::notice::Funds;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
-    Action, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms, Rule,
-    Session, TradeBook,
+    Action, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms,
+    ReloadNote, Rule, Session, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
@@ -90,6 +90,17 @@ impl RecordedSession {
         }
         self.actions = actions;
         handled
+    }
+
+    /// Prepares limits for the event that puts them in force, and keeps them beside it.
+    ///
+    /// # Errors
+    /// The setting that the Session cannot take, in words; then nothing is kept.
+    pub(crate) fn prepare_reload(&mut self, note: &ReloadNote, step: &mut Step<'_>) -> Result<(), String> {
+        let body = serde_json::to_string(note).map_err(|error| error.to_string())?;
+        self.session.prepare_reload(&note.risk).map_err(|error| error.to_string())?;
+        self.journal.note(body, step);
+        Ok(())
     }
 
     /// What a person must see, kept in the journal as well.

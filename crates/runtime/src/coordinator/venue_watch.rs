@@ -26,6 +26,10 @@ pub(crate) struct VenueWatch {
 impl Coordinator {
     /// An answer came: it is the venue's, or says that there is none.
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
+        if let Answer::Settings(_) = answer {
+            // This process's own files were asked, not the venue.
+            return;
+        }
         self.venue.has_failed = !is_heard(answer);
         if !self.venue.has_failed {
             self.venue.heard = Some(now);
@@ -101,6 +105,7 @@ const fn is_heard(answer: &Answer) -> bool {
         Answer::Trades(listing) => listing.ended_early.is_none(),
         Answer::BalancesAfterTrades(answer) | Answer::Balances(answer) => answer.is_ok(),
         Answer::User(answer) => answer.is_ok(),
+        Answer::Settings(_) => false,
         Answer::Open(_, outcome) => matches!(outcome, OpenOutcome::Opened(_) | OpenOutcome::Rejected(_)),
     }
 }

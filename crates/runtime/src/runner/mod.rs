@@ -16,6 +16,7 @@ use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
 use crate::notice::Watcher;
 use crate::past::Past;
+use crate::reload::SettingsReader;
 use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
@@ -116,7 +117,7 @@ impl Runner {
         );
         Self {
             coordinator,
-            requests: Requests::new(Ports { market, broker, clock: Arc::clone(&clock) }),
+            requests: Requests::new(Ports { market, broker, clock: Arc::clone(&clock), settings: None }),
             clock,
             feeds: Feeds::default(),
             journal: JournalWriter::new(parts.journal),
@@ -131,6 +132,13 @@ impl Runner {
             wake_at: Millis::MAX,
             result: None,
         }
+    }
+
+    /// Lets people have the settings read again while it runs.
+    #[must_use]
+    pub fn with_settings_reader(mut self, reader: SettingsReader) -> Self {
+        self.requests.read_settings_with(reader);
+        self
     }
 
     /// Runs until `stop` says so and what is open has settled, or patience is over.

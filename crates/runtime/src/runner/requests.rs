@@ -2,6 +2,7 @@
 
 use crate::adoption;
 use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
+use crate::reload::{NewSettings, SettingsReader, Standing};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
     AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, Priority, Reply, TradeListing,
@@ -19,12 +20,17 @@ const LAST_DEADLINE: Duration = Duration::from_mins(1);
 /// The same for the list of all trades, which takes many requests on a long account.
 const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
+/// The same for this process's own settings: shorter than whoever ordered it waits.
+const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
+
 /// The ways to the venue.
 #[derive(Clone)]
 pub(crate) struct Ports {
     pub(crate) market: Arc<dyn MarketData>,
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Reads this process's own settings again.
+    pub(crate) settings: Option<SettingsReader>,
 }
 
 /// The questions that are being asked. There are never more of them than the coordinator has subjects to ask about: it asks
@@ -52,6 +58,10 @@ impl From<Answer> for Came {
 impl Requests {
     pub(crate) fn new(ports: Ports) -> Self {
         Self { ports, running: JoinSet::new(), asked: HashMap::new() }
+    }
+
+    pub(crate) fn read_settings_with(&mut self, reader: SettingsReader) {
+        self.ports.settings = Some(reader);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -106,7 +116,7 @@ impl Requests {
 }
 
 async fn ask(ports: Ports, question: Ask) -> Came {
-    let Ports { market, broker, clock } = ports;
+    let Ports { market, broker, clock, settings } = ports;
     match question {
         Ask::Candles(series, query) => {
             Answer::Candles(series, within_deadline(market.candles(&query)).await).into()
@@ -158,6 +168,23 @@ async fn ask(ports: Ports, question: Ask) -> Came {
             let answer = answer.unwrap_or_else(|_| Err(adoption::no_answer_in_time()));
             Answer::NamedTrade(order, answer.map(Box::new)).into()
         }
+        Ask::Settings(standing) => Answer::Settings(read_settings(settings, *standing).await).into(),
+    }
+}
+
+/// Reads files, which may lie on a disk that does not answer: in a thread of its own, and within a deadline.
+async fn read_settings(
+    reader: Option<SettingsReader>,
+    standing: Standing,
+) -> Result<Box<NewSettings>, String> {
+    let Some(reader) = reader else {
+        return Err("this run has no configuration that could be read again: restart it".to_owned());
+    };
+    let read = tokio::task::spawn_blocking(move || reader(&standing));
+    match tokio::time::timeout(SETTINGS_DEADLINE, read).await {
+        Ok(Ok(read)) => read.map(Box::new),
+        Ok(Err(error)) => Err(format!("reading them failed: {error}")),
+        Err(_) => Err(format!("they could not be read within {} s", SETTINGS_DEADLINE.as_secs())),
     }
 }
 

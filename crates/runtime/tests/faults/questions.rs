@@ -121,6 +121,7 @@ impl Asking {
             Ask::Trades => self.read_page(world),
             Ask::Subscription(..) => Said::Failed(unavailable("nothing streams")),
             Ask::User => Said::Failed(unavailable("nobody says who the user is")),
+            Ask::Settings(_) => Said::Failed(unavailable("nobody reads settings again")),
         }
     }
 
@@ -214,6 +215,7 @@ impl Asking {
                 ended_early: failed,
             }),
             Ask::Subscription(symbol, _) => Answer::Subscription(*symbol, Ok(Streams::No)),
+            Ask::Settings(_) => Answer::Settings(Err("nobody reads settings again".to_owned())),
         };
         Progressed::Came(Came { answer })
     }

@@ -1,0 +1,55 @@
+//! The settings of a run, read again: validated as a whole, and held against what the run may change and what stands.
+
+use super::ladders;
+use crate::bots::session_settings;
+use crate::configuration::{Config, Loaded, check_reload};
+use crate::error::AppError;
+use candlewick_engine::{SessionSettings, check_ladders};
+use candlewick_runtime::{Demand, NewSettings, RuntimeSettings, SettingsReader, Standing};
+use candlewick_sdk::rust_decimal::Decimal;
+use std::sync::Arc;
+
+/// Reads the configuration again by the same layers, and validates it as `config check` does.
+pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
+
+/// What a run began with, as far as new settings are held against it.
+pub(super) struct Running {
+    pub(super) config: Config,
+    /// The balance with which the first run on the journal began.
+    pub(super) balance: Decimal,
+    pub(super) wants_prices: Vec<bool>,
+    /// How many requests a second the venue is asked at most; 0 is no limit.
+    pub(super) requests_per_second: f64,
+    /// How it polls and waits: what is configured, as its venue needs it.
+    pub(super) runtime: RuntimeSettings,
+}
+
+impl Running {
+    /// What a runner reads settings with.
+    pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
+        Arc::new(move |standing: &Standing| {
+            let loaded = read().map_err(|error| error.text())?;
+            self.judge(&loaded, standing).map_err(|error| error.text())
+        })
+    }
+
+    fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings, AppError> {
+        check_reload(&self.config, loaded)?;
+        let settings = SessionSettings { balance: self.balance, ..session_settings(loaded) };
+        check_ladders(&settings)?;
+        ladders::check(&settings, standing, loaded.config.simulation.payout_percent)?;
+        let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
+        let (configured, venue) = (&self.config.runtime, &self.runtime);
+        // A venue that runs in this process waits longer, and audits less where stress moves its prices.
+        runtime.stop_patience_s = runtime
+            .stop_patience_s
+            .saturating_add(venue.stop_patience_s.saturating_sub(configured.stop_patience_s));
+        runtime.audit_settlement_prices &=
+            venue.audit_settlement_prices || !configured.audit_settlement_prices;
+        if self.requests_per_second > 0.0 {
+            let demand = Demand::of(&runtime, &risk, &settings.bots, &self.wants_prices);
+            runtime.shortage = demand.shortage(self.requests_per_second);
+        }
+        Ok(NewSettings { risk, runtime })
+    }
+}

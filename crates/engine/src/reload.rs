@@ -1,0 +1,216 @@
+//! Settings that are read again while a run goes on: what has changed, and how a journal keeps it.
+
+use crate::RiskSettings;
+use candlewick_sdk::Millis;
+use candlewick_sdk::rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt::{self, Display};
+
+/// How many changes are listed with a reload, and how long each may be: an answer to an order is short.
+const MAX_LISTED: usize = 12;
+const MAX_CHARS: usize = 100;
+
+/// Who had the settings read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReloadedBy {
+    /// `candlewick reload`.
+    Command,
+    /// The signal SIGHUP.
+    Signal,
+}
+
+impl Display for ReloadedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Command => "`candlewick reload`",
+            Self::Signal => "SIGHUP",
+        })
+    }
+}
+
+/// A setting that has another value than before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettingChange {
+    /// The key, such as `risk.max_open_trades`.
+    pub key: String,
+    /// What it was; null where it was not set.
+    pub from: Value,
+    /// What it is.
+    pub to: Value,
+}
+
+impl Display for SettingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} -> {}", self.key, shown(&self.from), shown(&self.to))
+    }
+}
+
+/// That settings were read again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reloaded {
+    /// Venue time from which they are in force.
+    pub at: Millis,
+    /// Who had them read.
+    pub by: ReloadedBy,
+    /// The blake3 hash of the settings that are in force since, in hexadecimal.
+    pub hash: String,
+    /// What has changed, `key old -> new`, shortened where it is much.
+    pub changes: Vec<String>,
+}
+
+/// The note of a journal before the event [`Control::Reload`](crate::Control::Reload): the settings that are in force with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReloadNote {
+    /// When, by whom, and what has changed.
+    pub reloaded: Reloaded,
+    /// The limits.
+    pub risk: RiskSettings,
+    /// How the run polls and waits.
+    pub runtime: Value,
+}
+
+impl ReloadNote {
+    /// Of these settings, which take the place of others (`before`: an object with `risk` and `runtime`).
+    ///
+    /// # Errors
+    /// None in practice: settings are always JSON.
+    pub fn new(
+        (at, by): (Millis, ReloadedBy),
+        risk: RiskSettings,
+        runtime: Value,
+        before: &Value,
+    ) -> Result<Self, serde_json::Error> {
+        let after = serde_json::json!({ "risk": serde_json::to_value(&risk)?, "runtime": runtime });
+        let all = changes_between(before, &after);
+        let mut changes: Vec<String> =
+            all.iter().take(MAX_LISTED).map(|change| shortened(&change.to_string())).collect();
+        if all.len() > MAX_LISTED {
+            changes.push(format!("and {} more", all.len() - MAX_LISTED));
+        }
+        let hash = blake3::hash(after.to_string().as_bytes()).to_hex().to_string();
+        Ok(Self { reloaded: Reloaded { at, by, hash, changes }, risk, runtime })
+    }
+
+    /// The note that this text is; none where it is another one.
+    pub fn of_text(body: &str) -> Option<Self> {
+        // Most notes are none.
+        body.contains("\"reloaded\":").then(|| serde_json::from_str(body).ok()).flatten()
+    }
+}
+
+/// The values that differ, in the order of their keys. Lists of tables that have names (`bots`) are compared by these, any other
+/// list as a whole.
+pub fn changes_between(from: &Value, to: &Value) -> Vec<SettingChange> {
+    let mut changes = Vec::new();
+    compare(String::new(), from, to, &mut changes);
+    changes
+}
+
+fn compare(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChange>) {
+    if is_same(from, to) {
+        return;
+    }
+    let tables = match (from, to) {
+        (Value::Object(from), Value::Object(to)) => Some((from.clone(), to.clone())),
+        (Value::Array(from), Value::Array(to)) => by_name(from).zip(by_name(to)),
+        _ => None,
+    };
+    let Some((from, to)) = tables else {
+        return changes.push(SettingChange { key, from: from.clone(), to: to.clone() });
+    };
+    let mut names: Vec<&String> = from.keys().chain(to.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+        let value = |table: &serde_json::Map<String, Value>| table.get(name).cloned().unwrap_or_default();
+        compare(key, &value(&from), &value(&to), changes);
+    }
+}
+
+/// The tables of a list by their names, if each has one of its own and their order is that of their names' first mention.
+fn by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
+    let named = list.iter().map(|item| Some((item.get("name")?.as_str()?.to_owned(), item.clone())));
+    let named: serde_json::Map<String, Value> = named.collect::<Option<_>>()?;
+    (named.len() == list.len() && !list.is_empty()).then_some(named)
+}
+
+/// Amounts are texts in JSON, and 100 is 100.0.
+fn is_same(from: &Value, to: &Value) -> bool {
+    let amount = |value: &Value| match value {
+        Value::String(text) => text.parse::<Decimal>().ok(),
+        Value::Number(number) => number.to_string().parse().ok(),
+        _ => None,
+    };
+    from == to || matches!((amount(from), amount(to)), (Some(from), Some(to)) if from == to)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "(not set)".to_owned(),
+        Value::String(text) => match text.parse::<Decimal>() {
+            Ok(amount) => amount.normalize().to_string(),
+            Err(_) => value.to_string(),
+        },
+        _ => value.to_string(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= MAX_CHARS {
+        return text.to_owned();
+    }
+    text.chars().take(MAX_CHARS - 1).chain(['\u{2026}']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(from: &Value, to: &Value, expected: &[&str]) {
+        let changes: Vec<String> = changes_between(from, to).iter().map(ToString::to_string).collect();
+        assert_eq!(changes, expected, "{from} {to}");
+    }
+
+    #[test]
+    fn what_differs_is_named_with_both_values() {
+        let bot = |name: &str, period: u32| json!({ "name": name, "params": { "period": period } });
+        check(&json!({}), &json!({}), &[]);
+        check(&json!({"risk": {"a": 1, "b": "x"}}), &json!({"risk": {"a": 2, "b": "x"}}), &["risk.a 1 -> 2"]);
+        check(&json!({"limit": "100"}), &json!({"limit": "100.0"}), &[]);
+        check(&json!({"limit": "100.0"}), &json!({"limit": "50"}), &["limit 100 -> 50"]);
+        check(&json!({"a": 1}), &json!({"b": true}), &["a 1 -> (not set)", "b (not set) -> true"]);
+        check(&json!({"hours": [1]}), &json!({"hours": [1, 2]}), &["hours [1] -> [1,2]"]);
+        let bots = json!({ "bots": [bot("x", 2), bot("y", 3)] });
+        check(&bots, &json!({ "bots": [bot("x", 2), bot("y", 4)] }), &["bots.y.params.period 3 -> 4"]);
+        let gone = ["bots.y {\"name\":\"y\",\"params\":{\"period\":3}} -> (not set)"];
+        check(&bots, &json!({ "bots": [bot("x", 2)] }), &gone);
+    }
+
+    #[test]
+    fn a_note_is_read_back_and_its_list_of_changes_is_bounded() {
+        let risk = RiskSettings { max_open_trades: 9, ..RiskSettings::default() };
+        let before = json!({ "risk": serde_json::to_value(RiskSettings::default()).unwrap(), "runtime": {} });
+        let when = (Millis::new(5), ReloadedBy::Signal);
+        let note = ReloadNote::new(when, risk.clone(), json!({}), &before).unwrap();
+        assert_eq!(note.reloaded.changes, ["risk.max_open_trades 3 -> 9"]);
+        let text = serde_json::to_string(&note).unwrap();
+        assert_eq!(ReloadNote::of_text(&text), Some(note.clone()));
+        assert_eq!(ReloadNote::of_text("{\"alarm\":\"halted\"}"), None);
+        // The hash is that of the settings alone, whoever had them read and whatever they were before.
+        let later = (Millis::new(6), ReloadedBy::Command);
+        let nothing = json!({ "risk": {}, "runtime": {} });
+        let again = ReloadNote::new(later, risk.clone(), json!({}), &nothing).unwrap();
+        assert_eq!(again.reloaded.hash, note.reloaded.hash);
+        assert_eq!(again.reloaded.changes.len(), MAX_LISTED + 1, "{:?}", again.reloaded.changes);
+        assert!(again.reloaded.changes.iter().all(|change| change.chars().count() <= MAX_CHARS));
+        let other = RiskSettings { max_open_trades: 8, ..risk };
+        assert_ne!(
+            ReloadNote::new(when, other, json!({}), &before).unwrap().reloaded.hash,
+            note.reloaded.hash
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Settings that are read again: asked for, taken as a whole or not at all, and journalled before the event.
+
+use super::*;
+use crate::Stop;
+use crate::control::{ControlAnswer, ControlOrder};
+use crate::reload::NewSettings;
+use candlewick_engine::{ReloadNote, ReloadedBy};
+
+const ORDER: ControlOrder = ControlOrder::Reload { by: ReloadedBy::Command };
+
+fn answer_in(commands: &[Command]) -> Option<&ControlAnswer> {
+    commands.iter().find_map(|command| match command {
+        Command::AnswerOrder(_, answer) => Some(answer),
+        _ => None,
+    })
+}
+
+fn entries(commands: &[Command]) -> Vec<String> {
+    let entry = |command: &Command| match command {
+        Command::Record(JournalEntry::Note(_, text)) => Some(
+            ReloadNote::of_text(text)
+                .map_or("note".to_owned(), |note| format!("{:?}", note.reloaded.changes)),
+        ),
+        Command::Record(JournalEntry::Event(event)) => match event.kind {
+            EventKind::Control { control } => Some(format!("{control:?}")),
+            _ => None,
+        },
+        _ => None,
+    };
+    commands.iter().filter_map(entry).collect()
+}
+
+fn asks(commands: &[Command]) -> bool {
+    commands.iter().any(|command| matches!(command, Command::Ask(Ask::Settings(_))))
+}
+
+fn settings(max_open_trades: u32) -> NewSettings {
+    NewSettings {
+        risk: RiskSettings { max_open_trades, ..RiskSettings::default() },
+        runtime: RuntimeSettings { stop_patience_s: 7, hold_ms: 5, ..RuntimeSettings::default() },
+    }
+}
+
+fn bench() -> Bench {
+    Bench::start(|parts| {
+        let risk = serde_json::to_value(RiskSettings::default()).unwrap();
+        parts.header.settings = serde_json::json!({ "session": { "risk": risk }, "runtime": parts.settings });
+    })
+}
+
+#[test]
+fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
+    let mut bench = bench();
+    let asked = bench.step(Input::Order(OrderId(1), ORDER));
+    assert!(asks(&asked) && answer_in(&asked).is_none() && entries(&asked).is_empty(), "{asked:?}");
+    let second = bench.step(Input::Order(OrderId(2), ORDER));
+    let refused = answer_in(&second);
+    assert!(
+        matches!(refused, Some(ControlAnswer::Refused { problem }) if problem.contains("already")),
+        "{second:?}"
+    );
+    let done = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(settings(1))))));
+    let changes = "[\"risk.max_open_trades 3 -> 1\", \"runtime.stop_patience_s 30 -> 7\"]";
+    assert_eq!(entries(&done), [changes, "Reload"], "what cannot change is not taken over");
+    let Some(ControlAnswer::Done { state }) = answer_in(&done) else { panic!("{done:?}") };
+    assert_eq!(state.reloaded.as_ref().unwrap().changes.len(), 2);
+    // The next change is compared with what is in force.
+    bench.step(Input::Order(OrderId(3), ORDER));
+    let again = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(settings(1))))));
+    assert_eq!(entries(&again), ["[]", "Reload"]);
+}
+
+#[test]
+fn what_is_wrong_changes_nothing_and_is_answered_in_its_words() {
+    let wrong = RiskSettings { max_trades_per_hour: 5, ..RiskSettings::default() };
+    let of_session = NewSettings { risk: wrong, runtime: RuntimeSettings::default() };
+    for (read, part) in [
+        (Err("risk.max_open: there is no such key".to_owned()), "risk.max_open: there is no such key"),
+        (Ok(Box::new(of_session)), "risk.max_trades_per_hour: 0 cannot become 5"),
+    ] {
+        let mut bench = bench();
+        bench.step(Input::Order(OrderId(1), ORDER));
+        let answered = bench.step(Input::Answer(Answer::Settings(read)));
+        let refused = answer_in(&answered);
+        assert!(
+            matches!(refused, Some(ControlAnswer::Refused { problem }) if problem.contains(part)),
+            "{answered:?}"
+        );
+        assert_eq!(entries(&answered), [""; 0]);
+        assert!(asks(&bench.step(Input::Order(OrderId(2), ORDER))), "it can be ordered again");
+    }
+}
+
+#[test]
+fn a_run_that_ends_reads_nothing_and_takes_nothing() {
+    let mut bench = bench();
+    bench.step(Input::Order(OrderId(1), ORDER));
+    bench.step(Input::Stop(Stop::TimeUp));
+    let late = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(settings(1))))));
+    assert!(matches!(answer_in(&late), Some(ControlAnswer::Refused { .. }) | None), "{late:?}");
+    assert!(!entries(&late).contains(&"Reload".to_owned()));
+}

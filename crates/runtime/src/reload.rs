@@ -1,0 +1,115 @@
+//! Settings that are read again while a run goes on: which may change, and what is asked for with them.
+
+use crate::RuntimeSettings;
+use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Session, TradeBook};
+use candlewick_sdk::{Money, Payout};
+use std::sync::Arc;
+
+/// The settings of `[runtime]` that may change while a run goes on. Of the others the run has made its watches, clocks and
+/// deadlines at its start.
+pub const RELOADABLE: [&str; 6] = [
+    "missing_trade_s",
+    "second_trade",
+    "max_payout_percent",
+    "audit_settlement_prices",
+    "stop_patience_s",
+    "interrupt_patience_s",
+];
+
+/// Settings as they are written now, sound as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewSettings {
+    /// The limits.
+    pub risk: RiskSettings,
+    /// How the run polls and waits; of these only [`RELOADABLE`] are taken over.
+    pub runtime: RuntimeSettings,
+}
+
+/// What new limits are held against: money and trades as they stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The free balance.
+    pub free: Money,
+    /// The last payout that is known of each bot's symbol, in the bots' order.
+    pub payouts: Vec<Option<Payout>>,
+    /// The intents so far that say something of the bots as they are: what one decided with other parameters is not among them.
+    pub rows: Vec<IntentRow>,
+}
+
+impl Standing {
+    /// Of a Session and its intents.
+    pub fn of(session: &Session, book: &TradeBook) -> Self {
+        let since: Vec<IntentId> = session.verdicts().map(BotVerdict::first_intent).collect();
+        let is_own = |row: &&IntentRow| {
+            let since = since.get(row.approved.bot().index());
+            since.is_none_or(|since| row.approved.intent() >= *since)
+        };
+        let bots = (0..session.bots().len()).filter_map(BotId::new);
+        Self {
+            free: session.ledger().free(),
+            payouts: bots.map(|bot| session.last_payout(bot)).collect(),
+            rows: book.rows().iter().filter(is_own).copied().collect(),
+        }
+    }
+}
+
+/// Reads the settings that are written now, and holds the whole against what stands. What is wrong is said in words: then
+/// nothing changes.
+pub type SettingsReader = Arc<dyn Fn(&Standing) -> Result<NewSettings, String> + Send + Sync>;
+
+impl RuntimeSettings {
+    /// Takes over what may change while a run goes on.
+    pub(crate) fn take_reloadable(&mut self, new: &Self) {
+        // One line for each of `RELOADABLE`, held by a test.
+        self.missing_trade_s = new.missing_trade_s;
+        self.second_trade = new.second_trade;
+        self.max_payout_percent = new.max_payout_percent;
+        self.audit_settlement_prices = new.audit_settlement_prices;
+        self.stop_patience_s = new.stop_patience_s;
+        self.interrupt_patience_s = new.interrupt_patience_s;
+        // No setting: what the others come to.
+        self.shortage.clone_from(&new.shortage);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SecondTradeRule;
+    use candlewick_engine::changes_between;
+    use serde_json::to_value;
+
+    #[test]
+    fn exactly_the_reloadable_settings_are_taken_over() {
+        let other = RuntimeSettings {
+            price_every_ms: 1_001,
+            watch_prices: false,
+            first_ask_ms: 1,
+            quick_repeats: 1,
+            hold_ms: 1,
+            settle_after_ms: 1,
+            wallet_every_s: 1,
+            list_every_s: 1,
+            list_lag_ms: 1,
+            missing_trade_s: 1,
+            second_trade: SecondTradeRule::Alarm,
+            max_payout_percent: 1,
+            audit_settlement_prices: false,
+            stop_patience_s: 1,
+            interrupt_patience_s: 1,
+            shortage: None,
+        };
+        let before = to_value(RuntimeSettings::default()).unwrap();
+        // Every setting differs, so that none is forgotten here.
+        let all = changes_between(&before, &to_value(&other).unwrap());
+        assert_eq!(all.len(), before.as_object().unwrap().len());
+        let mut taken = RuntimeSettings::default();
+        taken.take_reloadable(&other);
+        let changes = changes_between(&before, &to_value(&taken).unwrap());
+        let mut keys: Vec<&str> = changes.iter().map(|change| change.key.as_str()).collect();
+        let mut expected = RELOADABLE;
+        keys.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+    }
+}
