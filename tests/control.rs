@@ -291,6 +291,27 @@ fn an_order_that_was_left_in_the_journal_halts_the_next_bot_on_it() {
 }
 
 #[test]
+fn the_file_and_the_order_that_halt_together_end_together() {
+    let is_news = |state: &Value| state["reason"].as_str().unwrap().contains("news");
+    let (_served, folder) = venue_and_folder();
+    recording::write(&folder.path("candlewick.db"), []);
+    let halted = folder.run(&["halt", "--config", "bot.toml", "--reason", "news", "--json"]).json();
+    assert_eq!((&halted["bot_runs"], &halted["halt_file"]), (&json!(false), &json!("candlewick.db.HALT")));
+    let bot = Live::start(&folder);
+    assert!(is_news(&halted_state(&folder)));
+    // One of them alone keeps it halted.
+    std::fs::remove_file(folder.path("candlewick.db.HALT")).unwrap();
+    assert!(is_news(&halted_state(&folder)));
+    std::fs::write(folder.path("candlewick.db.HALT"), "news\n").unwrap();
+    let resumed = folder.run(&["resume", "--config", "bot.toml", "--json"]).json();
+    assert_eq!(
+        (&resumed["state"]["phase"], folder.path("candlewick.db.HALT").exists()),
+        (&json!("trading"), false)
+    );
+    assert_eq!(bot.end(), Some(130));
+}
+
+#[test]
 fn a_pipe_in_the_place_of_the_halt_file_halts_and_is_not_waited_for() {
     let (_served, folder) = venue_and_folder();
     let pipe = folder.path("candlewick.db.HALT");

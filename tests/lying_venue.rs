@@ -67,7 +67,11 @@ struct Request {
 impl LyingVenue {
     /// Serves until the test's process ends.
     pub(crate) fn start(tell: Tell) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_on(TcpListener::bind("127.0.0.1:0").unwrap(), tell)
+    }
+
+    /// The same where it is to listen.
+    pub(crate) fn start_on(listener: TcpListener, tell: Tell) -> Self {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let books = Books { tell, trades: Vec::new(), demo: 10_000.0, readings: 0, opens: 0 };
         let books = Arc::new(Mutex::new(books));

@@ -59,6 +59,7 @@ mod sweep;
 mod sweep_killed;
 mod tidy;
 mod two_runs;
+mod unavailable;
 mod validation;
 mod variants;
 mod walk_forward;

@@ -315,3 +315,23 @@ fn clock(estimate: ClockEstimate) -> String {
     let most = high.map_or("any".to_owned(), |high| high.to_string());
     format!("the venue's is {low} to {most} ms ahead, by {agreeing} answers; {outvoted} outvoted")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_older_than_it_should_be_is_marked() {
+        let at = Millis::HOUR;
+        for (age, expected) in [
+            (Millis::ZERO, ""),
+            (RunState::SILENT_AFTER, ""),
+            (RunState::SILENT_AFTER + Millis::new(1), ", STALE: 180 s old"),
+            (Millis::HOUR, ", STALE: 3600 s old"),
+            // The clock was set back.
+            (Millis::ZERO - Millis::HOUR, ""),
+        ] {
+            assert_eq!(stale(at, at + age), expected, "{age}");
+        }
+    }
+}

@@ -1,29 +1,40 @@
 //! A person says that a trade is an intent's: held against the venue's own report of that trade.
 
 use crate::RuntimeError;
-use crate::resolver::{Match, compare_terms};
+use crate::resolver::{Doubt, Match, UNCERTAINTY, compare_terms, is_departure};
 use candlewick_broker::{Broker, BrokerError, Detail, OpenOrder, TradeReport};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Millis, Money};
 use std::fmt::Display;
 use std::time::Duration;
 
 /// A person waits for the answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Asks the venue for the report of the trade that is to be an intent's, and checks it.
+/// Asks the venue for the report of the trade that is to be an intent's, and checks it. The intent's request left between
+/// `sent` and `ended`: a trade on its pair and account that was asked for then may be what the venue took instead.
 ///
 /// # Errors
 /// [`RuntimeError::UnknownTrade`] when the venue has no such trade, [`RuntimeError::TradeMismatch`] when it is not what the
 /// intent asked for, [`RuntimeError::Venue`] when the venue does not say.
 pub async fn verify_adoption(
     broker: &dyn Broker,
-    order: &OpenOrder,
+    (order, sent, ended): (&OpenOrder, Millis, Millis),
     venue_id: &str,
 ) -> Result<TradeReport, RuntimeError> {
     let answer = match tokio::time::timeout(PATIENCE, broker.trade(venue_id, Detail::Everything)).await {
         Ok(answer) => answer.map(|reply| reply.value),
         Err(_) => Err(no_answer_in_time()),
     };
-    check_adoption(order, venue_id, answer, |_| false)
+    let doubt = Doubt {
+        intent: IntentId::new(0),
+        order: order.clone(),
+        stake: Money::ZERO,
+        sent,
+        ended,
+        expected_close_latest: ended,
+    };
+    check_adoption(order, venue_id, answer, |report| is_departure(&doubt, report, UNCERTAINTY))
 }
 
 /// Asks the venue for a trade that it is said not to have any more, by its id and in its list.
@@ -107,9 +118,11 @@ fn describe_report(report: &TradeReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolver::order_of_tests;
-    use candlewick_broker::{MockBroker, Reply, Reported};
-    use candlewick_sdk::{Direction, Millis};
+    use crate::resolver::{order_of_tests, report_of_tests};
+    use candlewick_broker::{Account, MockBroker, Reply, Reported};
+    use candlewick_sdk::Direction;
+
+    const SENT: Millis = Millis::from_seconds(1_000);
 
     async fn check(answer: Result<TradeReport, BrokerError>, expected: Result<&str, &str>) {
         let mut broker = MockBroker::new();
@@ -117,7 +130,7 @@ mod tests {
             .expect_trade()
             .withf(|_, detail| *detail == Detail::Everything)
             .returning(move |_, _| answer.clone().map(|report| Reply::at(report, Millis::ZERO)));
-        let confirmed = verify_adoption(&broker, &order_of_tests(), "01JT").await;
+        let confirmed = verify_adoption(&broker, (&order_of_tests(), SENT, SENT), "01JT").await;
         match (confirmed.map(|report| report.id).map_err(|error| error.to_string()), expected) {
             (Ok(id), Ok(expected)) => assert_eq!(id, expected),
             (Err(text), Err(part)) => assert!(text.contains(part), "{text}"),
@@ -137,6 +150,12 @@ mod tests {
         check(Ok(report("01JT", None)), Ok("01JT")).await;
         check(Ok(report("01JT", Some(wanted.opposite()))), Err("and asked for was BUY 10 BTCUSDT")).await;
         check(Ok(report("01JU", Some(wanted))), Err("trade 01JT is trade 01JU, BUY ? ?")).await;
+        // What the venue may have taken of that request instead is, if it was asked for just then.
+        let other = |at| TradeReport { amount: Some(50.into()), ..report_of_tests("01JT", at) };
+        check(Ok(other(SENT)), Ok("01JT")).await;
+        check(Ok(other(SENT + Millis::HOUR)), Err("and asked for was BUY 10 BTCUSDT")).await;
+        let real = TradeReport { account: Some(Account::Real), ..other(SENT) };
+        check(Ok(real), Err("on the real account, and asked for was BUY 10 BTCUSDT")).await;
         check(Err(BrokerError::NotFound { text: text() }), Err("the venue has no trade 01JT")).await;
         check(Err(BrokerError::Unavailable { text: text() }), Err("did not answer \"what is trade 01JT\""))
             .await;
@@ -163,7 +182,7 @@ mod tests {
                 std::future::pending().await
             }
         }
-        let confirmed = verify_adoption(&Silent, &order_of_tests(), "01JT").await;
+        let confirmed = verify_adoption(&Silent, (&order_of_tests(), SENT, SENT), "01JT").await;
         assert!(matches!(confirmed, Err(RuntimeError::Venue { .. })), "{confirmed:?}");
     }
 }

@@ -6,11 +6,13 @@ use crate::error::AppError;
 use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, TradeReport};
-use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
+use candlewick_engine::{
+    Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Taken, VenueId,
+};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, state_of, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
-use candlewick_runtime::{latest_close, profit_by_rule, verify_adoption, verify_missing};
+use candlewick_runtime::{latest_close, profit_by_rule, taken_of, verify_adoption, verify_missing};
 use candlewick_sdk::Millis;
 use serde_json::json;
 
@@ -31,7 +33,10 @@ pub enum Resolved {
     /// The bot that runs, which is now in this state.
     ByBot(RunState),
     /// Nobody yet: it is in the journal, and the next start goes on with it.
-    InJournal,
+    InJournal {
+        /// What the venue took, where that is not what was asked for: the next start is halted.
+        halted: Option<String>,
+    },
 }
 
 /// Ends a doubt, or a trade that the venue no longer has.
@@ -44,26 +49,32 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
     match reach(&control_paths(loaded)?, url, &order).await? {
         Reached::Bot(state) => Ok(Resolved::ByBot(state)),
         Reached::Nobody | Reached::NoJournal => {
-            write(loaded, url, decision).await?;
-            Ok(Resolved::InJournal)
+            let halted = write(loaded, url, decision).await?;
+            Ok(Resolved::InJournal { halted })
         }
     }
 }
 
-/// Writes to the journal of a bot that does not run, while nobody else holds it.
-async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<(), AppError> {
+/// Writes to the journal of a bot that does not run, while nobody else holds it; why the next start is halted by that.
+async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>, AppError> {
     // Looked at first: what does not exist is not made.
     let mut reader = Reader::open(url).await?;
     let wall = SystemClock::new();
     let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve")).await?;
     let judged = lines_of(decision, &mut reader, loaded, &wall).await;
-    let written = judged.map(|lines| lines.into_iter().for_each(|line| store.record(line)));
+    let written = judged.map(|(lines, halted)| {
+        for line in lines {
+            store.record(line);
+        }
+        halted
+    });
     // The lease is given back whatever was found.
     let closed = store.close().await.map_err(AppError::from);
-    written.and(closed)
+    let halted = written?;
+    closed.map(|()| halted)
 }
 
-/// The lines of the journal that record a decision.
+/// The lines of the journal that record a decision, and why the next start is halted by it.
 ///
 /// # Errors
 /// It cannot be made so.
@@ -72,7 +83,7 @@ async fn lines_of(
     reader: &mut Reader,
     loaded: &Loaded,
     wall: &SystemClock,
-) -> Result<Vec<Line>, AppError> {
+) -> Result<(Vec<Line>, Option<String>), AppError> {
     let Decision { intent, resolution, ref reason } = *decision;
     let contents = JournalContents::read(reader).await?;
     let row = judge(&contents, intent, resolution)?;
@@ -85,6 +96,16 @@ async fn lines_of(
         Resolution::NotOpened => None,
     };
     let at = wall.now().max(contents.last.line.received);
+    let taken = report.as_ref().and_then(|report| taken(&contents, row, report));
+    let halted = taken.map(|taken| {
+        let scale = contents.session.money_scale();
+        let symbol = taken.symbol.map(|symbol| format!(" on {symbol}")).unwrap_or_default();
+        let stake = scale.to_decimal(taken.stake);
+        format!(
+            "the trade of intent {intent} is {} {stake}{symbol}, which is not what was asked for",
+            taken.direction
+        )
+    });
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
     let mut bodies = vec![(LineKind::Note, note)];
     let ended = contents.began_doubt(intent).unwrap_or(at);
@@ -92,7 +113,10 @@ async fn lines_of(
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
     // An answer that was awaited when the bot ended is in doubt before its doubt can end.
     let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
-    for kind in doubt.into_iter().chain([event_of(row, resolution, report, reserved_until)?]) {
+    let decided = event_of(row, resolution, (report, taken), reserved_until)?;
+    // Where money differs the run that goes on with it is halted, as one that runs would be.
+    let halt = halted.is_some().then_some(EventKind::Control { control: Control::Halt });
+    for kind in doubt.into_iter().chain([decided]).chain(halt) {
         let event = serde_json::to_string(&Event { at, received: at, kind });
         let event =
             event.map_err(|error| AppError::system("the decision is no entry of a journal", error))?;
@@ -102,7 +126,7 @@ async fn lines_of(
         let intent = Some(intent.number());
         Line { run: BETWEEN_RUNS, kind, intent, at, received: at, body }
     };
-    Ok(bodies.into_iter().map(line).collect())
+    Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
 /// The venue's report of the trade that is to be adopted. A simulated venue's trades ended with it: there is nobody to
@@ -128,7 +152,18 @@ async fn ask_venue(
         account,
     };
     let broker = connect_remote(loaded)?.broker;
-    Ok(Some(verify_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
+    let sent = origins.request_time;
+    let ended = contents.began_doubt(trade.intent()).unwrap_or(sent + Millis::MINUTE);
+    let request = (&order, sent, ended);
+    Ok(Some(verify_adoption(broker.as_ref(), request, venue_id.as_str()).await?))
+}
+
+/// What the venue took, where that is not what was asked for.
+fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<Taken> {
+    let intent = row.approved.intent();
+    let origins = contents.origins.get(&intent)?;
+    let known = contents.book.departure(intent).and_then(|departure| departure.symbol);
+    taken_of(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
 /// A person says how a trade ended only where the venue does not: it is over by its times, and the venue has it no more.
@@ -203,7 +238,7 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
 fn event_of(
     row: &IntentRow,
     resolution: Resolution,
-    report: Option<TradeReport>,
+    (report, taken): (Option<TradeReport>, Option<Taken>),
     reserved_until: Millis,
 ) -> Result<EventKind, AppError> {
     let intent = row.approved.intent();
@@ -217,7 +252,7 @@ fn event_of(
                 open_price: report.open_price,
                 close_time: report.close_time,
                 payout: report.payout,
-                taken: None,
+                taken,
             })
         }
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },

@@ -62,14 +62,18 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
     let settled = arguments.settled.map(Resolution::Settled);
     let resolution = arguments.adopt.map(Resolution::Adopt).or(settled).unwrap_or(Resolution::NotOpened);
     let decision = Decision { intent, resolution, reason: arguments.reason.clone() };
-    let state = match block_on(resolve(&loaded, &url, &decision))? {
-        Resolved::ByBot(state) => Some(state),
-        Resolved::InJournal => None,
+    let (state, halted) = match block_on(resolve(&loaded, &url, &decision))? {
+        Resolved::ByBot(state) => (Some(state), None),
+        Resolved::InJournal { halted } => (None, halted),
     };
     if context.global.json {
         print_json(&json!({ "resolved": intent, "bot_runs": state.is_some(), "state": state }))?;
     } else {
-        let next = state.as_ref().map_or("No bot runs; the next start goes on with it.".to_owned(), describe);
+        let nobody = || {
+            let halted = halted.map(|why| format!(", halted: {why}")).unwrap_or_default();
+            format!("No bot runs; the next start goes on with it{halted}.")
+        };
+        let next = state.as_ref().map_or_else(nobody, describe);
         let what = match resolution {
             Resolution::Adopt(_) | Resolution::NotOpened => "is in doubt no more".to_owned(),
             Resolution::Settled(outcome) => format!("is settled as {outcome}, as you say"),

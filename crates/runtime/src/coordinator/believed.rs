@@ -137,8 +137,9 @@ pub(super) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
     TradeReport { amount, ..report }
 }
 
-/// What a report does not say, or what cannot be counted, is as it was.
-fn taken_of(
+/// What the venue took, where a report says something else than what counts so far. What it does not say, or what cannot be
+/// counted, is as it was.
+pub fn taken_of(
     report: &TradeReport,
     terms: &OrderTerms,
     (ordered, known): (Symbol, Option<VenueSymbol>),

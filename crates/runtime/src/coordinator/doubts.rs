@@ -4,16 +4,13 @@ use super::recorded_session::RecordedSession;
 use crate::RuntimeSettings;
 use crate::past::Past;
 use crate::resolver::{
-    Accepted, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, Undecidable,
-    WalletView, latest_close, may_have_made, request_time_of,
+    Accepted, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, UNCERTAINTY,
+    Undecidable, WalletView, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How far our clock may be wrong at least, whatever the venue's answers prove now: it was another time then.
-const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 /// Listed trades that are remembered for what cannot be of them.
 const MAX_ODD_ROWS: usize = 10_000;
@@ -217,6 +214,16 @@ impl Doubts {
     ) -> bool {
         let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         self.resolver.may_have_taken(intent, report, uncertainty)
+    }
+
+    /// Whose request in doubt may have made this trade of another account than was asked for.
+    pub(crate) fn asked_for_elsewhere(
+        &self,
+        report: &TradeReport,
+        uncertainty: Option<Millis>,
+    ) -> Option<IntentId> {
+        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
+        self.resolver.asked_for_elsewhere(report, uncertainty)
     }
 
     /// Whose answered request may have made this trade as well.

@@ -41,6 +41,7 @@ mod tests;
 mod token;
 mod venue_watch;
 
+pub use believed::taken_of;
 pub use command::{Ask, Command, JournalEntry};
 pub use durable_open::DurableOpen;
 pub use ending::{Finished, Unfinished, UnfinishedKind};

@@ -119,6 +119,7 @@ impl Coordinator {
         let now = step.now;
         self.audit_results(&listing, step);
         self.look_for_missing(&listing, step);
+        self.look_at_other_accounts(&listing, step);
         let balance = balances.and_then(|reply| reply.value.of(self.session.account()));
         let wallet = balance.and_then(|balance| self.session.money(balance));
         let opening: Vec<IntentId> = self.requests.opening().collect();

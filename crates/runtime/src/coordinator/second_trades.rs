@@ -71,6 +71,33 @@ impl Coordinator {
         }
     }
 
+    /// A trade of another account that is what an intent in doubt asked for, perhaps of real money where demo was meant: it is in
+    /// no ledger here, and a person has to know.
+    pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let ours = self.session.account();
+        let uncertainty = self.skew.uncertainty();
+        for report in &listing.trades {
+            if self.doubts.is_claimed(&report.id) {
+                continue;
+            }
+            let Some(account) = report.account.filter(|account| *account != ours) else { continue };
+            let Some(intent) = self.doubts.asked_for_elsewhere(report, uncertainty) else { continue };
+            let text = format!(
+                "trade {} is on the {account} account, and may be what the venue made of intent {intent}, which asked for \
+                 the {ours} account: it is in no ledger here",
+                report.id
+            );
+            if !self.doubts.is_new_oddity(&text) {
+                continue;
+            }
+            if self.session.halted().is_none() {
+                self.halt(text, step);
+            } else {
+                self.session.alarm(text, step);
+            }
+        }
+    }
+
     /// More trades than requests: whichever is adopted, one is too many.
     pub(super) fn halt_at_second_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         if let (Why::TooManyTrades { .. }, SecondTradeRule::Halt) = (why, self.settings.second_trade) {

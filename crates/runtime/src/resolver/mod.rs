@@ -34,7 +34,7 @@ pub(crate) use wallet::{WalletView, sums_of};
 #[cfg(test)]
 pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
 
-pub(crate) use candidate::{Match, compare_terms, request_time_of};
+pub(crate) use candidate::{Match, compare_terms, is_departure, request_time_of};
 use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -45,6 +45,9 @@ use std::collections::BTreeSet;
 
 /// How long before a request that is in doubt another may have been answered whose second trade passes for its own.
 const ANSWERED_BEFORE: Millis = Millis::MINUTE;
+
+/// How far our clock may be wrong at least, whatever the venue's answers prove now: it was another time then.
+pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 /// Whether a request may have made this trade, as far as its report says.
 pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -110,6 +113,17 @@ impl Resolver {
             case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
         };
         self.find(intent).is_some_and(|place| is_it(&self.cases[place]))
+    }
+
+    /// Whose request in doubt may have made this trade of another account than was asked for.
+    pub(crate) fn asked_for_elsewhere(&self, report: &TradeReport, uncertainty: Millis) -> Option<IntentId> {
+        let anywhere = TradeReport { account: None, ..report.clone() };
+        let is_it = |doubt: &Doubt| {
+            let is_it = candidate::compare(doubt, &anywhere, doubt.span(uncertainty)) != Match::Different;
+            is_it || candidate::is_departure(doubt, &anywhere, uncertainty)
+        };
+        let cases = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
+        cases.map(|case| &case.doubt).find(|doubt| is_it(doubt)).map(|doubt| doubt.intent)
     }
 
     /// Trades that were reported as unexplained in an earlier run.

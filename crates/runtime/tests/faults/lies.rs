@@ -387,13 +387,14 @@ fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
     }
 }
 
-/// Another end than it had.
+/// Another end than it had. A draw and a trade that was called off bring the same: only the outcome shows the difference.
 fn contradict(report: &mut TradeReport, trade: &Trade) {
     let Progress::Over(outcome) = report.progress else { return };
-    let (other, profit) = if outcome == Outcome::Lost {
-        (Outcome::Won, trade.stake / 2)
-    } else {
-        (Outcome::Lost, -trade.stake)
+    let (other, profit) = match outcome {
+        Outcome::Lost => (Outcome::Won, trade.stake / 2),
+        Outcome::Won => (Outcome::Lost, -trade.stake),
+        Outcome::Draw => (Outcome::Cancelled, 0),
+        Outcome::Cancelled => (Outcome::Draw, 0),
     };
     report.progress = Progress::Over(other);
     report.profit = Some(Decimal::new(profit, 2));

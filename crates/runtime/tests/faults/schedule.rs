@@ -324,7 +324,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
                 let is_reported = past.unexplained().contains(&trade.id);
                 // Another's may have passed for it while the list kept it back for longer than it may.
                 let is_late = world.plan.habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
-                    && truth.trades.iter().any(|other| other.is_taken_for_ours);
+                    && truth.trades.iter().any(|other| other.passes_for(trade));
                 (world.is_far_off() && (is_reported || trade.request_time < since)) || is_late
             }
             _ => false,

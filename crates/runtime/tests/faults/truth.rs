@@ -128,6 +128,12 @@ pub(crate) struct Truth {
 }
 
 impl Trade {
+    /// Whether this trade of another program has passed for one of ours, which is of its pair and account then.
+    pub(crate) fn passes_for(&self, ours: &Self) -> bool {
+        let (order, asked) = (&self.order, &ours.order);
+        self.is_taken_for_ours && order.symbol == asked.symbol && order.account == asked.account
+    }
+
     /// Whether nobody can have asked for it but another program, while ours was in use.
     pub(crate) fn is_alarming(&self, since: Millis) -> bool {
         let is_theirs = self.intent.is_none() && self.is_by_token && self.order.account == Account::Demo;

@@ -296,12 +296,12 @@ impl Watcher {
         let world = &self.world;
         let trade = world.truth().find(id).cloned();
         let is_hidden = trade.as_ref().and_then(|trade| trade.lie).is_some_and(Lie::may_be_unexplained);
-        let owner = trade.and_then(|trade| trade.intent);
+        let owner = trade.as_ref().and_then(|trade| trade.intent);
         // It came later than a list may lag, and another's had passed for it.
         let habits = &world.plan.habits;
         let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms);
-        let is_hidden =
-            is_hidden || (is_late && world.truth().trades.iter().any(|trade| trade.is_taken_for_ours));
+        let has_passed = |ours: &Trade| world.truth().trades.iter().any(|other| other.passes_for(ours));
+        let is_hidden = is_hidden || (is_late && trade.as_ref().is_some_and(has_passed));
         world.require(owner.is_none() || is_hidden || world.is_far_off(), || {
             format!("{id} of intent {owner:?} was reported as explained by none")
         });

@@ -324,6 +324,27 @@ fn unanswered(listed: &TradeReport) -> Seen {
 }
 
 #[test]
+fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts() {
+    let real = TradeReport { account: Some(Account::Real), ..running() };
+    let seen = unanswered(&real);
+    let halted = seen.halted.clone().expect("it halts");
+    let part = "trade 01JT is on the real account, and may be what the venue made of intent 1, which asked for the demo";
+    assert!(halted.starts_with(part), "{halted}");
+    assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
+    // Made by hand, long before, or of another pair, it is a person's own.
+    for change in [
+        |report: &mut TradeReport| report.from_token = Some(false),
+        |report: &mut TradeReport| report.request_time = Some(START - Millis::HOUR),
+        |report: &mut TradeReport| report.symbol = Some("ETHUSDT".to_owned()),
+    ] as [Change; 3]
+    {
+        let mut other = real.clone();
+        change(&mut other);
+        assert_eq!(unanswered(&other).halted, None, "{other:?}");
+    }
+}
+
+#[test]
 fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times() {
     for request_time in [Millis::new(-5), Millis::MAX, Millis::new(CLOSE.get() * 1_000)] {
         let seen = unanswered(&TradeReport { request_time: Some(request_time), ..running() });
