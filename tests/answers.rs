@@ -62,8 +62,7 @@ fn the_report_has_its_keys_and_they_agree() {
     let trades = folder.read("trades.csv");
     let mut lines = trades.lines();
     let header = "bot,symbol,direction,amount,close_type,expiration_type,decision_time,open_time,open_price,\
-                  close_time,close_price,payout,result,pnl,reason,payout_known,result_known,decision_no,payout_no,\
-                  left_out_no,result_no,not_opened,bots,variants,caveats";
+                  close_time,close_price,payout,result,pnl,reason,payout_known,result_known,answered_payout";
     assert_eq!(lines.next(), Some(header));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len() as u64, count("trades") + count("unsettled"));

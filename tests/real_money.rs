@@ -97,7 +97,7 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
 
     // More losses in a row than any edge has.
     fixture.cut("run.db", "\"event\":\"balance\"", "rejected.db", fixture.losses("run.db", 100));
-    let words = ["whose edge the live verdict has ruled out", "to have ended: btc"];
+    let words = ["whose edge the live verdict has ruled out", "says to be no longer held: btc"];
     fixture.live("rejected.db", "1s").fails(6, &words);
 }
 

@@ -175,7 +175,7 @@ impl Status {
     }
 
     fn trouble(&self) -> String {
-        let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("\n")).unwrap_or_default();
+        let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("; ")).unwrap_or_default();
         if troubles.is_empty() { "none known".to_owned() } else { troubles }
     }
 
@@ -296,7 +296,7 @@ fn strange(trades: &[StrangeTrade]) -> String {
         None => format!("{}, explained by no intent", trade.venue_id),
     };
     let all: Vec<String> = trades.iter().map(text).collect();
-    if all.is_empty() { "none".to_owned() } else { all.join("\n") }
+    if all.is_empty() { "none".to_owned() } else { all.join("; ") }
 }
 
 fn intents(numbers: &[u64]) -> String {
