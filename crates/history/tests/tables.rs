@@ -77,7 +77,7 @@ fn charting_sites() {
     check("FX_EURUSD, 1.csv", with_seconds, &[], "EURUSD 1m", &EURO);
     let reading = import("FX_EURUSD, 1.csv", with_seconds, &[]).unwrap().reading.unwrap();
     let expected = "time \"time\", open \"open\", high \"high\", low \"low\", close \"close\", volume \"Volume\"; left out \"MA\"; \
-                    between commas; times in seconds since 1970";
+                    between commas, decimal points; times in seconds since 1970";
     assert_eq!(reading, expected);
     let with_zone = "time,open,high,low,close\n2024-01-02T23:00:00+01:00,1.0942,1.09431,1.09418,1.09425\n\
                      2024-01-02T23:01:00+01:00,1.09425,1.09425,1.09402,1.09405\n\
@@ -186,6 +186,23 @@ fn what_can_be_read_in_two_ways_is_asked() {
     let said = |decimal| [("decimal", decimal), ("symbol", "X"), ("interval", "1m")];
     check("f.csv", thousands, &said("comma"), "X 1m", &[(TEN_PM, [1.234, 1.235, 1.233, 1.234, 0.0])]);
     check("f.csv", thousands, &said("point"), "X 1m", &[(TEN_PM, [1234.0, 1235.0, 1233.0, 1234.0, 0.0])]);
+    let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
+    check_refused(
+        grouped,
+        &[],
+        "18.250 can be a number with decimals or one of thousands; settle it with --decimal",
+    );
+    check(
+        "f.csv",
+        grouped,
+        &said("comma"),
+        "X 1m",
+        &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])],
+    );
+    // A number of the row is no time, whatever the column of times is called.
+    let counted =
+        ",candle_time,open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n";
+    check_refused(counted, &[], "no time in it can be read; the first is \"0\"");
     let two_closes = "time,open,high,low,close,last\n1704232800,1,2,1,2,2\n";
     check_refused(two_closes, &[], "\"close\" and \"last\" for close");
     let no_zone = "time,open,high,low,close\n2024-01-02 22:00,1,2,1,2\n";

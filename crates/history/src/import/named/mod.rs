@@ -67,7 +67,7 @@ pub(super) fn decode(content: &[u8], settings: &TableSettings) -> Result<NamedTa
     let sample = records.next().transpose()?.map(|(_, record)| record);
     let columns = Columns::of(&header, sample.as_ref(), settings.columns.as_ref())?;
     let seen = survey(content, delimiter, &columns)?;
-    let numbers = NumberStyle::of(&seen.numbers, settings.decimal)?;
+    let numbers = NumberStyle::of(&seen.numbers, settings.decimal, delimiter)?;
     let times = TimeStyle::of(&seen.times, settings.date_order)?;
     let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
     let mut decoded = Decoded::new(clock, Unit::Line);

@@ -1,7 +1,7 @@
 //! How numbers are written: with a point or with a comma before their decimals, in groups of three or not.
 
 use super::super::problem::Problem;
-use super::settings::DecimalMark;
+use super::settings::{DecimalMark, Delimiter};
 
 /// What the numbers of a file tell about their decimals.
 #[derive(Debug, Default)]
@@ -11,12 +11,15 @@ pub(super) struct Seen {
     comma: Option<String>,
     /// A number that is one in both ways, `1,234` or `1.234`.
     either_comma: Option<String>,
+    either_point: Option<String>,
 }
 
 /// How numbers are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NumberStyle {
     decimal: DecimalMark,
+    /// Whether any number has decimals or groups.
+    is_marked: bool,
 }
 
 /// Whether a cell stands for a number that is not there.
@@ -42,6 +45,7 @@ impl Seen {
             (Some(_), None) => &mut self.point,
             (None, Some(_)) => &mut self.comma,
             (Some(_), Some(_)) if text.contains(',') => &mut self.either_comma,
+            (Some(_), Some(_)) => &mut self.either_point,
             _ => return,
         };
         place.get_or_insert_with(|| text.to_owned());
@@ -49,7 +53,7 @@ impl Seen {
 }
 
 impl NumberStyle {
-    pub(super) fn of(seen: &Seen, said: Option<DecimalMark>) -> Result<Self, Problem> {
+    pub(super) fn of(seen: &Seen, said: Option<DecimalMark>, delimiter: Delimiter) -> Result<Self, Problem> {
         let option = "--decimal point or --decimal comma";
         let decimal = match (said, &seen.point, &seen.comma, &seen.either_comma) {
             (Some(decimal), ..) => decimal,
@@ -62,9 +66,16 @@ impl NumberStyle {
                 let seen = format!("{number} can be a number with decimals or one of thousands");
                 return Err(Problem::unclear(seen, option));
             }
+            // Semicolons go with decimal commas, and then 18.250 are thousands.
+            (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
+                let number = seen.either_point.as_deref().unwrap_or_default();
+                let seen = format!("{number} can be a number with decimals or one of thousands");
+                return Err(Problem::unclear(seen, option));
+            }
             (None, _, None, _) => DecimalMark::Point,
         };
-        Ok(Self { decimal })
+        let marked = [&seen.point, &seen.comma, &seen.either_comma, &seen.either_point];
+        Ok(Self { decimal, is_marked: marked.into_iter().any(Option::is_some) })
     }
 
     pub(super) fn read(self, text: &str) -> Option<f64> {
@@ -79,7 +90,8 @@ impl NumberStyle {
 
     pub(super) const fn in_words(self) -> &'static str {
         match self.decimal {
-            DecimalMark::Point => "",
+            _ if !self.is_marked => "",
+            DecimalMark::Point => ", decimal points",
             DecimalMark::Comma => ", decimal commas",
         }
     }
@@ -128,7 +140,7 @@ mod tests {
         for number in numbers {
             seen.note(number);
         }
-        NumberStyle::of(&seen, None).map(|style| style.decimal).map_err(drop)
+        NumberStyle::of(&seen, None, Delimiter::Comma).map(|style| style.decimal).map_err(drop)
     }
 
     #[test]
@@ -152,8 +164,10 @@ mod tests {
 
     #[test]
     fn numbers_are_read_exactly_or_not_at_all() {
-        let (point, comma) =
-            (NumberStyle { decimal: DecimalMark::Point }, NumberStyle { decimal: DecimalMark::Comma });
+        let (point, comma) = (
+            NumberStyle { decimal: DecimalMark::Point, is_marked: true },
+            NumberStyle { decimal: DecimalMark::Comma, is_marked: true },
+        );
         for (text, as_point, as_comma) in [
             ("1.25", Some(1.25), None),
             ("1,25", None, Some(1.25)),

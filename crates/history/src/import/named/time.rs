@@ -80,8 +80,8 @@ impl TimeStyle {
         let Some(first) = seen.first else {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
-                "no time in it can be read; the first is \"{}\". Times are moments since 1970, or dates such as 2024-01-31 17:00 \
-                 or 31/01/2024 17:00:00, with a zone (Z, +02:00) or without",
+                "no time in it can be read; the first is \"{}\". Times are moments since 1970 (in the years 1990 to 2039), or dates such as 2024-01-31 17:00 \
+                 or 31/01/2024 17:00:00, with a zone (Z, +02:00) or without; if they stand in another column, --columns says so",
                 excerpt(text.as_bytes())
             );
             return Err(Problem::File(problem));
@@ -220,16 +220,21 @@ fn written(text: &str) -> Option<Written> {
     })
 }
 
-/// Digits alone, unless they are a date such as 20240131 or 20240131170000.
+/// Moments of the years 1990 to 2039. Numbers of rows, days as a spreadsheet counts them and dates without marks, such as
+/// 20240131, are none of these.
+const PLAUSIBLE: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
+
+/// Digits alone.
 fn epoch(text: &str) -> Option<Written> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_date = [8, 14].contains(&whole.len()) && decimals.is_empty() && Scanner(whole).date().is_some();
-    if whole.is_empty() || !all_digits(whole) || !all_digits(decimals) || decimals.len() > 9 || is_date {
+    if whole.is_empty() || !all_digits(whole) || !all_digits(decimals) || decimals.len() > 9 {
         return None;
     }
     let fraction_ns = format!("{decimals:0<9}").parse().ok()?;
-    Some(Written::Epoch { whole: whole.parse().ok()?, fraction_ns })
+    let whole = whole.parse().ok()?;
+    let moment = Unit::of(whole).moment(whole, 0).unwrap_or(Millis::ZERO);
+    PLAUSIBLE.contains(&moment).then_some(Written::Epoch { whole, fraction_ns })
 }
 
 /// What is left of a time while it is read from the left.
@@ -275,7 +280,7 @@ impl Scanner<'_> {
         u32::try_from(month + 1).ok()
     }
 
-    /// 2024-01-31, 31/01/2024, 20240131, 31-Jan-2024, Jan 31, 2024.
+    /// 2024-01-31, 31/01/2024, 20240131 with hours and so on behind it or not, 31-Jan-2024, Jan 31, 2024.
     fn date(&mut self) -> Option<Date> {
         const MARKS: [char; 3] = ['-', '/', '.'];
         if let Some(month) = self.month() {
@@ -286,7 +291,7 @@ impl Scanner<'_> {
             return ordered(year, month, day);
         }
         let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
-        if all == 8 || all == 14 {
+        if [8, 12, 14].contains(&all) {
             let (year, month, day) = (self.exactly(4)?, self.exactly(2)?, self.exactly(2)?);
             return ordered(year, month, day);
         }
@@ -422,6 +427,7 @@ mod tests {
             ("2024.01.31 17:00", Clock::Wall),
             ("20240131 170000", Clock::Wall),
             ("20240131170000", Clock::Wall),
+            ("202401311700", Clock::Wall),
             ("31/01/2024 17:00", Clock::Wall),
             ("01/31/2024 5:00 PM", Clock::Wall),
             ("31-Jan-2024 17:00:00", Clock::Wall),
@@ -449,6 +455,10 @@ mod tests {
             "2024-01-31 17:00:00.0001",
             "2024-01-31 17:00 Mars",
             "2024-01-31 17:00+2",
+            "0",
+            "45322",
+            "2401311700",
+            "200000000",
             "1e9",
         ] {
             assert!(read(&[text], None).is_err(), "{text}");
