@@ -117,6 +117,20 @@ fn what_is_wrong_or_cannot_change_is_refused_by_name_and_nothing_changes() {
     assert_eq!(bot.end(), Some(130));
 }
 
+/// Whoever opens a pipe waits until somebody writes: nothing of the run does.
+#[test]
+fn a_pipe_in_place_of_the_configuration_is_refused_and_the_run_ends_as_ever() {
+    let (_served, folder) = venue_and_folder();
+    let bot = Live::start(&folder);
+    let journal = folder.path("candlewick.db").to_string_lossy().into_owned();
+    let config = folder.path("bot.toml");
+    std::fs::remove_file(&config).unwrap();
+    assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
+    let refused = Folder::new().run(&["reload", "--journal", &journal]);
+    refused.fails(1, &["the bot refused: ", "bot.toml", "no regular file"]);
+    assert_eq!(bot.end(), Some(130));
+}
+
 /// A trade opens under the first limits, a signal is refused under the second, and after a restart they hold from its start.
 #[test]
 fn a_session_with_a_reload_in_its_middle_is_proven_by_parity_and_goes_on_after_a_restart() {

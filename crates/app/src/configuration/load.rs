@@ -57,6 +57,21 @@ impl Loaded {
         Self::stack(layers)
     }
 
+    /// As [`read`](Self::read), for a run that goes on meanwhile: whoever opens a pipe waits for its writer, and what was read
+    /// from one is gone.
+    ///
+    /// # Errors
+    /// As those of `read`; and a file that is no regular one.
+    pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
+        // What cannot be looked at cannot be read: `read` says why.
+        let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
+        if let Some(file) = files.iter().find(is_other) {
+            let problem = format!("{}: this is no regular file, and cannot be read again", file.display());
+            return Err(AppError::invalid(problem).help("restart the bot with --config and a TOML file"));
+        }
+        Self::read(files, base, flags)
+    }
+
     fn stack(layers: Vec<Layer>) -> Result<Self, AppError> {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| AppError::system("the layers of the configuration cannot be merged", error);

@@ -83,7 +83,10 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let bots = BotSet::build(&loaded, context.registry)?;
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = match runtime.block_on(run_bots(arguments, &loaded, bots, context))? {
+    let outcome = runtime.block_on(run_bots(arguments, &loaded, bots, context));
+    // A reading of the settings that never ends is not waited for.
+    runtime.shutdown_background();
+    let outcome = match outcome? {
         ControlFlow::Continue(outcome) => outcome,
         ControlFlow::Break(ending) => return Ok(ending),
     };

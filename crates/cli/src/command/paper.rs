@@ -53,8 +53,10 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
     let bots = BotSet::build(&loaded, context.registry)?;
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = runtime.block_on(run_bots(arguments, &loaded, (bots, read_again), context))?;
-    live::report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
+    let outcome = runtime.block_on(run_bots(arguments, &loaded, (bots, read_again), context));
+    // A reading of the settings that never ends is not waited for.
+    runtime.shutdown_background();
+    live::report(outcome?, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
 }
 
 async fn run_bots(

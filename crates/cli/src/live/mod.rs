@@ -59,7 +59,7 @@ pub(crate) fn read_again(
 ) -> ReadAgain {
     let (files, registry) = (context.global.config.clone(), context.registry.clone());
     Box::new(move || {
-        let loaded = Loaded::read(&files, base, flags.clone())?;
+        let loaded = Loaded::read_again(&files, base, flags.clone())?;
         Problems::check(problems_of(&loaded, real, &registry))?;
         Ok(loaded)
     })

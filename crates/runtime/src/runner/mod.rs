@@ -117,7 +117,13 @@ impl Runner {
         );
         Self {
             coordinator,
-            requests: Requests::new(Ports { market, broker, clock: Arc::clone(&clock), settings: None }),
+            requests: Requests::new(Ports {
+                market,
+                broker,
+                clock: Arc::clone(&clock),
+                settings: None,
+                reading: Arc::default(),
+            }),
             clock,
             feeds: Feeds::default(),
             journal: JournalWriter::new(parts.journal),

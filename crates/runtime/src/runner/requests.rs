@@ -12,6 +12,7 @@ use candlewick_engine::SymbolId;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
 
 /// A question's last deadline, in real time: above every deadline of an adapter itself, so that an adapter that forgets
@@ -31,6 +32,8 @@ pub(crate) struct Ports {
     pub(crate) clock: Arc<dyn Clock>,
     /// Reads this process's own settings again.
     pub(crate) settings: Option<SettingsReader>,
+    /// Held while they are being read: a reading that is late goes on.
+    pub(crate) reading: Arc<Mutex<()>>,
 }
 
 /// The questions that are being asked. There are never more of them than the coordinator has subjects to ask about: it asks
@@ -116,7 +119,7 @@ impl Requests {
 }
 
 async fn ask(ports: Ports, question: Ask) -> Came {
-    let Ports { market, broker, clock, settings } = ports;
+    let Ports { market, broker, clock, settings, reading } = ports;
     match question {
         Ask::Candles(series, query) => {
             Answer::Candles(series, within_deadline(market.candles(&query)).await).into()
@@ -168,19 +171,28 @@ async fn ask(ports: Ports, question: Ask) -> Came {
             let answer = answer.unwrap_or_else(|_| Err(adoption::no_answer_in_time()));
             Answer::NamedTrade(order, answer.map(Box::new)).into()
         }
-        Ask::Settings(standing) => Answer::Settings(read_settings(settings, *standing).await).into(),
+        Ask::Settings(standing) => Answer::Settings(read_settings(settings, reading, *standing).await).into(),
     }
 }
 
 /// Reads files, which may lie on a disk that does not answer: in a thread of its own, and within a deadline.
 async fn read_settings(
     reader: Option<SettingsReader>,
+    reading: Arc<Mutex<()>>,
     standing: Standing,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
         return Err("this run has no configuration that could be read again: restart it".to_owned());
     };
-    let read = tokio::task::spawn_blocking(move || reader(&standing));
+    let Ok(alone) = reading.try_lock_owned() else {
+        return Err(
+            "an earlier reading of them has not ended: see whether their files can be read".to_owned()
+        );
+    };
+    let read = tokio::task::spawn_blocking(move || {
+        let _alone = alone;
+        reader(&standing)
+    });
     match tokio::time::timeout(SETTINGS_DEADLINE, read).await {
         Ok(Ok(read)) => read.map(Box::new),
         Ok(Err(error)) => Err(format!("reading them failed: {error}")),
@@ -206,4 +218,39 @@ pub(crate) async fn within_deadline<T>(
 
 fn no_answer() -> BrokerError {
     BrokerError::Unavailable { text: "no answer within the last deadline".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Money;
+    use std::sync::mpsc;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reading_that_hangs_is_late_and_no_other_begins_until_it_ends() {
+        let (began, mut begun) = tokio::sync::mpsc::unbounded_channel();
+        let (release, released) = mpsc::channel::<()>();
+        let released = std::sync::Mutex::new(released);
+        let reader: SettingsReader = Arc::new(move |_| {
+            began.send(()).unwrap();
+            released.lock().unwrap().recv().unwrap();
+            Err("read to its end".to_owned())
+        });
+        let reading = Arc::new(Mutex::new(()));
+        let standing = || Standing { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new() };
+        let read =
+            || tokio::spawn(read_settings(Some(Arc::clone(&reader)), Arc::clone(&reading), standing()));
+        let problem = |read: Result<Result<Box<NewSettings>, String>, JoinError>| read.unwrap().unwrap_err();
+        let late = read();
+        begun.recv().await.unwrap();
+        tokio::time::advance(SETTINGS_DEADLINE + Duration::from_millis(1)).await;
+        assert_eq!(problem(late.await), "they could not be read within 8 s");
+        assert!(problem(read().await).starts_with("an earlier reading of them has not ended"));
+        release.send(()).unwrap();
+        drop(reading.lock().await);
+        release.send(()).unwrap();
+        assert_eq!(problem(read().await), "read to its end");
+        begun.recv().await.unwrap();
+        assert!(begun.try_recv().is_err());
+    }
 }
