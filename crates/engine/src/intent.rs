@@ -27,6 +27,8 @@ pub(crate) struct Intent {
     /// The close that the expiry means, counted from the decision.
     pub(crate) nominal_close: Millis,
     pub(crate) stage: Stage,
+    /// Whether an answer has said what it pays: the first one counts.
+    pub(crate) payout_known: bool,
 }
 
 /// All unfinished intents, in the order of their making. Few at a time, so plain scans; only what the rules ask at every signal is
@@ -94,6 +96,7 @@ impl Intents {
             decision_time: approved.decision_time(),
             nominal_close,
             stage: Stage::InFlight,
+            payout_known: false,
         });
     }
 
@@ -121,6 +124,12 @@ impl Intents {
             counts.change_stage(before, Stage::Open);
         }
         Some(intent)
+    }
+
+    /// An answer says what an intent pays; whether it is the first that does.
+    pub(crate) fn is_first_payout(&mut self, id: IntentId) -> bool {
+        let intent = self.unfinished.iter_mut().find(|intent| intent.id == id);
+        intent.is_some_and(|intent| !mem::replace(&mut intent.payout_known, true))
     }
 
     /// The venue took something else; what was known before. `None` when the intent is not unfinished.
@@ -330,6 +339,7 @@ mod tests {
             decision_time: Millis::ZERO,
             nominal_close: Millis::MINUTE,
             stage: Stage::InFlight,
+            payout_known: false,
         }
     }
 

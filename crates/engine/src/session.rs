@@ -358,7 +358,17 @@ impl Session {
         let id = self.intents.next_id();
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let stage = Stage::InFlight;
-        self.intents.push(Intent { id, bot, symbol, direction, stake, decision_time, nominal_close, stage });
+        self.intents.push(Intent {
+            id,
+            bot,
+            symbol,
+            direction,
+            stake,
+            decision_time,
+            nominal_close,
+            stage,
+            payout_known: false,
+        });
         self.ledger.reserve(stake);
         self.count_trade(proposal, id, probe);
     }

@@ -13,7 +13,9 @@ impl Session {
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
-        if let Some(verdict) = self.verdict_mut(bot) {
+        // As in a book: of several answers the first counts.
+        let is_first = self.intents.is_first_payout(opened.intent);
+        if let Some(verdict) = self.verdict_mut(bot).filter(|_| is_first) {
             verdict.on_answered(opened.intent, symbol, payout);
         }
     }

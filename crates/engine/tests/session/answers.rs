@@ -2,13 +2,14 @@
 
 use crate::event::{
     NO_SKEW, adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_opened, not_sent,
-    opened, rejected, second, second_trade, second_trade_settled, won,
+    opened, opened_paying, rejected, second, second_trade, second_trade_settled, won,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{EventKind, StakeSettings, Taken, VenueSymbol, judge};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Money};
+use candlewick_statistics::{EdgeTest, TradeOutcome};
 
 fn bot() -> Script {
     Script::new("a").buys(&[1, 2, 3, 4, 5, 6])
@@ -239,6 +240,24 @@ fn a_trade_the_other_way_or_on_another_symbol_is_no_evidence() {
     assert_eq!(judged(took(Direction::Buy, 5_000, None)), (Direction::Buy, true));
     assert_eq!(judged(took(Direction::Sell, 1_000, None)), (Direction::Sell, false));
     assert_eq!(judged(took(Direction::Buy, 1_000, Some("ETHUSDT"))), (Direction::Buy, false));
+}
+
+#[test]
+fn of_several_answers_the_first_that_says_what_it_pays_counts_live_and_afterwards() {
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.handle(&candle(0, 1));
+    for (second, percent) in [(62, 80), (63, 60)] {
+        session.handle(&at(second, opened_paying(1, percent)));
+    }
+    session.handle(&at(126, won(1, 800)));
+    let live = session.session.verdicts().next().unwrap().edge_test();
+    let afterwards = judge(session.book.rows(), live.plan());
+    let mut by_hand = EdgeTest::new(live.plan());
+    let stake = by_hand.on_open(0.92).unwrap();
+    by_hand.settle(stake, TradeOutcome::Won, 0.8);
+    let accounts = |test: &EdgeTest| [test.edge_account(), test.mirror_account()].map(f64::to_bits);
+    assert_eq!(accounts(live), accounts(&by_hand));
+    assert_eq!(accounts(&afterwards), accounts(&by_hand));
 }
 
 #[test]

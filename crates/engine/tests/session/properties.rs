@@ -12,7 +12,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Interval, Millis, Money, MoneyScale, Outcome, Strategy};
 use candlewick_statistics::EdgeTest;
 use proptest::prelude::{Strategy as Draw, *};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const BALANCE: i64 = 200;
 
@@ -234,16 +234,6 @@ fn run(events: &[Event], min_payout: f64) -> (Vec<Action>, String) {
     (all, hash.finish())
 }
 
-/// Without the replies that come when a trade has been answered.
-fn answered_once(events: Vec<Event>) -> Vec<Event> {
-    let mut answered = BTreeSet::new();
-    let is_first = |event: &Event| match event.kind {
-        EventKind::Opened(opened) | EventKind::Adopted(opened) => answered.insert(opened.intent),
-        _ => true,
-    };
-    events.into_iter().filter(is_first).collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -251,7 +241,7 @@ proptest! {
     fn each_bot_has_the_verdict_that_its_rows_have_afterwards(drawn in prop::collection::vec(drawn(), 1..400)) {
         let mut session = session(0.0);
         let (mut book, mut actions) = (TradeBook::default(), Vec::new());
-        for event in answered_once(events(&drawn)) {
+        for event in events(&drawn) {
             session.handle(&event, &mut actions);
             book.record_event(&event);
             actions.drain(..).for_each(|action| book.record_action(&action));
