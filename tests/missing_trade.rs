@@ -50,6 +50,7 @@ fn a_person_settles_without_a_bot_what_the_venue_has_lost_and_is_named_for_it() 
     folder
         .run(&[&COMMON[..], &["--not-opened"]].concat())
         .fails(2, &["intent 1 is not in doubt: it is open"]);
+    check_too_soon(&folder);
     assert_eq!(settle("lost").json(), json!({"resolved": 1, "bot_runs": false, "state": null}));
     settle("won").fails(2, &["intent 1 is not an open trade: it is settled"]);
     let of_journal = |command: &str, more: &[&str]| {
@@ -72,9 +73,28 @@ fn a_person_settles_without_a_bot_what_the_venue_has_lost_and_is_named_for_it() 
     assert_eq!(parity["ok"], true, "{parity}");
 }
 
+/// Before its list can be believed, the venue's silence is no proof, and it is said when it is; then it is waited for.
+fn check_too_soon(folder: &Folder) {
+    let patient = BOT.replace("OPENS", "1").replace("missing_trade_s = 1\n", "missing_trade_s = 600\n");
+    std::fs::write(folder.path("patient.toml"), patient).unwrap();
+    let settle = ["resolve", "1", "--config", "patient.toml", "--journal", "run.db", "--settled", "lost"];
+    let refused = folder.run(&settle);
+    let trade = folder.run(&["trades", "--config", "bot.toml", "--journal", "run.db", "--json"]).json();
+    let close = trade[0]["close_time"].as_i64().unwrap();
+    let at = |ms: i64| candlewick_records::utc(candlewick_sdk::Millis::new(ms));
+    let said = format!("trade trade-1 closed at {}", at(close));
+    refused.fails(2, &[&said, &format!("try again after {}", at(close + 500 + 600_000))]);
+    let soon = close + 500 + 1_000;
+    let clock = candlewick_broker::clock::SystemClock::new();
+    while candlewick_broker::clock::Clock::now(&clock).get() <= soon {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn what_the_venue_has_is_not_for_a_person_to_settle() {
     let (folder, _venue) = left_open(KEEPS);
+    check_too_soon(&folder);
     let settle = folder.run(&[&COMMON[..], &["--settled", "lost"]].concat());
     settle.fails(2, &["the venue has trade trade-1"]);
     let trades = folder.run(&["trades", "--config", "bot.toml", "--journal", "run.db", "--json"]).json();

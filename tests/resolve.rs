@@ -105,15 +105,35 @@ fn why_shows_of_an_intent_what_has_become_of_it() {
     }
 }
 
+/// The journal goes on: the venue had a second trade of intent 1, which is over and booked.
+fn add_second_trade(folder: &Folder, venue_id: &str) {
+    let journal = folder.path("crashed.db");
+    let recorded: Vec<_> = lines(&journal).into_iter().map(|stored| stored.line).collect();
+    let last = recorded.last().unwrap().clone();
+    let at = last.at;
+    let events =
+        [("second_trade", json!({"stake": 1_000})), ("second_trade_settled", json!({"profit": 800}))];
+    let line = |(event, money): (&str, Value)| {
+        let mut body = json!({"at": at, "received": at, "event": event, "intent": 1, "venue_id": venue_id});
+        body.as_object_mut().unwrap().extend(money.as_object().unwrap().clone());
+        Line { kind: LineKind::Event, intent: Some(1), body: body.to_string(), ..last.clone() }
+    };
+    std::fs::remove_file(&journal).unwrap();
+    write(&journal, recorded.iter().cloned().chain(events.map(line)));
+}
+
 #[test]
 fn what_cannot_be_resolved_is_refused_and_changes_nothing() {
     let folder = crashed();
+    let second = "01KE5ZTX2224ERMQE51J8Q9BC0";
+    add_second_trade(&folder, second);
     let entries = lines(&folder.path("crashed.db")).len();
     let taken = state_of(&folder, 1)["venue_id"].as_str().unwrap().to_owned();
     for (arguments, part) in [
         (vec!["4", "--not-opened"], "the journal has no intent 4".to_owned()),
         (vec!["1", "--not-opened"], "intent 1 is not in doubt".to_owned()),
         (vec!["3", "--adopt", &taken], format!("trade {taken} is that of intent 1")),
+        (vec!["3", "--adopt", second], format!("trade {second} is booked as a second trade of intent 1")),
     ] {
         folder.run(&[&["resolve", "--journal", "crashed.db"], &arguments[..]].concat()).fails(2, &[&part]);
     }

@@ -164,6 +164,19 @@ impl JournalContents {
         })
     }
 
+    /// Whose second trade this one was booked as, over or not.
+    pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
+        let is_event = |stored: &&StoredLine| {
+            stored.line.kind == LineKind::Event && stored.line.body.contains("\"second_trade\"")
+        };
+        self.lines.iter().filter(is_event).find_map(|stored| {
+            match serde_json::from_str::<Event>(&stored.line.body).ok()?.kind {
+                EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
+                _ => None,
+            }
+        })
+    }
+
     /// When an intent came into doubt, if it did.
     pub fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
         let is_doubt = |event: &Event| matches!(event.kind, EventKind::InDoubt { .. });

@@ -3,7 +3,7 @@
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
 use candlewick_engine::{
-    Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook,
+    Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook, VenueId,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
@@ -24,6 +24,8 @@ pub struct Past {
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
+    /// Trades that were booked as second trades of requests, over or not.
+    pub(crate) second_trades: Vec<VenueId>,
     /// What audits found of single trades and of what the venue sends: nobody is told of it twice.
     pub(crate) found: BTreeSet<String>,
     /// What the ledger has held: a wallet that lags may show it still.
@@ -141,11 +143,12 @@ impl Past {
 }
 
 impl Past {
-    fn take_event(&mut self, event: &Event) {
+    pub(crate) fn take_event(&mut self, event: &Event) {
         match event.kind {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
             }
+            EventKind::SecondTrade(trade) => self.second_trades.push(trade.venue_id),
             EventKind::Control { control: Control::Halt } => self.is_halted = true,
             EventKind::Control { control: Control::Resume } => self.is_halted = false,
             _ => {}

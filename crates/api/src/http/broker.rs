@@ -33,7 +33,11 @@ impl Broker for HttpBroker {
         match detail {
             // Get-by-id may have only the short projection, which does not say how a trade ended (contract 4.1,
             // endpoint 3): the list by user does.
-            Detail::Progress if lacks_ending(&short.value) => self.find_in_list(id).await,
+            Detail::Progress if lacks_ending(&short.value) => match self.find_in_list(id).await {
+                // The venue has the trade, though its list does not show it: how it ended is not known yet.
+                Err(BrokerError::NotFound { .. }) => Ok(short),
+                found => found,
+            },
             Detail::Everything if lacks_terms(&short.value) || lacks_ending(&short.value) => {
                 Ok(self.find_in_list(id).await.unwrap_or(short))
             }
@@ -220,8 +224,11 @@ mod tests {
         let known = broker.trade("01JT", Detail::Everything).await.unwrap().value;
         assert_eq!(known.progress, Progress::OverUnreported);
         let (_script, broker) = scripted(&[SHORT, USER, r#"{"data": []}"#]).await;
+        let ending = broker.trade("01JT", Detail::Progress).await.unwrap().value;
+        assert_eq!((ending.id.as_str(), ending.progress), ("01JT", Progress::OverUnreported));
+        let (_script, broker) = scripted(&[SHORT, USER, "[]"]).await;
         let ending = broker.trade("01JT", Detail::Progress).await;
-        assert!(matches!(ending, Err(BrokerError::NotFound { .. })), "{ending:?}");
+        assert!(matches!(ending, Err(BrokerError::Malformed { .. })), "{ending:?}");
     }
 
     #[tokio::test]

@@ -169,7 +169,7 @@ fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> O
 /// A person says how a trade ended only where the venue does not: it is over by its times, and the venue has it no more.
 ///
 /// # Errors
-/// It may still run, the venue has it, or does not say.
+/// It may still run, the venue's list may still lack it, the venue has it, or does not say.
 async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<(), AppError> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
@@ -180,10 +180,23 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     }
     let duration = row.approved.expiry().close_type;
     let close = row.close_time.unwrap_or_else(|| latest_close(origins.request_time, duration));
-    if SystemClock::new().now() <= close {
+    let now = SystemClock::new().now();
+    if now <= close {
         return Err(AppError::invalid(format!(
             "trade {venue_id} runs until {}: its end is not known",
             utc(close)
+        )));
+    }
+    // As long as a bot that runs would look for it.
+    let runtime = &loaded.config.runtime;
+    let patience = Millis::from_seconds(runtime.missing_trade_s.into());
+    let missing_from = close + Millis::new(runtime.list_lag_ms.into()) + patience;
+    if now <= missing_from {
+        return Err(AppError::invalid(format!(
+            "trade {venue_id} closed at {}, and the venue may be late to say how: try again after {} \
+             (runtime.list_lag_ms and runtime.missing_trade_s)",
+            utc(close),
+            utc(missing_from)
         )));
     }
     Ok(verify_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)
@@ -225,6 +238,10 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
         let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
         if let Some(other) = other {
             let problem = format!("trade {venue_id} is that of intent {}", other.approved.intent());
+            return Err(AppError::invalid(problem));
+        }
+        if let Some(first) = contents.second_of(venue_id) {
+            let problem = format!("trade {venue_id} is booked as a second trade of intent {first}");
             return Err(AppError::invalid(problem));
         }
     }

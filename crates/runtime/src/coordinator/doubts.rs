@@ -18,7 +18,7 @@ const MAX_ODD_ROWS: usize = 10_000;
 /// Looks for the trades of intents in doubt, until they are trades or are none.
 pub(crate) struct Doubts {
     resolver: Resolver,
-    /// Identifiers of all trades that are an intent's.
+    /// Identifiers of all trades that are an intent's, or were booked as a second trade of one.
     claimed: BTreeSet<String>,
     /// When each intent's request left, or was about to.
     sent: BTreeMap<IntentId, Millis>,
@@ -50,7 +50,7 @@ impl Doubts {
         let seconds = i64::from(settings.list_every_s);
         Self {
             resolver,
-            claimed: BTreeSet::new(),
+            claimed: past.second_trades.iter().map(|id| id.as_str().to_owned()).collect(),
             sent: std::mem::take(&mut past.sent),
             began: std::mem::take(&mut past.doubted),
             listing: None,
@@ -60,12 +60,12 @@ impl Doubts {
         }
     }
 
-    /// A trade is an intent's.
+    /// A trade is an intent's, or is booked as a second trade of one: its money is that intent's, and no other's.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
 
-    /// Whether a trade is an intent's.
+    /// Whether a trade is an intent's, or is booked as a second trade of one.
     pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
         self.claimed.contains(venue_id)
     }

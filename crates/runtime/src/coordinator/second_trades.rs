@@ -63,6 +63,7 @@ impl Coordinator {
         if !(is_booked && report.progress.outcome().is_some()) {
             let venue_id = VenueId::truncated(&report.id);
             let trade = SecondTrade { intent, venue_id, stake: self.stake_of(intent, report) };
+            self.doubts.claim(&report.id);
             self.handle(step.now, EventKind::SecondTrade(trade), step);
         }
         match self.settings.second_trade {

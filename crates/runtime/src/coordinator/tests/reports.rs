@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::SecondTradeRule;
+use crate::coordinator::doubts::PersonsVerdict;
 use crate::resolver::report_of_tests;
 use candlewick_broker::{Balances, Progress, Reported};
 use candlewick_engine::{IntentState, Recorded, Settled};
@@ -394,10 +395,14 @@ fn a_result_that_the_list_contradicts_later_is_an_alarm_and_stays_booked() {
 
 /// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
 fn with_another(rule: SecondTradeRule, other: &TradeReport) -> Seen {
+    play_with_another(rule, other).1
+}
+
+fn play_with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
     let mut parts = parts();
     (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
     let mut bench = Bench::of(parts);
-    play(&mut bench, 0, |ask, ms, now| match ask {
+    let seen = play(&mut bench, 0, |ask, ms, now| match ask {
         Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
         Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
         Asked::List => {
@@ -407,7 +412,42 @@ fn with_another(rule: SecondTradeRule, other: &TradeReport) -> Seen {
             let is_complete = true;
             Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
         }
-    })
+    });
+    (bench, seen)
+}
+
+#[test]
+fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
+    let second = TradeReport { id: "01JU".to_owned(), ..running() };
+    let (mut bench, seen) = play_with_another(SecondTradeRule::Alarm, &second);
+    // It is over and booked by now; an intent that asked for the same is in doubt.
+    let adopt = |bench: &mut Bench, id: &str| {
+        let terms = bench.coordinator.session.terms(INTENT).unwrap();
+        let now = bench.now;
+        bench.coordinator.begin_doubt(&terms, now);
+        let named = TradeReport { id: id.to_owned(), ..running() };
+        let decided = bench.coordinator.doubts.decide(INTENT, &PersonsVerdict::Adopt(Box::new(named)));
+        decided.map(|_| ())
+    };
+    let taken = Err("that trade is another intent's".to_owned());
+    assert_eq!((adopt(&mut bench, "01JU"), adopt(&mut bench, "01JV")), (taken.clone(), Ok(())));
+    let mut parts = parts();
+    let mut past = Past { runs: 1, ..Past::default() };
+    for entry in seen.entries {
+        let recorded = match entry {
+            JournalEntry::Event(event) => {
+                past.take_event(&event);
+                Recorded::Event(event)
+            }
+            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
+            _ => continue,
+        };
+        parts.session.recall(&recorded);
+        past.book.recall(&recorded);
+    }
+    let mut next = Bench::of(CoordinatorParts { past, ..parts });
+    next.on(Input::Start);
+    assert_eq!((adopt(&mut next, "01JU"), adopt(&mut next, "01JV")), (taken, Ok(())));
 }
 
 #[test]
