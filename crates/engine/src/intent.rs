@@ -70,6 +70,19 @@ pub(crate) struct Reinstated {
 /// How long after its decision a trade of an intent may still be found.
 const FORGOTTEN_AFTER: Millis = Millis::DAY;
 
+impl Intent {
+    /// Whose request just left; of its times the first is that of the decision.
+    #[inline]
+    pub(crate) const fn sent(
+        (id, bot, symbol): (IntentId, BotId, SymbolId),
+        (direction, stake): (Direction, Money),
+        (decision_time, nominal_close): (Millis, Millis),
+    ) -> Self {
+        let stage = Stage::InFlight;
+        Self { id, bot, symbol, direction, stake, decision_time, nominal_close, stage, payout_known: false }
+    }
+}
+
 impl Intents {
     /// Room for so many, on so many symbols.
     pub(crate) fn with_capacity(capacity: usize, symbols: usize) -> Self {
@@ -87,17 +100,9 @@ impl Intents {
     }
 
     pub(crate) fn begin(&mut self, approved: &Approved, nominal_close: Millis) {
-        self.push(Intent {
-            id: approved.intent(),
-            bot: approved.bot(),
-            symbol: approved.symbol(),
-            direction: approved.direction(),
-            stake: approved.stake(),
-            decision_time: approved.decision_time(),
-            nominal_close,
-            stage: Stage::InFlight,
-            payout_known: false,
-        });
+        let whose = (approved.intent(), approved.bot(), approved.symbol());
+        let bet = (approved.direction(), approved.stake());
+        self.push(Intent::sent(whose, bet, (approved.decision_time(), nominal_close)));
     }
 
     /// Begins an intent that was just approved.
@@ -330,17 +335,9 @@ mod tests {
     const SYMBOLS: usize = 3;
 
     fn intent(number: u64, symbol: usize) -> Intent {
-        Intent {
-            id: IntentId::new(number),
-            bot: BotId::FIRST,
-            symbol: SymbolId::new(symbol).unwrap(),
-            direction: if number.is_multiple_of(3) { Direction::Sell } else { Direction::Buy },
-            stake: Money::from_minor(100),
-            decision_time: Millis::ZERO,
-            nominal_close: Millis::MINUTE,
-            stage: Stage::InFlight,
-            payout_known: false,
-        }
+        let direction = if number.is_multiple_of(3) { Direction::Sell } else { Direction::Buy };
+        let whose = (IntentId::new(number), BotId::FIRST, SymbolId::new(symbol).unwrap());
+        Intent::sent(whose, (direction, Money::from_minor(100)), (Millis::ZERO, Millis::MINUTE))
     }
 
     /// What a scan finds.

@@ -16,7 +16,7 @@ pub use stretch::StretchEnd;
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 
 use crate::bot::Bot;
-use crate::intent::{Intent, Intents, Stage};
+use crate::intent::{Intent, Intents};
 use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
@@ -357,18 +357,8 @@ impl Session {
     fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
         let id = self.intents.next_id();
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
-        let stage = Stage::InFlight;
-        self.intents.push(Intent {
-            id,
-            bot,
-            symbol,
-            direction,
-            stake,
-            decision_time,
-            nominal_close,
-            stage,
-            payout_known: false,
-        });
+        let times = (decision_time, nominal_close);
+        self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
         self.ledger.reserve(stake);
         self.count_trade(proposal, id, probe);
     }
