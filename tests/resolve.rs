@@ -1,6 +1,8 @@
 //! `resolve` where no bot runs: it is written to the journal, and what reads it goes on with it.
 
 use crate::candlewick::Folder;
+#[cfg(unix)]
+use crate::lying_venue::{LyingVenue, Place};
 use crate::recording::{folder, lines, record_in_lock_step, write};
 #[cfg(unix)]
 use crate::serving::Served;
@@ -143,17 +145,56 @@ fn what_cannot_be_resolved_is_refused_and_changes_nothing() {
     }
 }
 
+/// As if it had been recorded at a venue that is still there.
+#[cfg(unix)]
+fn crashed_demo() -> Folder {
+    let folder = crashed();
+    let of_demo = lines(&folder.path("crashed.db")).into_iter().map(|stored| {
+        let body = stored.line.body.replace("\"trading\":\"sandbox\"", "\"trading\":\"demo\"");
+        Line { body, ..stored.line }
+    });
+    write(&folder.path("demo.db"), of_demo);
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn a_time_or_a_payout_that_no_trade_has_is_not_adopted_and_halts_the_next_start() {
+    let folder = crashed_demo();
+    let venue = LyingVenue::start(|place, _, record| {
+        if matches!(place, Place::ById(_) | Place::Listed) {
+            (record["closeTime"], record["payout"]) = (json!(4_000_000_000_000_i64), json!(900));
+        }
+    });
+    let trade = folder.run(&["trades", "--journal", "demo.db", "--json"]).json()[2].clone();
+    let order = json!({
+        "isDemo": true, "symbol": trade["symbol"], "direction": trade["direction"], "amount": trade["amount"],
+        "closeType": trade["close_type"], "expirationType": trade["expiration_type"],
+    });
+    venue.take(&order);
+    let folder = folder
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", &venue.url)
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1");
+    let resolved = folder.run(&["resolve", "3", "--adopt", "trade-1", "--journal", "demo.db"]);
+    assert_eq!(resolved.code, 0, "{}", resolved.stderr);
+    for part in [
+        "trade trade-1 cannot have the time 4000000000000, which is not believed",
+        "trade trade-1 of intent 3 is to pay 900 %, more than 200 %",
+    ] {
+        assert!(resolved.stdout.contains(part), "{}", resolved.stdout);
+    }
+    let adopted = folder.run(&["trades", "--journal", "demo.db", "--json"]).json()[2].clone();
+    let found = (&adopted["state"], &adopted["close_time"], &adopted["payout"]);
+    assert_eq!(found, (&json!("open"), &Value::Null, &Value::Null), "{adopted}");
+    let status = folder.run(&["status", "--journal", "demo.db", "--json"]).json();
+    assert_eq!(status["halted"], true, "{status}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_trade_that_the_venue_does_not_have_or_that_is_another_is_not_adopted() {
-    let folder = crashed();
-    // As if it had been recorded at a venue that is still there.
-    let of_demo = lines(&folder.path("crashed.db")).into_iter().map(|stored| {
-        let body = stored.line.body.replace("\"trading\":\"sandbox\"", "\"trading\":\"demo\"");
-        candlewick_journal::Line { body, ..stored.line }
-    });
+    let folder = crashed_demo();
     let journal = folder.path("demo.db");
-    write(&journal, of_demo);
     let entries = lines(&journal).len();
     let trade = folder.run(&["trades", "--journal", "demo.db", "--json"]).json()[2].clone();
     let start = trade["decision_time"].to_string();

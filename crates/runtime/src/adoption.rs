@@ -1,10 +1,11 @@
 //! A person says that a trade is an intent's: held against the venue's own report of that trade.
 
 use crate::RuntimeError;
+use crate::coordinator::counted;
 use crate::resolver::{Doubt, Match, UNCERTAINTY, compare_terms, is_departure};
 use candlewick_broker::{Broker, BrokerError, Detail, OpenOrder, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use std::time::Duration;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Asks the venue for the report of the trade that is to be an intent's, and checks it. The intent's request left between
-/// `sent` and `ended`: a trade on its pair and account that was asked for then may be what the venue took instead.
+/// `sent` and `ended`: a trade on its pair and account that was asked for then may be what the venue took instead. An amount that
+/// has more decimals than the scale only by noise is taken without it.
 ///
 /// # Errors
 /// [`RuntimeError::UnknownTrade`] when the venue has no such trade, [`RuntimeError::TradeMismatch`] when it is not what the
@@ -21,9 +23,10 @@ pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&OpenOrder, Millis, Millis),
     venue_id: &str,
+    scale: MoneyScale,
 ) -> Result<TradeReport, RuntimeError> {
     let answer = match tokio::time::timeout(PATIENCE, broker.trade(venue_id, Detail::Everything)).await {
-        Ok(answer) => answer.map(|reply| reply.value),
+        Ok(answer) => answer.map(|reply| counted(reply.value, scale)),
         Err(_) => Err(no_answer_in_time()),
     };
     let doubt = Doubt {
@@ -130,7 +133,9 @@ mod tests {
             .expect_trade()
             .withf(|_, detail| *detail == Detail::Everything)
             .returning(move |_, _| answer.clone().map(|report| Reply::at(report, Millis::ZERO)));
-        let confirmed = verify_adoption(&broker, (&order_of_tests(), SENT, SENT), "01JT").await;
+        let confirmed =
+            verify_adoption(&broker, (&order_of_tests(), SENT, SENT), "01JT", MoneyScale::new(2).unwrap())
+                .await;
         match (confirmed.map(|report| report.id).map_err(|error| error.to_string()), expected) {
             (Ok(id), Ok(expected)) => assert_eq!(id, expected),
             (Err(text), Err(part)) => assert!(text.contains(part), "{text}"),
@@ -150,6 +155,13 @@ mod tests {
         check(Ok(report("01JT", None)), Ok("01JT")).await;
         check(Ok(report("01JT", Some(wanted.opposite()))), Err("and asked for was BUY 10 BTCUSDT")).await;
         check(Ok(report("01JU", Some(wanted))), Err("trade 01JT is trade 01JU, BUY ? ?")).await;
+        // Computed with floats, it is that amount all the same, however long ago.
+        let noisy = |text: &str| TradeReport {
+            amount: Some(text.parse().unwrap()),
+            ..report_of_tests("01JT", SENT + Millis::HOUR)
+        };
+        check(Ok(noisy("10.000000000000001")), Ok("01JT")).await;
+        check(Ok(noisy("10.01")), Err("and asked for was BUY 10 BTCUSDT")).await;
         // What the venue may have taken of that request instead is, if it was asked for just then.
         let other = |at| TradeReport { amount: Some(50.into()), ..report_of_tests("01JT", at) };
         check(Ok(other(SENT)), Ok("01JT")).await;
@@ -182,7 +194,9 @@ mod tests {
                 std::future::pending().await
             }
         }
-        let confirmed = verify_adoption(&Silent, (&order_of_tests(), SENT, SENT), "01JT").await;
+        let confirmed =
+            verify_adoption(&Silent, (&order_of_tests(), SENT, SENT), "01JT", MoneyScale::new(2).unwrap())
+                .await;
         assert!(matches!(confirmed, Err(RuntimeError::Venue { .. })), "{confirmed:?}");
     }
 }

@@ -12,7 +12,9 @@ use candlewick_engine::{
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, state_of, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
-use candlewick_runtime::{latest_close, profit_by_rule, taken_of, verify_adoption, verify_missing};
+use candlewick_runtime::{
+    latest_close, possible_payout, possible_times, profit_by_rule, taken_of, verify_adoption, verify_missing,
+};
 use candlewick_sdk::Millis;
 use serde_json::json;
 
@@ -96,8 +98,12 @@ async fn lines_of(
         Resolution::NotOpened => None,
     };
     let at = wall.now().max(contents.last.line.received);
+    let (report, impossible) = match report {
+        Some(report) => believed(row, report, loaded.config.runtime.max_payout_percent, at),
+        None => (None, Vec::new()),
+    };
     let taken = report.as_ref().and_then(|report| taken(&contents, row, report));
-    let halted = taken.map(|taken| {
+    let departure = taken.map(|taken| {
         let scale = contents.session.money_scale();
         let symbol = taken.symbol.map(|symbol| format!(" on {symbol}")).unwrap_or_default();
         let stake = scale.to_decimal(taken.stake);
@@ -106,6 +112,9 @@ async fn lines_of(
             taken.direction
         )
     });
+    // What a bot that runs would warn of, or be halted by: here nobody hears a warning.
+    let problems: Vec<String> = departure.into_iter().chain(impossible).collect();
+    let halted = (!problems.is_empty()).then(|| problems.join("; "));
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
     let mut bodies = vec![(LineKind::Note, note)];
     let ended = contents.began_doubt(intent).unwrap_or(at);
@@ -155,7 +164,19 @@ async fn ask_venue(
     let sent = origins.request_time;
     let ended = contents.began_doubt(trade.intent()).unwrap_or(sent + Millis::MINUTE);
     let request = (&order, sent, ended);
-    Ok(Some(verify_adoption(broker.as_ref(), request, venue_id.as_str()).await?))
+    Ok(Some(verify_adoption(broker.as_ref(), request, venue_id.as_str(), origins.scale).await?))
+}
+
+/// What is believed of the report of an adopted trade, as by a bot that runs, and what is not.
+fn believed(
+    row: &IntentRow,
+    report: TradeReport,
+    max_payout_percent: u32,
+    now: Millis,
+) -> (Option<TradeReport>, Vec<String>) {
+    let (report, time) = possible_times(&row.approved, report, now);
+    let (report, payout) = possible_payout(row.approved.intent(), report, max_payout_percent);
+    (Some(report), time.into_iter().chain(payout).collect())
 }
 
 /// What the venue took, where that is not what was asked for.

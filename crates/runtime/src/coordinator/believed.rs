@@ -23,38 +23,27 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) -> TradeReport {
         let report = self.with_plausible_times(intent, counted(report, self.session.scale()), step);
-        let most = self.settings.max_payout_percent;
-        let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(most));
-        let too_much = too_much.map(|payout| format!("{payout} %, more than {most} %"));
-        match too_much.or_else(|| impossible_payout(&report)) {
-            None => report,
-            Some(payout) => {
-                let id = &report.id;
-                let reason = format!("trade {id} of intent {intent} is to pay {payout}");
-                if self.session.halted().is_none() {
-                    self.halt(reason, step);
-                } else if self.doubts.is_new_oddity(&reason) {
-                    self.session.alarm(reason, step);
-                }
-                TradeReport { payout: None, ..report }
+        let (report, impossible) = possible_payout(intent, report, self.settings.max_payout_percent);
+        if let Some(reason) = impossible {
+            if self.session.halted().is_none() {
+                self.halt(reason, step);
+            } else if self.doubts.is_new_oddity(&reason) {
+                self.session.alarm(reason, step);
             }
         }
+        report
     }
 
-    fn with_plausible_times(
+    /// A report without the times that its trade cannot have, with an alarm.
+    pub(super) fn with_plausible_times(
         &mut self,
         intent: IntentId,
         report: TradeReport,
         step: &mut Step<'_>,
     ) -> TradeReport {
         let Some(terms) = self.session.terms(intent) else { return report };
-        let earliest = terms.decision_time() - TIME_SLACK;
-        let latest = step.now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
-        let (report, impossible) = between(report, earliest, latest);
-        if let Some(at) = impossible.filter(|_| self.doubts.is_new_oddity(&report.id)) {
-            let (id, at) = (&report.id, at.get());
-            let text =
-                format!("intent {intent}: trade {id} cannot have the time {at}, which is not believed");
+        let (report, impossible) = possible_times(&terms, report, step.now);
+        if let Some(text) = impossible.filter(|_| self.doubts.is_new_oddity(&report.id)) {
             self.session.alarm(text, step);
         }
         report
@@ -104,6 +93,32 @@ impl Coordinator {
     }
 }
 
+/// A report without times that the trade of these terms cannot have, and that one of them is such.
+pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (TradeReport, Option<String>) {
+    let earliest = terms.decision_time() - TIME_SLACK;
+    let latest = now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
+    let (report, impossible) = between(report, earliest, latest);
+    let (intent, id) = (terms.intent(), &report.id);
+    let text = impossible.map(|at| {
+        format!("intent {intent}: trade {id} cannot have the time {}, which is not believed", at.get())
+    });
+    (report, text)
+}
+
+/// A report without a payout that none can be, or that is more than `max_payout_percent`, and that it is.
+pub fn possible_payout(
+    intent: IntentId,
+    report: TradeReport,
+    max_payout_percent: u32,
+) -> (TradeReport, Option<String>) {
+    let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(max_payout_percent));
+    let too_much = too_much.map(|payout| format!("{payout} %, more than {max_payout_percent} %"));
+    let impossible = too_much.or_else(|| impossible_payout(&report));
+    let text = impossible.map(|payout| format!("trade {} of intent {intent} is to pay {payout}", report.id));
+    let payout = report.payout.filter(|_| text.is_none());
+    (TradeReport { payout, ..report }, text)
+}
+
 /// A payout that none can be, where it is what a trade is to bring: one that has won nothing may say 0.
 fn impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
@@ -132,7 +147,7 @@ pub(super) fn between(
 }
 
 /// A report whose amount has the decimals of a scale, as far as it is noise that it has more.
-pub(super) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
+pub(crate) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }

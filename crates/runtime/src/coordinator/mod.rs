@@ -41,7 +41,8 @@ mod tests;
 mod token;
 mod venue_watch;
 
-pub use believed::taken_of;
+pub(crate) use believed::counted;
+pub use believed::{possible_payout, possible_times, taken_of};
 pub use command::{Ask, Command, JournalEntry};
 pub use durable_open::DurableOpen;
 pub use ending::{Finished, Unfinished, UnfinishedKind};

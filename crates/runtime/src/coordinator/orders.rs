@@ -1,6 +1,7 @@
 //! What people order of a running bot.
 
 use super::Coordinator;
+use super::believed::counted;
 use super::command::{Ask, Command, Step};
 use super::doubts::PersonsVerdict;
 use super::input::{OrderId, RequestId};
@@ -99,6 +100,7 @@ impl Coordinator {
         let may_have_taken =
             |report: &TradeReport| self.doubts.may_have_taken(intent, report, self.skew.uncertainty());
         let order = self.session.order_of(&terms);
+        let answer = answer.map(|report| counted(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
         let answer = match checked {
             Ok(report) => self.end_doubt(intent, &PersonsVerdict::Adopt(Box::new(report)), &reason, step),

@@ -53,6 +53,8 @@ impl Coordinator {
             IntentState::Open => match self.session.book().venue_id(row) {
                 Some(id) => {
                     let report = TradeReport { close_time: row.close_time, ..TradeReport::new(id.as_str()) };
+                    // A journal may hold what was written by hand, or by a program that believed more.
+                    let report = self.with_plausible_times(intent, report, step);
                     self.begin_tracking(intent, &report, now);
                 }
                 None => self.begin_doubt(&terms, now),

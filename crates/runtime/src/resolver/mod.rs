@@ -115,15 +115,15 @@ impl Resolver {
         self.find(intent).is_some_and(|place| is_it(&self.cases[place]))
     }
 
-    /// Whose request in doubt may have made this trade of another account than was asked for.
+    /// Whose request in doubt may have made this trade of another account than was asked for, or one that was taken as not
+    /// opened: the trade may appear late.
     pub(crate) fn asked_for_elsewhere(&self, report: &TradeReport, uncertainty: Millis) -> Option<IntentId> {
         let anywhere = TradeReport { account: None, ..report.clone() };
         let is_it = |doubt: &Doubt| {
             let is_it = candidate::compare(doubt, &anywhere, doubt.span(uncertainty)) != Match::Different;
             is_it || candidate::is_departure(doubt, &anywhere, uncertainty)
         };
-        let cases = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
-        cases.map(|case| &case.doubt).find(|doubt| is_it(doubt)).map(|doubt| doubt.intent)
+        self.cases.iter().map(|case| &case.doubt).find(|doubt| is_it(doubt)).map(|doubt| doubt.intent)
     }
 
     /// Trades that were reported as unexplained in an earlier run.

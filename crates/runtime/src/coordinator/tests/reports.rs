@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::SecondTradeRule;
+use crate::control::{ControlOrder, Resolution};
 use crate::coordinator::doubts::PersonsVerdict;
 use crate::resolver::report_of_tests;
 use candlewick_broker::{Balances, Progress, Reported};
@@ -332,6 +333,24 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
     let part = "trade 01JT is on the real account, and may be what the venue made of intent 1, which asked for the demo";
     assert!(halted.starts_with(part), "{halted}");
     assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
+    // Also when it appears after the doubt has ended.
+    let mut bench = Bench::in_doubt();
+    let ended = ControlOrder::Resolve {
+        intent: INTENT,
+        resolution: Resolution::NotOpened,
+        reason: "no list has it".to_owned(),
+    };
+    bench.at(70_000).step(Input::Order(OrderId(1), ended));
+    let row = bench.coordinator.session.row(INTENT).map(|row| row.state);
+    assert_eq!((row, bench.coordinator.session.halted()), (Some(IntentState::NotOpened), None));
+    bench.coordinator.agenda.add(bench.now, Job::Trades);
+    bench.step(Input::Time);
+    let late = TradeListing { is_complete: true, trades: vec![real.clone()], ..TradeListing::default() };
+    bench.step(Input::Answer(Answer::Trades(late)));
+    let failed = || BrokerError::Unavailable { text: "no".to_owned() };
+    bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))));
+    let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+    assert!(halted.starts_with(part), "{halted}");
     // Made by hand, long before, or of another pair, it is a person's own.
     for change in [
         |report: &mut TradeReport| report.from_token = Some(false),
