@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
 use candlewick_engine::{
-    Action, BotSettings, Event, EventKind, IntentId, Opened, Origin, Rejection, RiskSettings, SeriesId,
-    Session, SessionSettings, Settled, StakeSettings, TradeBook, judge,
+    Action, BotSettings, Event, EventKind, IntentId, IntentState, Opened, Origin, Rejection, RiskSettings,
+    SeriesId, Session, SessionSettings, Settled, StakeSettings, TradeBook, judge,
 };
 use candlewick_report::edge::{Sample, TradesFile, read_trades};
-use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
+use candlewick_report::run::{Caveats, EdgeLine, RunFacts, write_trades_to};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan};
@@ -287,6 +287,36 @@ fn a_file_whose_run_is_not_known_shows_no_edge() {
         let (_, other) = withheld(&(lines.join("\n") + "\n"), Some(&facts));
         assert!(other.contains("other lines"), "{other}");
     }
+}
+
+#[test]
+fn a_trade_that_turned_out_to_be_none_and_was_settled_counts_alike_in_a_run_and_its_csv() {
+    let ended = (1, 5, 90, 0, Settles::Alike);
+    let (_, mut book) =
+        played(&[ended, (1, 5, 90, 1, Settles::Alike), (1, 5, 90, 4, Settles::Alike)].repeat(9));
+    let in_doubt = book
+        .rows()
+        .iter()
+        .find(|row| row.state == IntentState::InFlight)
+        .map(|row| row.approved.intent())
+        .unwrap();
+    let (reserved_until, settled) = (Millis::from_seconds(700_000), end(in_doubt, ended).unwrap());
+    let events = [
+        EventKind::InDoubt { intent: in_doubt },
+        EventKind::NotOpened { intent: in_doubt, reserved_until },
+        settled,
+    ];
+    for (second, kind) in (9_000..).zip(events) {
+        book.record_event(&event_at(second, kind));
+    }
+    let test = judge(book.rows(), EdgeTest::new(EdgeTestPlan::default()));
+    let caveats = Caveats::default();
+    let line = EdgeLine::of(&test, book.rows(), &caveats);
+    let (text, facts) = written(&book, &caveats);
+    let samples =
+        Sample::all_of(&read(&text, Some(&facts)).trades, EdgeTestPlan::default(), (3, &caveats)).unwrap();
+    assert!(line.intervals().edge_sequence_95.is_some());
+    assert_eq!(line.intervals(), samples[0].intervals);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::NamedTrade;
 use crate::error::ReportError;
-use crate::run::{Caveats, NotOpened, RunFacts, TRADES_HEADER};
+use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Outcome, Payout, text_of_cell, visible_cell};
@@ -90,11 +90,11 @@ fn read(
         let read = columns.read(record, (place, order), (payout, names), &mut symbols);
         trades.push(read.map_err(|problem| (record.position().map(csv::Position::line), problem))?);
     }
-    let is_a_run = header.iter().eq(TRADES_HEADER);
+    let is_counted = facts.is_some();
     let (facts, missing) = match facts {
         Some(facts) if order.is_some() => (facts, None),
         Some(facts) => (facts, Some(OTHER_LINES)),
-        None => (RunFacts::default(), is_a_run.then_some(NO_FACTS)),
+        None => (RunFacts::default(), columns.are_of_a_run().then_some(NO_FACTS)),
     };
     if order.is_some() {
         for intent in &facts.not_opened {
@@ -106,7 +106,11 @@ fn read(
     }
     let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
     withheld.extend(missing.map(str::to_owned));
-    Ok(TradesFile { trades, bots: bots.len(), caveats: Caveats::recorded(withheld, labels, variants) })
+    let mut caveats = Caveats::recorded(withheld, labels, variants);
+    if !is_counted {
+        caveats.leave_uncounted();
+    }
+    Ok(TradesFile { trades, bots: bots.len(), caveats })
 }
 
 /// Said of a file that lies alone.
@@ -156,6 +160,11 @@ impl Columns {
             known: ["payout_known", "result_known"].map(find),
             answered_payout: find("answered_payout"),
         })
+    }
+
+    /// Whether a run wrote them: by columns that no other program has, whatever became of the rest of the header.
+    fn are_of_a_run(&self) -> bool {
+        self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
 
     fn read(
@@ -264,6 +273,21 @@ mod tests {
         assert_eq!((trades[0].trade.decided, trades[1].trade.ended), (Millis::new(1_000), None));
         assert_ne!(trades[0].trade.symbol, trades[1].trade.symbol);
         assert_eq!(trades[1].trade.payout, Payout::from_parts(805_000));
+    }
+
+    #[test]
+    fn trades_that_lie_alone_are_not_counted_and_those_of_a_run_are_known_by_any_of_its_columns() {
+        let read =
+            |header: &str, line: &str| read_text(&format!("{header}\n{line}\n"), Some(85)).unwrap().caveats;
+        let bare = read("result", "WON");
+        assert_eq!((bare.labels, bare.withholding), (vec!["variants not counted"], vec![]));
+        for column in ["payout_known", "result_known", "answered_payout"] {
+            let run = read(&format!("0,result,decision_time,close_time,{column}"), "1,WON,1,2,2");
+            assert_eq!(
+                (run.labels, run.withholding),
+                (vec!["variants not counted"], vec![NO_FACTS.to_owned()])
+            );
+        }
     }
 
     #[test]

@@ -11,7 +11,6 @@ mod verdict;
 pub use page::{PageParts, page_of};
 pub use recorded::RecordedReport;
 pub use run_facts::{NotOpened, RunFacts};
-pub(crate) use trades::HEADER as TRADES_HEADER;
 pub use trades::{rows_of, write_trades_to};
 pub use variants::VariantCounter;
 pub(crate) use verdict::caveat_of;

@@ -1,7 +1,7 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
 use crate::page::VerdictText;
-use candlewick_engine::{IntentRow, Judge, edge_sequence, judge};
+use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, TradingMode, no_longer_held_words, threshold, threshold_words,
     verdict_name, withheld_words,
@@ -135,17 +135,18 @@ impl EdgeLine {
         let mut withheld = Vec::new();
         let (mut verdict, about_more_trades) = verdict_name(test);
         // Of a bot whose earlier trades are not here there is no interval beside its account.
-        let has_end =
-            |row: &&IntentRow| matches!(row.outcome, Some(outcome) if outcome != Outcome::Cancelled);
-        let is_whole = rows.clone().into_iter().filter(has_end).count() as u64 == test.settled();
+        let trades = rows.clone().into_iter().map(JudgedTrade::of_row);
+        let ended = trades.filter(|trade| !trade.was_none()).filter_map(|trade| Some(trade.ended?.1));
+        let ended: Vec<Outcome> = ended.collect();
+        let counted = ended.iter().filter(|outcome| **outcome != Outcome::Cancelled).count() as u64;
+        let is_whole = counted == test.settled();
         let intervals =
             if is_whole { EdgeIntervals::of(&edge_sequence(rows.clone())) } else { EdgeIntervals::default() };
         let mut since = None;
         if test.verdict() == Verdict::EdgeShown {
             let again = EdgeTest::new(test.plan()).weighing(test.weight());
             since = Judge::after(rows.clone(), again).no_longer_held_since();
-            let ended = rows.clone().into_iter().filter_map(|row| row.outcome);
-            withheld = caveats.reasons_to_withhold(test, ended, |test| judge(rows, test));
+            withheld = caveats.reasons_to_withhold(test, ended.into_iter(), |test| judge(rows, test));
         }
         if !withheld.is_empty() {
             verdict = "not_enough_trades";

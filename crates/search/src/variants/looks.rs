@@ -64,6 +64,10 @@ impl VariantLedger {
         let contents = Contents::of(&text, seen);
         looks.is_first &= contents.is_first(Some(run));
         looks.lost.extend(contents.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
+        if contents.sets_under_way(strategy, Some(run)) > 0 {
+            let path = self.path.display();
+            looks.lost.push(format!("{path}: a search that was stopped or is under way may have seen them"));
+        }
         for line in contents.tried(strategy) {
             let is_own = line.run.as_deref() == Some(run);
             if is_own || candles.seen_in(&line.sample(&contents.candles)).is_none() {
@@ -127,6 +131,21 @@ mod tests {
         std::fs::remove_file(named("old.jsonl").path()).unwrap();
         let lost = looks().lost;
         assert!(lost.len() == 1 && lost[0].contains("old.jsonl: the file is missing or empty"), "{lost:?}");
+    }
+
+    #[test]
+    fn a_search_that_was_killed_may_have_looked_until_it_is_noted() {
+        let fixture = Fixture::new();
+        let ledger = fixture.ledger();
+        let lost =
+            |strategy: &str, run: &str| ledger.earlier_looks(strategy, &look(2).candles, run).unwrap().lost;
+        ledger.begin("rsi", "r1", 20).unwrap();
+        let found = lost("rsi", "r2");
+        assert!(found.len() == 1 && found[0].contains("may have seen them"), "{found:?}");
+        assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));
+        let sweep = Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(0) };
+        ledger.note(&[note("rsi", 1)], &sweep).unwrap();
+        assert_eq!(lost("rsi", "r2"), [""; 0]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! How prices moved, at moments that the clock chooses: the same for candles that were rescaled, rounded or stirred a little.
+//! How prices moved, at moments that the clock chooses: the same for candles that were rescaled, rounded, inverted or stirred a
+//! little.
 //!
-//! Two series of an interval are taken for the same candles when their moves correlate with 0.95 or more. Independent prices do so with
-//! a probability that is not worth a thought; prices of one market at two venues do, and one is a look at the other.
+//! Two series of an interval are taken for the same candles when their moves correlate with 0.95 or more, or with -0.95 or
+//! less. Independent prices do so with a probability that is not worth a thought; prices of one market at two venues do, and one is a
+//! look at the other.
 
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use serde::{Deserialize, Serialize};
@@ -92,7 +94,9 @@ impl Moves {
         let (variances, covariance) =
             ((squared_one - one * one) * (squared_two - two * two), product - one * two);
         let apart = (step as f64 / (CANDLES * self.interval) as f64).min(1.0);
-        count * apart >= FEWEST_TO_TELL && covariance > 0.0 && covariance >= ALIKE * variances.sqrt()
+        // Prices turned upside down are these prices still: what is bought there is sold here.
+        let size = covariance.abs();
+        count * apart >= FEWEST_TO_TELL && size > 0.0 && size >= ALIKE * variances.sqrt()
     }
 
     fn at(&self, time: i64) -> Option<f64> {
@@ -154,16 +158,18 @@ mod tests {
     }
 
     #[test]
-    fn candles_that_were_rescaled_rounded_or_stirred_moved_alike() {
+    fn candles_that_were_rescaled_rounded_stirred_or_inverted_moved_alike() {
         for seed in 1..6 {
             let candles = random_walk(seed, 30_000);
             let (own, size) = (changed(&candles, |_, close| close), size(&candles));
-            let changes: [&dyn Fn(usize, f64) -> f64; 5] = [
+            let changes: [&dyn Fn(usize, f64) -> f64; 7] = [
                 &|_, close| close * 1.000_1,
                 &|_, close| close / 1_000.0,
                 &|_, close| close + 100.0 * size,
                 &|_, close| (close / size).round() * size,
                 &|place, close| close + 0.3 * size * (place as f64 * 12.9898).sin(),
+                &|_, close| 1_000.0 / close,
+                &|_, close| 1_000.0 * size - close,
             ];
             for (number, change) in changes.iter().enumerate() {
                 for (from, to) in [(0, 30_000), (1, 30_000), (24_000, 30_000), (28_000, 29_400)] {
