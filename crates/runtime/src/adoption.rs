@@ -3,6 +3,7 @@
 use crate::RuntimeError;
 use crate::coordinator::counted;
 use crate::resolver::{Doubt, Match, UNCERTAINTY, compare_terms, is_departure};
+use crate::runner::LIST_DEADLINE;
 use candlewick_broker::{Broker, BrokerError, Detail, OpenOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money, MoneyScale};
@@ -46,9 +47,11 @@ pub async fn verify_adoption(
 /// [`RuntimeError::TradeKnown`] when it has it, [`RuntimeError::Venue`] when it does not say, or not all of it.
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unsaid = |source| RuntimeError::Venue { question: format!("what is trade {venue_id}"), source };
+    // A long list takes long to read, and only the whole of it proves anything.
     let ask = async { (broker.trade(venue_id, Detail::Progress).await, broker.trades().await) };
-    let Ok((answer, listing)) = tokio::time::timeout(PATIENCE, ask).await else {
-        return Err(unsaid(no_answer_in_time()));
+    let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
+        let text = format!("its list was not read within {} s", LIST_DEADLINE.as_secs());
+        return Err(unsaid(BrokerError::Unavailable { text }));
     };
     let is_listed = listing.trades.iter().any(|report| report.id == venue_id);
     match (answer, listing.ended_early) {
@@ -171,6 +174,34 @@ mod tests {
         check(Err(BrokerError::NotFound { text: text() }), Err("the venue has no trade 01JT")).await;
         check(Err(BrokerError::Unavailable { text: text() }), Err("did not answer \"what is trade 01JT\""))
             .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_takes_minutes_is_read_to_its_end() {
+        struct Long;
+        #[async_trait::async_trait]
+        impl Broker for Long {
+            async fn open(&self, _: &OpenOrder, _: Millis) -> candlewick_broker::OpenOutcome {
+                std::future::pending().await
+            }
+            async fn trade(&self, _: &str, _: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+                tokio::time::sleep(Duration::from_mins(5)).await;
+                Err(BrokerError::NotFound { text: "none".to_owned() })
+            }
+            async fn trades(&self) -> candlewick_broker::TradeListing {
+                tokio::time::sleep(Duration::from_mins(5)).await;
+                let is_complete = true;
+                candlewick_broker::TradeListing { is_complete, ..Default::default() }
+            }
+            async fn balances(&self) -> Result<Reply<candlewick_broker::Balances>, BrokerError> {
+                std::future::pending().await
+            }
+            async fn identity(&self) -> Result<Reply<candlewick_broker::Identity>, BrokerError> {
+                std::future::pending().await
+            }
+        }
+        let missing = verify_missing(&Long, "01JT").await;
+        assert!(missing.is_ok(), "{missing:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,7 +10,7 @@ mod order_tracker;
 mod requests;
 mod sleep_watch;
 
-pub(crate) use requests::within_deadline;
+pub(crate) use requests::{LIST_DEADLINE, within_deadline};
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};

@@ -19,7 +19,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 /// its own cannot stop a run.
 const LAST_DEADLINE: Duration = Duration::from_mins(1);
 /// The same for the list of all trades, which takes many requests on a long account.
-const LIST_DEADLINE: Duration = Duration::from_mins(30);
+pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
 /// The same for this process's own settings: shorter than whoever ordered it waits.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
