@@ -5,6 +5,7 @@ use crate::candlewick::{BOT, Folder};
 use crate::control::{Live, venue_and_folder};
 use crate::recording;
 use crate::two_runs::{self, run_until, venue_and_bot};
+use candlewick_journal::Line;
 use serde_json::{Value, json};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
@@ -171,4 +172,27 @@ fn a_session_with_a_reload_in_its_middle_is_proven_by_parity_and_goes_on_after_a
     let proven = parity();
     assert_eq!((&proven["decisions"]["difference"], &proven["runs"]), (&Value::Null, &json!(2)), "{proven}");
     assert_eq!(folder.run(&["status", "--json", CONFIG[0], CONFIG[1]]).json()["reloaded"], Value::Null);
+    check_notes_are_needed(&folder);
+}
+
+/// A journal whose settings that were read again cannot be read, or are gone, proves nothing.
+fn check_notes_are_needed(folder: &Folder) {
+    let is_note = |line: &Line| line.body.contains("\"reloaded\":");
+    let lines = || recording::lines(&folder.path("candlewick.db")).into_iter().map(|stored| stored.line);
+    let spoil = |line: Line| {
+        let body = if is_note(&line) {
+            line.body.replacen("\"max_trades_per_day\":1", "\"max_trades_per_day\":[]", 1)
+        } else {
+            line.body
+        };
+        Line { body, ..line }
+    };
+    recording::write(&folder.path("spoilt.db"), lines().map(spoil));
+    recording::write(&folder.path("gone.db"), lines().filter(|line| !is_note(line)));
+    for (journal, expected) in
+        [("spoilt.db", "read again cannot be replayed: "), ("gone.db", "the journal does not say which")]
+    {
+        let proven = folder.run(&["parity", "--journal", journal]);
+        assert!(proven.code == 5 && proven.stderr.contains(expected), "{journal}: {}", proven.stderr);
+    }
 }

@@ -94,9 +94,16 @@ impl ReloadNote {
     }
 
     /// The note that this text is; none where it is another one.
-    pub fn of_text(body: &str) -> Option<Self> {
+    ///
+    /// # Errors
+    /// It says that settings were read again, and not in this form.
+    pub fn of_text(body: &str) -> Result<Option<Self>, serde_json::Error> {
         // Most notes are none.
-        body.contains("\"reloaded\":").then(|| serde_json::from_str(body).ok()).flatten()
+        if !body.contains("\"reloaded\"") {
+            return Ok(None);
+        }
+        let note: Value = serde_json::from_str(body)?;
+        note.get("reloaded").is_some().then(|| Self::deserialize(&note)).transpose()
     }
 }
 
@@ -198,8 +205,14 @@ mod tests {
         let note = ReloadNote::new(when, risk.clone(), json!({}), &before).unwrap();
         assert_eq!(note.reloaded.changes, ["risk.max_open_trades 3 -> 9"]);
         let text = serde_json::to_string(&note).unwrap();
-        assert_eq!(ReloadNote::of_text(&text), Some(note.clone()));
-        assert_eq!(ReloadNote::of_text("{\"alarm\":\"halted\"}"), None);
+        assert_eq!(ReloadNote::of_text(&text).unwrap(), Some(note.clone()));
+        for other in ["{\"alarm\":\"halted\"}", "{\"alarm\":\"reloaded\"}", "no JSON"] {
+            assert_eq!(ReloadNote::of_text(other).unwrap(), None, "{other}");
+        }
+        let spoilt = [text.replacen("\"risk\"", "\"limits\"", 1), text.replacen("{\"at\"", "[\"at\"", 1)];
+        for spoilt in spoilt.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
+            assert!(ReloadNote::of_text(spoilt).is_err(), "{spoilt}");
+        }
         // The hash is that of the settings alone, whoever had them read and whatever they were before.
         let later = (Millis::new(6), ReloadedBy::Command);
         let nothing = json!({ "risk": {}, "runtime": {} });

@@ -133,7 +133,7 @@ impl JournalContents {
     fn reloads(&self, run: u64) -> impl DoubleEndedIterator<Item = ReloadNote> {
         let is_note =
             move |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
-        self.lines.iter().filter(is_note).filter_map(|stored| ReloadNote::of_text(&stored.line.body))
+        self.lines.iter().filter(is_note).filter_map(|stored| ReloadNote::of_text(&stored.line.body).ok()?)
     }
 
     /// When and how the settings of the last run were last read again; none where those of its start are in force.

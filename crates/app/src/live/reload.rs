@@ -35,7 +35,7 @@ impl Running {
 
     fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings, AppError> {
         check_reload(&self.config, loaded)?;
-        let settings = SessionSettings { balance: self.balance, ..session_settings(loaded) };
+        let settings = self.settings_of(loaded);
         check_ladders(&settings)?;
         ladders::check(&settings, standing, loaded.config.simulation.payout_percent)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
@@ -51,5 +51,48 @@ impl Running {
             runtime.shortage = demand.shortage(self.requests_per_second);
         }
         Ok(NewSettings { risk, runtime })
+    }
+
+    /// What stands is by the places of the bots that run, and they may be written in another order now.
+    fn settings_of(&self, loaded: &Loaded) -> SessionSettings {
+        let bots = self.config.bots.clone();
+        SessionSettings { balance: self.balance, bots, ..session_settings(loaded) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::{Base, Flag};
+
+    fn loaded(bots: [(&str, u32); 2], risk: &str) -> Loaded {
+        let bot = |(name, stake): (&str, u32)| {
+            format!(
+                "[[bots]]\nname = \"{name}\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\n\
+                 close_type = \"01:00\"\nstake = {{ kind = \"fixed\", amount = {stake} }}\n"
+            )
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bot.toml");
+        std::fs::write(&file, format!("{risk}\n{}", bots.map(bot).concat())).unwrap();
+        Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+    }
+
+    #[test]
+    fn bots_in_another_order_are_held_against_what_stands_in_the_order_of_the_run() {
+        let config = loaded([("a", 1), ("b", 2)], "").config;
+        let runtime = config.runtime.clone();
+        let running = Running {
+            config,
+            balance: Decimal::from(70),
+            wants_prices: vec![false; 2],
+            requests_per_second: 0.0,
+            runtime,
+        };
+        let turned = loaded([("b", 2), ("a", 1)], "[risk]\nmax_open_trades = 1");
+        check_reload(&running.config, &turned).unwrap();
+        let settings = running.settings_of(&turned);
+        assert_eq!(settings.bots, running.config.bots);
+        assert_eq!((settings.balance, settings.risk.max_open_trades), (Decimal::from(70), 1));
     }
 }

@@ -3,12 +3,15 @@
 use crate::error::RecordsError;
 use crate::fold::SessionFold;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
-use candlewick_engine::{Action, Event, Header, Recorded, ReloadNote, Session, to_recorded_form};
+use candlewick_engine::{
+    Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Session, to_recorded_form,
+};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Registry, Strategy};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::mem;
 
 /// What came of replaying all decisions.
 #[derive(Debug, Serialize)]
@@ -47,6 +50,8 @@ struct Replay {
     /// Whether the run's verdicts are those of a program that gave every bot all of alpha, or whose accounts staked by another
     /// rule: they stand as recorded.
     has_earlier_verdicts: bool,
+    /// Whether settings were read again that are not yet in force.
+    is_prepared: bool,
 }
 
 impl Decisions {
@@ -109,7 +114,14 @@ fn strategies_of(
 
 impl Replay {
     const fn new(session: Session, format: u32, has_earlier_verdicts: bool) -> Self {
-        Self { session, actions: Vec::new(), awaited: VecDeque::new(), format, has_earlier_verdicts }
+        Self {
+            session,
+            actions: Vec::new(),
+            awaited: VecDeque::new(),
+            format,
+            has_earlier_verdicts,
+            is_prepared: false,
+        }
     }
 
     /// Takes the next line of the run; how it differs from the replay, if it does.
@@ -145,9 +157,12 @@ impl Replay {
 
     /// Settings that were read again are in force from the event that follows.
     fn prepare(&mut self, stored: &StoredLine) -> Option<Difference> {
-        let note = ReloadNote::of_text(&stored.line.body)?;
-        let error = self.session.prepare_reload(&note.risk).err()?;
-        let problem = format!("the settings that were read again cannot be replayed: {error}");
+        let prepared = match ReloadNote::of_text(&stored.line.body).transpose()? {
+            Ok(note) => self.session.prepare_reload(&note.risk).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.is_prepared = prepared.is_ok();
+        let problem = format!("the settings that were read again cannot be replayed: {}", prepared.err()?);
         Some(Difference::without_values(stored.seq, stored.line.run, problem))
     }
 
@@ -163,6 +178,11 @@ impl Replay {
             // No Session handled it then; the next start folds it.
             self.session.recall(&Recorded::Event(event));
             return None;
+        }
+        let is_reload = matches!(event.kind, EventKind::Control { control: Control::Reload });
+        if is_reload && !mem::take(&mut self.is_prepared) {
+            let problem = "settings were read again, and the journal does not say which".to_owned();
+            return Some(Difference::without_values(stored.seq, stored.line.run, problem));
         }
         self.session.handle(&event, &mut self.actions);
         let (format, without_verdicts) = (self.format, self.has_earlier_verdicts);

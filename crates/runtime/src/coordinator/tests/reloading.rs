@@ -19,6 +19,7 @@ fn entries(commands: &[Command]) -> Vec<String> {
     let entry = |command: &Command| match command {
         Command::Record(JournalEntry::Note(_, text)) => Some(
             ReloadNote::of_text(text)
+                .unwrap()
                 .map_or("note".to_owned(), |note| format!("{:?}", note.reloaded.changes)),
         ),
         Command::Record(JournalEntry::Event(event)) => match event.kind {
