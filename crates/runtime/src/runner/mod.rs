@@ -27,7 +27,7 @@ use feeds::Feeds;
 use journal_writer::{Confirmed, JournalWriter, Returned};
 use next::{Next, ordered, renewal_due, rest, told_to_stop};
 use order_tracker::{Arrival, OrderTracker};
-use requests::{Came, Ports, Requests};
+use requests::{Came, Requests};
 use sleep_watch::SleepWatch;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -117,13 +117,7 @@ impl Runner {
         );
         Self {
             coordinator,
-            requests: Requests::new(Ports {
-                market,
-                broker,
-                clock: Arc::clone(&clock),
-                settings: None,
-                reading: Arc::default(),
-            }),
+            requests: Requests::new(market, broker, Arc::clone(&clock)),
             clock,
             feeds: Feeds::default(),
             journal: JournalWriter::new(parts.journal),

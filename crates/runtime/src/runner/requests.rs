@@ -26,14 +26,14 @@ const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
 /// The ways to the venue.
 #[derive(Clone)]
-pub(crate) struct Ports {
-    pub(crate) market: Arc<dyn MarketData>,
-    pub(crate) broker: Arc<dyn Broker>,
-    pub(crate) clock: Arc<dyn Clock>,
+struct Ports {
+    market: Arc<dyn MarketData>,
+    broker: Arc<dyn Broker>,
+    clock: Arc<dyn Clock>,
     /// Reads this process's own settings again.
-    pub(crate) settings: Option<SettingsReader>,
+    settings: Option<SettingsReader>,
     /// Held while they are being read: a reading that is late goes on.
-    pub(crate) reading: Arc<Mutex<()>>,
+    reading: Arc<Mutex<()>>,
 }
 
 /// The questions that are being asked. There are never more of them than the coordinator has subjects to ask about: it asks
@@ -59,7 +59,8 @@ impl From<Answer> for Came {
 }
 
 impl Requests {
-    pub(crate) fn new(ports: Ports) -> Self {
+    pub(crate) fn new(market: Arc<dyn MarketData>, broker: Arc<dyn Broker>, clock: Arc<dyn Clock>) -> Self {
+        let ports = Ports { market, broker, clock, settings: None, reading: Arc::default() };
         Self { ports, running: JoinSet::new(), asked: HashMap::new() }
     }
 
