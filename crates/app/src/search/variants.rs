@@ -40,7 +40,7 @@ pub struct TriedCount {
     pub is_first: bool,
 }
 
-/// A sweep to the ledger: everything that decides its trials, but for the program.
+/// A sweep to the ledger: everything that decides its trials, the program included.
 pub struct SweepRun<'a> {
     /// What is searched and how.
     pub terms: &'a SearchTerms,
@@ -64,10 +64,8 @@ impl<'a> SweepRun<'a> {
     }
 }
 
-/// A run of a search by what decides it, whatever program runs it.
-pub(super) fn run_of(identity: &Value) -> String {
-    let mut identity = identity.clone();
-    identity.as_object_mut().map(|identity| identity.remove("program"));
+/// A run of a search by everything that decides it: another program may try other things by the same names.
+fn run_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
@@ -182,5 +180,18 @@ fn note(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<Tried
     match unknown {
         Some(lost) => Err(io::Error::other(format!("{}: {lost}", ledger.path().display()))),
         None => Ok(TriedCount { variants, walks, under_way, is_first }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_sweep_run_again_by_another_program_is_another_run() {
+        let run = |program: &str| run_of(&json!({"program": program, "strategy": ["rsi", "1"]}));
+        assert_eq!(run("a"), run("a"));
+        assert_ne!(run("a"), run("b"));
     }
 }
