@@ -17,6 +17,8 @@ const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
 const PAST: Millis = Millis::from_seconds(72 * 3_600);
 /// A list may say for so long that a trade runs that does not.
 const LIST_LAGS: Millis = Millis::from_seconds(605);
+/// How far off the clock may have been by which a settlement has its moment.
+const CLOCK_OFF: Millis = Millis::from_seconds(240);
 /// What a win may pay at most, in percent.
 const MAX_PAYOUT: f64 = 200.0;
 /// What it may bring at most, in stakes.
@@ -58,7 +60,11 @@ impl Alarms {
                 let Some(asked) = world.truth().order_of(intent.number()) else { return Vec::new() };
                 let row =
                     |row: &&IntentRow| book.venue_id(row).is_some_and(|id| id.as_str() == reply.value.id);
-                if book.rows().iter().find(row).is_some_and(|row| row.approved.intent() != *intent) {
+                let of_another =
+                    book.rows().iter().find(row).is_some_and(|row| row.approved.intent() != *intent);
+                // A known second trade of a request is that request's, too.
+                let second = format!("the venue has a second one, {}", reply.value.id);
+                if of_another || world.has_said(|text| text.ends_with(&second)) {
                     let names = vec![format!("intent {intent} is in doubt")];
                     return vec![Due { names, words: vec!["which is another intent's"], is_halting: false }];
                 }
@@ -213,7 +219,10 @@ fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
                 let profit = report.profit.and_then(|profit| MoneyScale::default().rounded(profit).ok());
                 listed != outcome || profit.is_some_and(|profit| profit != row.profit)
             }
-            None => report.progress == candlewick_broker::Progress::Running && listing.began - at > LIST_LAGS,
+            None => {
+                report.progress == candlewick_broker::Progress::Running
+                    && listing.began - at > LIST_LAGS + CLOCK_OFF
+            }
         };
         if differs {
             let names = about(row.approved.intent());
