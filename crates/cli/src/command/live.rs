@@ -2,7 +2,7 @@
 
 use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
 use crate::progress::Terminal;
@@ -19,7 +19,6 @@ use clap::Args;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use tokio::runtime::Runtime;
 
 /// How to run.
 #[derive(Debug, Args)]
@@ -81,12 +80,8 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
     }
     let bots = BotSet::build(&loaded, context.registry)?;
-    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = runtime.block_on(run_bots(arguments, &loaded, bots, context));
-    // A reading of the settings that never ends is not waited for.
-    runtime.shutdown_background();
-    let outcome = match outcome? {
+    let outcome = match live::complete(run_bots(arguments, &loaded, bots, context))? {
         ControlFlow::Continue(outcome) => outcome,
         ControlFlow::Break(ending) => return Ok(ending),
     };

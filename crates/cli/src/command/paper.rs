@@ -2,7 +2,7 @@
 
 use crate::arguments::{parse_journal, parse_span};
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
 use candlewick_app::bots::BotSet;
@@ -12,7 +12,6 @@ use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
 use std::path::PathBuf;
-use tokio::runtime::Runtime;
 
 /// How to run.
 #[derive(Debug, Args)]
@@ -51,12 +50,9 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
     let read_again = live::read_again(context, (Base::Bare, journal), RealMoney::NotAsked);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
-    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = runtime.block_on(run_bots(arguments, &loaded, (bots, read_again), context));
-    // A reading of the settings that never ends is not waited for.
-    runtime.shutdown_background();
-    live::report(outcome?, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
+    let outcome = live::complete(run_bots(arguments, &loaded, (bots, read_again), context))?;
+    live::report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
 }
 
 async fn run_bots(

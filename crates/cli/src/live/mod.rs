@@ -7,7 +7,7 @@ pub(crate) use ending::report;
 pub(crate) use screen::{Detail, Screen, Stream};
 
 use crate::context::Context;
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::log_writer::LogWriter;
 use candlewick_app::bots::BotSet;
@@ -17,6 +17,7 @@ use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSe
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 use std::time::Duration;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 /// A run that is ready to begin.
@@ -34,6 +35,14 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) run_for: Option<Millis>,
     /// Reads its configuration again.
     pub(crate) read_again: ReadAgain,
+}
+
+/// Does the work of a run to its end. A reading of the settings that never ends is not waited for.
+pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_background();
+    outcome
 }
 
 /// Runs the bots until their time is up, or somebody says that they are to end.
