@@ -62,6 +62,8 @@ fn a_person_settles_without_a_bot_what_the_venue_has_lost_and_is_named_for_it() 
     assert!(of_journal("trades", &[]).stdout.contains("LOST, a person said"));
     let explained = folder.run(&["explain", "1", "--config", "bot.toml", "--journal", "run.db"]).stdout;
     assert!(explained.contains("State: settled, LOST, a person said -10.00"), "{explained}");
+    let verdict = folder.run(&["edge", "verdict", "--config", "bot.toml", "--journal", "run.db"]);
+    assert!(verdict.stdout.contains("a person said are left out"), "{}", verdict.stdout);
     let status = of_journal("status", &["--json"]).json();
     assert_eq!(
         (&status["settled_by_person"], &status["open_stakes"]),

@@ -107,8 +107,9 @@ fn why_shows_of_an_intent_what_has_become_of_it() {
     }
 }
 
-/// The journal goes on: the venue had a second trade of intent 1, which is over and booked.
-fn add_second_trade(folder: &Folder, venue_id: &str) {
+/// The journal goes on: the venue had second trades of intent 1. One is over and booked, the other was over when it was first
+/// seen.
+fn add_second_trades(folder: &Folder, venue_id: &str, seen_late: &str) {
     let journal = folder.path("crashed.db");
     let recorded: Vec<_> = lines(&journal).into_iter().map(|stored| stored.line).collect();
     let last = recorded.last().unwrap().clone();
@@ -120,22 +121,26 @@ fn add_second_trade(folder: &Folder, venue_id: &str) {
         body.as_object_mut().unwrap().extend(money.as_object().unwrap().clone());
         Line { kind: LineKind::Event, intent: Some(1), body: body.to_string(), ..last.clone() }
     };
+    let body = json!({"unexplained": seen_late, "symbol": "BTCUSDT", "second_of": 1}).to_string();
+    let note = Line { kind: LineKind::Note, intent: None, body, ..last.clone() };
     std::fs::remove_file(&journal).unwrap();
-    write(&journal, recorded.iter().cloned().chain(events.map(line)));
+    write(&journal, recorded.iter().cloned().chain(events.map(line)).chain([note]));
 }
 
 #[test]
 fn what_cannot_be_resolved_is_refused_and_changes_nothing() {
     let folder = crashed();
     let second = "01KE5ZTX2224ERMQE51J8Q9BC0";
-    add_second_trade(&folder, second);
+    let late = "01KE5ZTX2224ERMQE51J8Q9BC1";
+    add_second_trades(&folder, second, late);
     let entries = lines(&folder.path("crashed.db")).len();
     let taken = state_of(&folder, 1)["venue_id"].as_str().unwrap().to_owned();
     for (arguments, part) in [
         (vec!["4", "--not-opened"], "the journal has no intent 4".to_owned()),
         (vec!["1", "--not-opened"], "intent 1 is not in doubt".to_owned()),
         (vec!["3", "--adopt", &taken], format!("trade {taken} is that of intent 1")),
-        (vec!["3", "--adopt", second], format!("trade {second} is booked as a second trade of intent 1")),
+        (vec!["3", "--adopt", second], format!("trade {second} is a second trade of intent 1")),
+        (vec!["3", "--adopt", late], format!("trade {late} is a second trade of intent 1")),
     ] {
         folder.run(&[&["resolve", "--journal", "crashed.db"], &arguments[..]].concat()).fails(2, &[&part]);
     }

@@ -3,7 +3,7 @@
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use crate::error::AppError;
-use candlewick_engine::{BotVerdict, IntentId, IntentRow, IntentState, Reloaded, Session};
+use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, TradeBook};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
@@ -124,7 +124,7 @@ impl Status {
             settled_by_person: by_person(&contents),
             halted: contents.is_halted,
             reloaded: contents.reloaded(),
-            verdicts: verdicts_of(&contents.session, contents.book.rows()),
+            verdicts: verdicts_of(&contents.session, &contents.book),
             audit_findings: contents.audit_findings(None),
             last_event: contents.last.line.received,
             entries: contents.last.seq,
@@ -211,10 +211,10 @@ async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     })
 }
 
-fn verdicts_of(session: &Session, rows: &[IntentRow]) -> Vec<VerdictLine> {
+fn verdicts_of(session: &Session, book: &TradeBook) -> Vec<VerdictLine> {
     let bots = session.bots().iter().zip(session.verdicts()).enumerate();
-    let line = |(index, (bot, verdict)): (usize, (&String, &BotVerdict))| {
-        VerdictLine::of(bot, verdict, rows.iter().filter(|row| row.approved.bot().index() == index))
+    let line = |(place, (bot, verdict)): (usize, (&String, &BotVerdict))| {
+        VerdictLine::of((bot, place), verdict, book)
     };
     bots.map(line).collect()
 }

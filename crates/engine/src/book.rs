@@ -70,7 +70,7 @@ pub struct IntentRow {
 pub struct EventSequence {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
-    /// It turned out to be no trade: refused, not sent, or looked for in vain.
+    /// It is no evidence: refused, not sent, looked for in vain, another bet than was meant, or settled by a person's word.
     pub(crate) left_out: u32,
     pub(crate) settled: u32,
     /// What a win pays, as the answer said.
@@ -193,7 +193,11 @@ impl TradeBook {
             }
             EventKind::Settled(settled) => self.record_settled(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                if self.row(*intent).is_some_and(|row| !row.is_over()) {
+                let place = self.news + 1;
+                if let Some(row) = self.row_mut(*intent).filter(|row| !row.is_over()) {
+                    if row.sequence.left_out == 0 {
+                        row.sequence.left_out = place;
+                    }
                     self.settled_by_person.insert(*intent);
                 }
                 self.record_settled(&Settled::by_person(*intent, *outcome, *profit), event.at);

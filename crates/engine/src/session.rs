@@ -163,6 +163,7 @@ impl Session {
             EventKind::Deposit { amount } => self.ledger.deposit(*amount),
             EventKind::Settled(settled) => self.end_trade(settled, event.at, actions),
             EventKind::SettledByPerson { intent, outcome, profit } => {
+                self.leave_out_by_number(*intent);
                 self.end_trade(&Settled::by_person(*intent, *outcome, *profit), event.at, actions);
             }
             EventKind::SecondTrade(trade) => self.on_second_trade(trade),

@@ -117,16 +117,8 @@ impl JournalContents {
         });
         let done: BTreeSet<String> = ours.chain(over).map(|id| id.as_str().to_owned()).collect();
         let notes = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Note);
-        let strange = |stored: &StoredLine| {
-            let note: serde_json::Value = serde_json::from_str(&stored.line.body).ok()?;
-            Some(StrangeTrade {
-                venue_id: note["unexplained"].as_str()?.to_owned(),
-                second_of: note["second_of"].as_u64(),
-                seen_at: stored.line.at,
-            })
-        };
         let is_done = |trade: &StrangeTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
-        notes.filter_map(strange).filter(|trade| !is_done(trade)).collect()
+        notes.filter_map(strange_trade).filter(|trade| !is_done(trade)).collect()
     }
 
     /// The settings that were read again while a run went on, in their order.
@@ -164,16 +156,25 @@ impl JournalContents {
         })
     }
 
-    /// Whose second trade this one was booked as, over or not.
+    /// Whose second trade this one was found to be, booked or not, over or not.
     pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
-        let is_event = |stored: &&StoredLine| {
-            stored.line.kind == LineKind::Event && stored.line.body.contains("\"second_trade\"")
-        };
-        self.lines.iter().filter(is_event).find_map(|stored| {
-            match serde_json::from_str::<Event>(&stored.line.body).ok()?.kind {
+        let booked = |stored: &StoredLine| {
+            let body = Some(&stored.line.body).filter(|body| body.contains("\"second_trade\""))?;
+            match serde_json::from_str::<Event>(body).ok()?.kind {
                 EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
                 _ => None,
             }
+        };
+        // One that was over when it was first seen, and in the wallet, is noted and nothing else.
+        let noted = |stored: &StoredLine| {
+            let trade = strange_trade(stored)?;
+            let is_it = VenueId::truncated(&trade.venue_id) == venue_id;
+            trade.second_of.filter(|_| is_it).map(IntentId::new)
+        };
+        self.lines.iter().find_map(|stored| match stored.line.kind {
+            LineKind::Event => booked(stored),
+            LineKind::Note => noted(stored),
+            LineKind::Run | LineKind::Action => None,
         })
     }
 
@@ -223,4 +224,14 @@ impl JournalContents {
             .find(|(row, _)| is_it(row))
             .ok_or_else(|| RecordsError::UnknownTrade { name: name.to_owned() })
     }
+}
+
+/// The trade of which a note says that no intent explains it.
+fn strange_trade(note: &StoredLine) -> Option<StrangeTrade> {
+    let said: serde_json::Value = serde_json::from_str(&note.line.body).ok()?;
+    Some(StrangeTrade {
+        venue_id: said["unexplained"].as_str()?.to_owned(),
+        second_of: said["second_of"].as_u64(),
+        seen_at: note.line.at,
+    })
 }

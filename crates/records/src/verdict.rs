@@ -1,7 +1,7 @@
 //! The verdict on one bot, as machines and people read it.
 
 use crate::{EdgeIntervals, utc};
-use candlewick_engine::{BotVerdict, IntentRow, edge_sequence};
+use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
@@ -15,6 +15,8 @@ pub struct VerdictLine {
     pub verdict: &'static str,
     /// Trades it rests on.
     pub trades: u64,
+    /// Trades whose end a person said: they are no evidence, and left out.
+    pub settled_by_person: u64,
     /// About so many more show an edge of `delta`, if there is one.
     pub about_more_trades: Option<u64>,
     /// What the account that bets on an edge has become, from 1.
@@ -36,19 +38,25 @@ pub struct VerdictLine {
 }
 
 impl VerdictLine {
-    /// The verdict on this bot, whose trades are these.
-    pub fn of<'a>(bot: &str, verdict: &BotVerdict, rows: impl Iterator<Item = &'a IntentRow>) -> Self {
+    /// The verdict on the bot of this name and place, whose trades are in this book.
+    pub fn of((bot, place): (&str, usize), verdict: &BotVerdict, book: &TradeBook) -> Self {
         let test = verdict.edge_test();
         let no_longer_held_since = verdict.judge().no_longer_held_since();
         let (mut name, about_more_trades) = verdict_name(test);
         if no_longer_held_since.is_some() {
             name = NO_LONGER_HELD;
         }
-        let own = rows.filter(|row| row.approved.intent() >= verdict.first_intent());
+        let is_own = |row: &&IntentRow| {
+            let terms = &row.approved;
+            terms.bot().index() == place && terms.intent() >= verdict.first_intent()
+        };
+        let own: Vec<&IntentRow> = book.rows().iter().filter(is_own).collect();
+        let said = own.iter().filter(|row| book.is_settled_by_person(row.approved.intent()));
         Self {
             bot: bot.to_owned(),
             verdict: name,
             trades: test.settled(),
+            settled_by_person: said.count() as u64,
             about_more_trades,
             account_for: test.edge_account(),
             account_against: test.mirror_account(),
@@ -56,7 +64,7 @@ impl VerdictLine {
             threshold_against: test.plan().beta().recip(),
             since_intent: verdict.first_intent().number(),
             no_longer_held_since,
-            intervals: EdgeIntervals::of(&edge_sequence(own)),
+            intervals: EdgeIntervals::of(&edge_sequence(own.iter().copied())),
         }
     }
 
@@ -69,8 +77,13 @@ impl VerdictLine {
             .map_or_else(|| verdict_words(self.verdict, self.about_more_trades), no_longer_held_words);
         let interval = self.intervals.edge_words();
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
+        let said = match self.settled_by_person {
+            0 => String::new(),
+            1 => " (1 whose end a person said is left out)".to_owned(),
+            more => format!(" ({more} whose ends a person said are left out)"),
+        };
         format!(
-            "{bot}: {verdict}; {trades} trades{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
+            "{bot}: {verdict}; {trades} trades{said}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
         )
     }
 }

@@ -3,12 +3,15 @@
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
 use candlewick_engine::{
-    Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook, VenueId,
+    Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What stands before the reason of a halt where people are alarmed of it.
+pub(crate) const HALTED: &str = "halted: ";
 
 /// Lines read at once.
 const PAGE: u32 = 5_000;
@@ -24,8 +27,10 @@ pub struct Past {
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
-    /// Trades that were booked as second trades of requests, over or not.
-    pub(crate) second_trades: Vec<VenueId>,
+    /// Trades that were found to be second trades of requests, booked or not, over or not.
+    pub(crate) second_trades: Vec<String>,
+    /// What people were alarmed of; what halted a run among it, without that it did.
+    pub(crate) alarms: BTreeSet<String>,
     /// What audits found of single trades and of what the venue sends: nobody is told of it twice.
     pub(crate) found: BTreeSet<String>,
     /// What the ledger has held: a wallet that lags may show it still.
@@ -148,7 +153,7 @@ impl Past {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
             }
-            EventKind::SecondTrade(trade) => self.second_trades.push(trade.venue_id),
+            EventKind::SecondTrade(trade) => self.second_trades.push(trade.venue_id.as_str().to_owned()),
             EventKind::Control { control: Control::Halt } => self.is_halted = true,
             EventKind::Control { control: Control::Resume } => self.is_halted = false,
             _ => {}
@@ -159,12 +164,18 @@ impl Past {
         let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {
             self.unexplained.push(id.to_owned());
+            if note.get("second_of").is_some_and(serde_json::Value::is_u64) {
+                self.second_trades.push(id.to_owned());
+            }
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
         if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))
             && Audit::FOUND_ONCE.iter().any(|once| once.as_str() == audit)
         {
             self.found.insert(finding.to_owned());
+        }
+        if let Some(alarm) = text("alarm") {
+            self.alarms.insert(alarm.strip_prefix(HALTED).unwrap_or(alarm).to_owned());
         }
     }
 }
@@ -188,4 +199,31 @@ fn read_header(stored: &StoredLine) -> Result<Header, RuntimeError> {
 
 fn damaged(stored: &StoredLine, problem: &str) -> RuntimeError {
     RuntimeError::UnreadableEntry { seq: stored.seq, problem: problem.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn notes_tell_of_second_trades_and_of_what_people_were_alarmed_of() {
+        let notes = [
+            json!({"unexplained": "a", "symbol": "BTCUSDT", "second_of": 1}),
+            json!({"unexplained": "b", "symbol": "BTCUSDT", "second_of": null}),
+            json!({"alarm": "halted: trade c is to pay 900 %"}),
+            json!({"alarm": "trade d cannot have the time 1"}),
+        ];
+        let stored = notes.map(|note| note.to_string());
+        let mut past = Past::default();
+        for note in &stored {
+            past.take_note(note);
+        }
+        assert_eq!(
+            (past.unexplained, past.second_trades),
+            (vec!["a".into(), "b".into()], vec!["a".to_owned()])
+        );
+        let said = ["trade c is to pay 900 %", "trade d cannot have the time 1"].map(str::to_owned);
+        assert_eq!(past.alarms, BTreeSet::from(said));
+    }
 }

@@ -262,7 +262,7 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
             return Err(AppError::invalid(problem));
         }
         if let Some(first) = contents.second_of(venue_id) {
-            let problem = format!("trade {venue_id} is booked as a second trade of intent {first}");
+            let problem = format!("trade {venue_id} is a second trade of intent {first}");
             return Err(AppError::invalid(problem));
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn report(
     let finished = &outcome.finished;
     if let Some(path) = trades {
         let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
-        let caveats = Caveats::of_trading(Some(outcome.trading), &loaded.config.simulation);
+        let caveats = Caveats::of_trading(Some(outcome.trading), &loaded.config.simulation, &finished.book);
         write_trades(path, &finished.book, bots, (scale, &caveats))?;
     }
     let report = figures(&outcome, loaded, elapsed);
@@ -94,7 +94,7 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
         notices: notices(finished, settings.money_scale),
         delays: Vec::new(),
         audit_findings: findings(&finished.audits),
-        caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation),
+        caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation, &finished.book),
         verdicts: finished.verdicts.clone(),
         weight_of_all_bots: finished.weight_of_all_bots,
         background: background(&finished.book, loaded),

@@ -48,6 +48,14 @@ impl Session {
         }
     }
 
+    /// How its trade ended nobody but a person says: that is money, and no evidence.
+    pub(super) fn leave_out_by_number(&mut self, intent: IntentId) {
+        let found = self.intents.all().iter().find(|known| known.id == intent).copied();
+        if let Some(intent) = found {
+            self.leave_out(&intent);
+        }
+    }
+
     /// Books a settlement, judges by it and shows it to the strategy.
     #[inline]
     pub(super) fn end_trade(&mut self, settled: &Settled, at: Millis, actions: &mut Vec<Action>) {

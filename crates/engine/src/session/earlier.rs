@@ -35,6 +35,7 @@ impl Session {
                     EventKind::Candle { .. } | EventKind::Price { .. } => {}
                     EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
                     EventKind::SettledByPerson { intent, outcome, profit } => {
+                        self.leave_out_by_number(*intent);
                         self.recall_settlement(&Settled::by_person(*intent, *outcome, *profit), event.at);
                     }
                     _ => {

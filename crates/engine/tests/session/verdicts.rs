@@ -4,12 +4,12 @@ use crate::event::{at, cancelled, candle, in_doubt, lost, not_opened, opened_pay
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, BotVerdict, Edge, Event, Header, JournalDecoder, RiskSettings, Session, SessionSettings,
-    VerdictSettings,
+    Action, BotVerdict, Edge, Event, EventKind, Header, IntentId, JournalDecoder, RiskSettings, Session,
+    SessionSettings, VerdictSettings, edge_sequence, judge,
 };
-use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, json, to_string};
+use candlewick_sdk::{Money, MoneyScale, Outcome};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, TradeOutcome};
 
 /// Twenty losses in a row are more than enough to rule out an edge of one half.
@@ -101,6 +101,39 @@ fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
     near(handle(at(241, opened_paying(4, 80))), staked);
     seen.settle(stake, TradeOutcome::Won, 0.8);
     near(handle(at(295, won(4, 800))), (1, seen.edge_account(), seen.mirror_account()));
+}
+
+#[test]
+fn what_only_a_person_says_of_a_trades_end_is_no_evidence_and_is_money_all_the_same() {
+    let by_person = EventKind::SettledByPerson {
+        intent: IntentId::new(6),
+        outcome: Outcome::Won,
+        profit: Money::from_minor(800),
+    };
+    let after = |end: EventKind| {
+        let mut session = TestSession::new(&[always("a")], quick);
+        for event in losing(5) {
+            session.handle(&event);
+        }
+        for event in [candle(0, 6), at(361, opened_paying(6, 80)), at(400, end), candle(0, 7)] {
+            session.handle(&event);
+        }
+        session
+    };
+    let (said, cancelled) = (after(by_person), after(cancelled(6)));
+    assert_eq!(
+        accounts(&the_verdict(&said.session)),
+        accounts(&the_verdict(&cancelled.session)),
+        "as of a trade that never was"
+    );
+    let money = |session: &TestSession| session.session.ledger().free().minor();
+    assert_eq!(money(&said) - money(&cancelled), 800);
+    let plan = the_verdict(&said.session).edge_test().plan();
+    let test = EdgeTest::new(plan).weighing(the_verdict(&said.session).edge_test().weight());
+    let afterwards = judge(said.book.rows(), test);
+    let found = (afterwards.settled(), afterwards.edge_account(), afterwards.mirror_account());
+    assert_eq!(found, accounts(&the_verdict(&said.session)), "and so by its rows");
+    assert_eq!(edge_sequence(said.book.rows()).settled(), 5);
 }
 
 fn header(settings: &SessionSettings, version: &str) -> Header {

@@ -1,7 +1,7 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
 use crate::page::VerdictText;
-use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
+use candlewick_engine::{IntentRow, Judge, JudgedTrade, TradeBook, edge_sequence, judge};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, TradingMode, no_longer_held_words, threshold, threshold_words,
     verdict_name, withheld_words,
@@ -20,8 +20,10 @@ const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 /// Nobody counted what was tried.
 const UNCOUNTED: &str = "variants not counted";
+/// How a trade ended nobody but a person says.
+const PERSONS_WORD: &str = "trades settled by a person left out";
 /// All of these.
-const LABELS: [&str; 3] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED];
+const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, PERSONS_WORD];
 /// Said of all trades together where nothing of alpha is left for them.
 const NOT_TOGETHER: &str =
     "each bot is judged by itself: all together are not what they were when alpha was shared out";
@@ -31,7 +33,7 @@ const NOT_TOGETHER: &str =
 pub struct Caveats {
     /// Why *edge shown* is not said of it.
     pub withholding: Vec<String>,
-    /// What is assumed: [`ASSUMED_PAYOUT`], [`HYPOTHESIS`].
+    /// What is assumed or left out: one of [`LABELS`] each.
     pub labels: Vec<&'static str>,
     /// How many variants were tried, this one included; 0 where they are not counted.
     pub variants: u64,
@@ -72,13 +74,25 @@ impl Caveats {
         self.labels.push(UNCOUNTED);
     }
 
-    /// Of a live run, by what its trades are worth: what is simulated is assumed.
-    pub fn of_trading(trading: Option<TradingMode>, simulation: &SimulationSettings) -> Self {
-        let labels = match trading {
-            None | Some(TradingMode::Demo | TradingMode::Real) => return Self::default(),
-            Some(TradingMode::Paper) => vec![ASSUMED_PAYOUT],
-            Some(TradingMode::Sandbox) => vec![ASSUMED_PAYOUT, HYPOTHESIS],
+    /// Of a live run, by what its trades are worth, and of these: what is simulated is assumed, and a person's word is no
+    /// evidence.
+    pub fn of_trading(
+        trading: Option<TradingMode>,
+        simulation: &SimulationSettings,
+        book: &TradeBook,
+    ) -> Self {
+        let mut caveats = match trading {
+            None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
+            Some(TradingMode::Paper) => Self::of_simulated(vec![ASSUMED_PAYOUT], simulation),
+            Some(TradingMode::Sandbox) => Self::of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS], simulation),
         };
+        if book.rows().iter().any(|row| book.is_settled_by_person(row.approved.intent())) {
+            caveats.labels.push(PERSONS_WORD);
+        }
+        caveats
+    }
+
+    fn of_simulated(labels: Vec<&'static str>, simulation: &SimulationSettings) -> Self {
         Self { withholding: haste(simulation).into_iter().collect(), labels, ..Self::default() }
     }
 }
@@ -270,6 +284,7 @@ pub(crate) fn caveat_of(label: &str) -> &str {
         ASSUMED_PAYOUT => "payout assumed",
         HYPOTHESIS => "prices not from this venue",
         UNCOUNTED => "variants unknown, since they are not counted",
+        PERSONS_WORD => "trades whose end a person said are left out",
         other => other,
     }
 }

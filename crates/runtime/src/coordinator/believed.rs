@@ -24,10 +24,10 @@ impl Coordinator {
     ) -> TradeReport {
         let report = self.with_plausible_times(intent, counted(report, self.session.scale()), step);
         let (report, impossible) = possible_payout(intent, report, self.settings.max_payout_percent);
-        if let Some(reason) = impossible {
+        if let Some(reason) = impossible.filter(|reason| self.doubts.is_new_oddity(reason)) {
             if self.session.halted().is_none() {
                 self.halt(reason, step);
-            } else if self.doubts.is_new_oddity(&reason) {
+            } else {
                 self.session.alarm(reason, step);
             }
         }
@@ -43,7 +43,7 @@ impl Coordinator {
     ) -> TradeReport {
         let Some(terms) = self.session.terms(intent) else { return report };
         let (report, impossible) = possible_times(&terms, report, step.now);
-        if let Some(text) = impossible.filter(|_| self.doubts.is_new_oddity(&report.id)) {
+        if let Some(text) = impossible.filter(|text| self.doubts.has_new_odd_time(&report.id, text)) {
             self.session.alarm(text, step);
         }
         report

@@ -26,7 +26,7 @@ pub(crate) struct Doubts {
     began: BTreeMap<IntentId, Millis>,
     /// A listing that waits for the balances after it.
     listing: Option<TradeListing>,
-    /// What was said of our trades that cannot be: their names, or the whole of it.
+    /// What was said of our trades that cannot be, in this run or before: their names, or the whole of it.
     oddities: BTreeSet<String>,
     /// Listed trades of which something was said that cannot be.
     odd_rows: BTreeSet<String>,
@@ -50,11 +50,11 @@ impl Doubts {
         let seconds = i64::from(settings.list_every_s);
         Self {
             resolver,
-            claimed: past.second_trades.iter().map(|id| id.as_str().to_owned()).collect(),
+            claimed: std::mem::take(&mut past.second_trades).into_iter().collect(),
             sent: std::mem::take(&mut past.sent),
             began: std::mem::take(&mut past.doubted),
             listing: None,
-            oddities: BTreeSet::new(),
+            oddities: std::mem::take(&mut past.alarms),
             odd_rows: BTreeSet::new(),
             list_every: (seconds > 0).then(|| Millis::from_seconds(seconds)),
         }
@@ -134,9 +134,15 @@ impl Doubts {
         self.resolver.begin_look(now);
     }
 
-    /// Whether it was not said yet of a trade of ours, or in these words, that something of it cannot be.
+    /// Whether it was not said in these words yet that something cannot be. What an earlier run said, and was perhaps halted
+    /// by, a person has seen and resumed from.
     pub(crate) fn is_new_oddity(&mut self, text: &str) -> bool {
         self.oddities.insert(text.to_owned())
+    }
+
+    /// The same of a trade's times, of which one is said, whatever the venue makes of it next.
+    pub(crate) fn has_new_odd_time(&mut self, venue_id: &str, text: &str) -> bool {
+        !self.oddities.contains(text) && self.oddities.insert(venue_id.to_owned())
     }
 
     /// The same of a listed trade; of endless ones nothing more is said.

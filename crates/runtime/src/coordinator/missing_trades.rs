@@ -122,10 +122,11 @@ impl Coordinator {
         let trade = self.trades.find(intent);
         let trade = trade.ok_or_else(|| format!("intent {intent} is no open trade: nothing is settled"))?;
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
-        if trade.absence.is_none_or(|absence| absence.unlisted.is_none()) {
+        if trade.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
-                "the venue may still say how trade {id} ended: it was not found missing by its id and in a whole list \
-                 since its close"
+                "the venue may still say how trade {id} ended: it was not found missing by its id and in whole lists for \
+                 {} s since its close (runtime.missing_trade_s)",
+                self.settings.missing_trade_s
             ));
         }
         let profit = profit_by_rule(outcome, stake, row.payout);

@@ -9,6 +9,7 @@ use super::journal_state::Urgency;
 use super::token::WHERE_FROM;
 use crate::adoption::check_adoption;
 use crate::control::{ControlAnswer, ControlOrder, Phase, Resolution, RunState};
+use crate::past::HALTED;
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{Control, IntentId, IntentState, VenueId};
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ impl Coordinator {
                 if self.session.halted().is_none() {
                     self.control(Control::Halt, step);
                 }
-                self.session.alarm(format!("halted: {reason}"), step);
+                self.session.alarm(format!("{HALTED}{reason}"), step);
                 self.session.set_halted(Some(reason));
                 self.done(step)
             }

@@ -59,11 +59,12 @@ impl Coordinator {
         let text =
             format!("intent {intent} asked for one trade, and the venue has a second one, {}", report.id);
         self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
+        // Whatever comes of it: it is that request's, and no other intent's.
+        self.doubts.claim(&report.id);
         let is_booked = wallet == Some(self.session.ledger().free());
         if !(is_booked && report.progress.outcome().is_some()) {
             let venue_id = VenueId::truncated(&report.id);
             let trade = SecondTrade { intent, venue_id, stake: self.stake_of(intent, report) };
-            self.doubts.claim(&report.id);
             self.handle(step.now, EventKind::SecondTrade(trade), step);
         }
         match self.settings.second_trade {
@@ -101,8 +102,11 @@ impl Coordinator {
 
     /// More trades than requests: whichever is adopted, one is too many.
     pub(super) fn halt_at_second_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
-        if let (Why::TooManyTrades { .. }, SecondTradeRule::Halt) = (why, self.settings.second_trade) {
-            self.halt(format!("intent {intent} asked for one trade: {why}"), step);
+        let text = format!("intent {intent} asked for one trade: {why}");
+        if let (Why::TooManyTrades { .. }, SecondTradeRule::Halt) = (why, self.settings.second_trade)
+            && self.doubts.is_new_oddity(&text)
+        {
+            self.halt(text, step);
         }
     }
 

@@ -85,7 +85,7 @@ fn of_journal(
         JournalContents::read(&mut reader).await
     })?;
     let (session, run) = (&contents.session, contents.last_run());
-    let caveats = Caveats::of_trading(run.trading, &run.simulation);
+    let caveats = Caveats::of_trading(run.trading, &run.simulation, &contents.book);
     let verdict_of = |bot: &str| {
         let mut bots = session.bots().iter().zip(session.verdicts());
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict)

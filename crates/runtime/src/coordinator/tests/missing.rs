@@ -124,6 +124,19 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
 }
 
 #[test]
+fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited() {
+    let mut bench = Bench::start(|parts| {
+        parts.settings.list_lag_ms = LAG_MS;
+        parts.settings.missing_trade_s = 600;
+    });
+    let seen = play(&mut bench, OPENED, answer(GONE));
+    assert_eq!(seen.halted, None);
+    let (_, answer) = resolve(&mut bench, Outcome::Lost);
+    let is_early = |problem: &str| problem.contains("in whole lists for 600 s since its close");
+    assert!(matches!(&answer, ControlAnswer::Refused { problem } if is_early(problem)), "{answer:?}");
+}
+
+#[test]
 fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
     let (mut bench, _) = seen(Venue { payout: -1, ..GONE });
     let (_, answer) = resolve(&mut bench, Outcome::Won);

@@ -469,6 +469,59 @@ fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
     assert_eq!((adopt(&mut next, "01JU"), adopt(&mut next, "01JV")), (taken, Ok(())));
 }
 
+/// It is in the wallet as the ledger has it, so its money was booked as such that no trade explains.
+#[test]
+fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
+    let mut bench = Bench::start(|_| {});
+    play(&mut bench, OPENED, |ask, _, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::List => Answer::Trades(TradeListing::default()),
+    });
+    let (now, free) = (bench.now, bench.coordinator.session.ledger().free());
+    bench.coordinator.agenda.add(now, Job::Trades);
+    bench.step(Input::Time);
+    let trades = vec![TradeReport { id: "01JU".to_owned(), ..over() }];
+    let listing = TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None };
+    bench.step(Input::Answer(Answer::Trades(listing)));
+    let demo = Some(bench.coordinator.session.scale().to_decimal(free));
+    let balances = Ok(Reply::at(Balances { demo, real: None }, now));
+    let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(balances)));
+    assert!(alarms(&commands).iter().any(|text| text.contains("has a second one, 01JU")), "{commands:?}");
+    assert_eq!(bench.coordinator.session.ledger().free(), free, "its money is not booked again");
+    let terms = bench.coordinator.session.terms(INTENT).unwrap();
+    bench.coordinator.begin_doubt(&terms, now);
+    let named = TradeReport { id: "01JU".to_owned(), ..running() };
+    let decided = bench.coordinator.doubts.decide(INTENT, &PersonsVerdict::Adopt(Box::new(named)));
+    assert_eq!(decided.map(|_| ()), Err("that trade is another intent's".to_owned()));
+}
+
+/// A payout of 900 % in each of the trade's records, of which a person said in between that the run is to go on.
+#[test]
+fn what_a_person_has_resumed_from_halts_no_run_again() {
+    let absurd = || TradeReport { payout: Payout::from_percent(900.into()).ok(), ..running() };
+    let answer = |ask: Asked, _: i64, now: Millis| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(absurd()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(absurd(), now)))),
+        Asked::List => Answer::Trades(TradeListing::default()),
+    };
+    let read_again = |bench: &mut Bench| {
+        let report = Box::new(Reply::at(absurd(), bench.now));
+        bench.step(Input::Answer(Answer::Trade(INTENT, Ok(report))));
+        bench.coordinator.session.halted().cloned()
+    };
+    let mut bench = Bench::start(|_| {});
+    let seen = play(&mut bench, OPENED, answer);
+    let reason = "trade 01JT of intent 1 is to pay 900 %, more than 200 %";
+    assert_eq!(seen.halted.as_deref(), Some(reason));
+    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
+    assert_eq!(read_again(&mut bench), None, "in the same run");
+    let past = Past { alarms: std::collections::BTreeSet::from([reason.to_owned()]), ..Past::default() };
+    let mut next = Bench::start(|parts| parts.past = past);
+    let seen = play(&mut next, OPENED, answer);
+    assert_eq!((&seen.halted, seen.warnings_about("is to pay 900 %")), (&None, 0), "in the next one");
+}
+
 #[test]
 fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_told() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
