@@ -1,31 +1,15 @@
 //! Bollinger bands.
 
+use super::deviation::{Deviation, Moments};
 use super::error::checked_period;
 use super::{IndicatorError, is_usable};
 
-/// Windows after which the running sums are made afresh, so that rounding errors do not pile up.
-const REFRESH_WINDOWS: usize = 32;
-/// Squares that have shrunk to this share of their peak hold little but its rounding errors.
-const SHRUNK: f64 = 1e-6;
-
 /// The mean of the last `period` values with a band at some standard deviations on either side (TA-Lib `BBANDS`
 /// with a simple average; the deviation is the population's, divided by `period`).
-///
-/// Our own: the wrapped crate's deviation never loses a rounding error again, and after a jump, or a million
-/// candles, that is more than 1e-9 of the price.
 #[derive(Clone, Debug)]
 pub struct Bollinger {
     deviations: f64,
-    window: Box<[f64]>,
-    /// Where the next value goes.
-    next: usize,
-    missing: usize,
-    mean: f64,
-    /// Sum of the squared distances from the mean, and its largest value since they were made afresh.
-    squares: f64,
-    peak: f64,
-    /// Values until the sums are made afresh.
-    fresh_for: usize,
+    window: Deviation,
 }
 
 /// The three lines of a [`Bollinger`], in the unit of the price.
@@ -49,9 +33,7 @@ impl Bollinger {
         if !(deviations > 0.0 && deviations <= 1_000.0) {
             return Err(IndicatorError::ChangeDeviations { deviations });
         }
-        let window = vec![0.0; period].into_boxed_slice();
-        let (mean, squares, peak) = (0.0, 0.0, 0.0);
-        Ok(Self { deviations, window, next: 0, missing: period, mean, squares, peak, fresh_for: 0 })
+        Ok(Self { deviations, window: Deviation::new(period) })
     }
 
     /// Takes the next value, usually a close.
@@ -60,48 +42,14 @@ impl Bollinger {
         if !is_usable(value) {
             return None;
         }
-        let oldest = std::mem::replace(&mut self.window[self.next], value);
-        self.next = if self.next + 1 < self.window.len() { self.next + 1 } else { 0 };
-        if self.missing > 0 {
-            self.missing -= 1;
-            if self.missing > 0 {
-                return None;
-            }
-            self.refresh();
-        } else {
-            self.replace(oldest, value);
-        }
-        let distance = self.deviations * (self.squares / self.window.len() as f64).sqrt();
-        let middle = self.mean;
+        let Moments { mean: middle, deviation } = self.window.update(value)?;
+        let distance = self.deviations * deviation;
         Some(BollingerBands { upper: middle + distance, middle, lower: middle - distance })
-    }
-
-    /// Moves the sums from one window to the next (Welford's update, applied to an exchange).
-    #[inline]
-    fn replace(&mut self, oldest: f64, newest: f64) {
-        let (change, mean) = (newest - oldest, self.mean);
-        self.mean += change / self.window.len() as f64;
-        self.squares += change * (newest - self.mean + oldest - mean);
-        self.peak = self.peak.max(self.squares);
-        self.fresh_for = self.fresh_for.saturating_sub(1);
-        if self.fresh_for == 0 || self.squares < SHRUNK * self.peak {
-            self.refresh();
-        }
-    }
-
-    /// Makes the sums afresh: two passes over the window, around a value of it, so that equal values have no
-    /// deviation at all.
-    fn refresh(&mut self) {
-        let (period, origin) = (self.window.len(), self.window[0]);
-        self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
-        self.squares = self.window.iter().map(|value| (value - self.mean).powi(2)).sum();
-        self.peak = self.squares;
-        self.fresh_for = REFRESH_WINDOWS * period;
     }
 
     /// Candles until the first value: `period`. Values depend on nothing older.
     pub fn warmup(&self) -> usize {
-        self.window.len()
+        self.window.period()
     }
 }
 

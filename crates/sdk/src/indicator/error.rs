@@ -1,5 +1,7 @@
 //! Why an indicator cannot be made.
 
+use crate::Millis;
+
 /// The longest period, as in TA-Lib.
 const LONGEST_PERIOD: usize = 100_000;
 
@@ -32,6 +34,32 @@ pub enum IndicatorError {
         /// What was asked for.
         deviations: f64,
     },
+    /// The distance of a channel's lines is not a finite number above zero.
+    #[error("{indicator}: multiple {multiple} is not a number above 0 and up to 1000")]
+    ChangeMultiple {
+        /// Which indicator.
+        indicator: &'static str,
+        /// What was asked for.
+        multiple: f64,
+    },
+    /// A stop would not move, or beyond the trend's extreme.
+    #[error("parabolic sar: step {step} and limit {limit} are not above 0, in this order and up to 1")]
+    ChangeAcceleration {
+        /// The step.
+        step: f64,
+        /// The limit.
+        limit: f64,
+    },
+    /// A session does not begin within a day, or lasts longer than one.
+    #[error(
+        "session range: start {start} ms is not from 0 to a day, or length {length} ms not above 0 and up to a day"
+    )]
+    ChangeSession {
+        /// Its start, from midnight UTC.
+        start: Millis,
+        /// Its length.
+        length: Millis,
+    },
 }
 
 /// `period`, when it lies in `least` to the longest.
@@ -47,9 +75,22 @@ pub(super) fn checked_period(
     }
 }
 
+/// `multiple`, when it is above 0 and up to 1000.
+pub(super) fn checked_multiple(indicator: &'static str, multiple: f64) -> Result<f64, IndicatorError> {
+    if multiple > 0.0 && multiple <= 1_000.0 {
+        Ok(multiple)
+    } else {
+        Err(IndicatorError::ChangeMultiple { indicator, multiple })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::indicator::{Adx, Atr, Bollinger, Cci, Ema, IndicatorError, Macd, Rsi, Sma, Stochastic};
+    use crate::Millis;
+    use crate::indicator::{
+        Adx, Atr, Bollinger, Cci, Donchian, Ema, Hull, IndicatorError, Keltner, Macd, ParabolicSar, Pivots,
+        Rsi, SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
+    };
 
     fn check<I>(made: Result<I, IndicatorError>, expected: Result<(), &str>) {
         assert_eq!(made.map(|_| ()).map_err(|error| error.to_string()), expected.map_err(str::to_owned));
@@ -65,6 +106,13 @@ mod tests {
         check(Adx::new(usize::MAX), Err("adx: period 18446744073709551615 is outside 2 to 100000"));
         check(Cci::new(1), Err("cci: period 1 is outside 2 to 100000"));
         check(Stochastic::new(14, 0, 3), Err("stochastic: period 0 is outside 1 to 100000"));
+        check(Wma::new(0), Err("wma: period 0 is outside 1 to 100000"));
+        check(Hull::new(1), Err("hull: period 1 is outside 2 to 100000"));
+        check(Donchian::new(0), Err("donchian: period 0 is outside 1 to 100000"));
+        check(WilliamsR::new(0), Err("williams %r: period 0 is outside 1 to 100000"));
+        check(ZScore::new(1), Err("z-score: period 1 is outside 2 to 100000"));
+        check(Keltner::new(20, 0, 2.0), Err("keltner: period 0 is outside 1 to 100000"));
+        check(Supertrend::new(0, 3.0), Err("supertrend: period 0 is outside 1 to 100000"));
         check(Macd::new(26, 26, 9), Err("macd: fast period 26 is not below slow period 26"));
     }
 
@@ -76,5 +124,39 @@ mod tests {
             Bollinger::new(20, f64::NAN),
             Err("bollinger: NaN deviations is not a number above 0 and up to 1000"),
         );
+    }
+
+    #[test]
+    fn distances_and_steps_without_a_meaning_are_refused() {
+        check(Keltner::new(20, 10, -2.0), Err("keltner: multiple -2 is not a number above 0 and up to 1000"));
+        check(
+            Supertrend::new(10, f64::NAN),
+            Err("supertrend: multiple NaN is not a number above 0 and up to 1000"),
+        );
+        check(ParabolicSar::new(0.02, 1.0), Ok(()));
+        for (step, limit) in [(0.0, 0.2), (0.3, 0.2), (0.1, 1.5)] {
+            let refused = format!(
+                "parabolic sar: step {step} and limit {limit} are not above 0, in this order and up to 1"
+            );
+            check(ParabolicSar::new(step, limit), Err(&refused));
+        }
+    }
+
+    #[test]
+    fn sessions_that_do_not_fit_a_day_are_refused() {
+        let (night, more) = (Millis::new(-1), Millis::DAY + Millis::SECOND);
+        check(SessionRange::new(Millis::ZERO, Millis::DAY), Ok(()));
+        check(Pivots::new(Millis::DAY - Millis::SECOND), Ok(()));
+        for (start, length) in [
+            (night, Millis::HOUR),
+            (Millis::DAY, Millis::HOUR),
+            (Millis::HOUR, more),
+            (Millis::HOUR, Millis::ZERO),
+        ] {
+            let refused = format!(
+                "session range: start {start} ms is not from 0 to a day, or length {length} ms not above 0 and up to a day"
+            );
+            check(SessionRange::new(start, length), Err(&refused));
+        }
     }
 }

@@ -1,19 +1,24 @@
 //! Holds the indicators to the Rust port of TA-Lib over random periods, price levels and flat stretches, and to
 //! finite answers on whatever a candle can hold.
 
-use super::{Adx, Atr, Bollinger, Cci, Ema, Macd, Rsi, Sma, Stochastic};
+use super::{
+    Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, Keltner, Macd, ParabolicSar, Pivots, Rsi,
+    SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
+};
 use crate::testkit::{gappy, random_walk, wild};
-use crate::{Candle, Interval, Ohlcv};
+use crate::{Candle, Interval, Millis, Ohlcv};
 use proptest::prelude::*;
 use ta_lib::{Core, MAType};
 
-const COUNT: usize = 400;
-const END: usize = COUNT - 1;
+/// Candles in a [`series`].
+pub(super) const COUNT: usize = 400;
+/// The place of its last.
+pub(super) const END: usize = COUNT - 1;
 /// The largest difference, as a share of the price or of the oscillator's range.
 const TOLERANCE: f64 = 1e-9;
 
 /// A random walk at `level` times 100 that stands still from candle `flat` on, for 60 candles.
-fn series(seed: u64, level: f64, flat: usize) -> Vec<Candle> {
+pub(super) fn series(seed: u64, level: f64, flat: usize) -> Vec<Candle> {
     let mut candles = random_walk(seed, COUNT);
     let still = candles[flat].close();
     for (index, candle) in candles.iter_mut().enumerate() {
@@ -30,7 +35,7 @@ fn series(seed: u64, level: f64, flat: usize) -> Vec<Candle> {
 }
 
 /// Every answer of ours against TA-Lib's lines, which begin at the `warmup`th candle.
-fn check<const N: usize>(
+pub(super) fn check<const N: usize>(
     candles: &[Candle],
     (warmup, scale): (usize, f64),
     lines: [&[f64]; N],
@@ -144,6 +149,17 @@ proptest! {
 /// One of each, of one period.
 struct Indicators {
     sma: Sma,
+    wma: Wma,
+    hull: Hull,
+    z_score: ZScore,
+    donchian: Donchian,
+    keltner: Keltner,
+    supertrend: Supertrend,
+    williams: WilliamsR,
+    sar: ParabolicSar,
+    heikin_ashi: HeikinAshi,
+    session: SessionRange,
+    pivots: Pivots,
     ema: Ema,
     rsi: Rsi,
     macd: Macd,
@@ -158,6 +174,17 @@ impl Indicators {
     fn new(period: usize) -> Self {
         Self {
             sma: Sma::new(period).unwrap(),
+            wma: Wma::new(period).unwrap(),
+            hull: Hull::new(period).unwrap(),
+            z_score: ZScore::new(period).unwrap(),
+            donchian: Donchian::new(period).unwrap(),
+            keltner: Keltner::new(period, period, 2.0).unwrap(),
+            supertrend: Supertrend::new(period, 3.0).unwrap(),
+            williams: WilliamsR::new(period).unwrap(),
+            sar: ParabolicSar::new(0.02, 0.2).unwrap(),
+            heikin_ashi: HeikinAshi::new(),
+            session: SessionRange::new(Millis::HOUR, Millis::HOUR).unwrap(),
+            pivots: Pivots::new(Millis::ZERO).unwrap(),
             ema: Ema::new(period).unwrap(),
             rsi: Rsi::new(period).unwrap(),
             macd: Macd::new(period, 2 * period, period).unwrap(),
@@ -169,9 +196,12 @@ impl Indicators {
         }
     }
 
-    fn update_values(&mut self, value: f64) -> [Option<f64>; 5] {
+    fn update_values(&mut self, value: f64) -> [Option<f64>; 8] {
         [
             self.sma.update(value),
+            self.wma.update(value),
+            self.hull.update(value),
+            self.z_score.update(value),
             self.ema.update(value),
             self.rsi.update(value),
             self.macd.update(value).map(|lines| lines.macd + lines.signal + lines.histogram),
@@ -186,6 +216,16 @@ impl Indicators {
             self.stochastic.update(candle).map(|lines| lines.k + lines.d),
             self.adx.update(candle).map(|lines| lines.adx + lines.plus_di + lines.minus_di),
             self.cci.update(candle),
+            self.donchian.update(candle).map(|channel| channel.upper + channel.middle + channel.lower),
+            self.keltner.update(candle).map(|channel| channel.upper + channel.middle + channel.lower),
+            self.supertrend.update(candle).map(|supertrend| supertrend.line),
+            self.williams.update(candle),
+            self.sar.update(candle).map(|sar| sar.stop),
+            self.heikin_ashi.update(candle).map(|smooth| smooth.high() - smooth.low()),
+            self.session.update(candle).map(|session| session.high + session.low + session.close),
+            self.pivots
+                .update(candle)
+                .map(|levels| levels.pivot + levels.resistances[2] + levels.supports[2]),
         ]);
         answers
     }

@@ -1,0 +1,87 @@
+//! What the last values come to, in constant time and without a value ever being taken out again.
+
+/// What a stretch of values comes to, so that two stretches make one.
+pub(super) trait Fold: Copy + Default {
+    /// This stretch and the one right after it.
+    fn then(self, later: Self) -> Self;
+}
+
+/// The fold of the last `period` values.
+///
+/// Values come in blocks of `period`. Of the block before, a slot holds its value folded with all after it; the block that is being
+/// filled overwrites those that no window needs any more (van Herk 1992, Gil and Werman 1993: three folds for each value, whatever
+/// the period). Nothing is subtracted, so no rounding error stays behind.
+#[derive(Clone, Debug)]
+pub(super) struct Window<F> {
+    slots: Box<[F]>,
+    /// Where the next value goes.
+    next: usize,
+    /// The block that is being filled, so far.
+    begun: F,
+    is_full: bool,
+}
+
+impl<F: Fold> Window<F> {
+    /// A window of `period` values, which is not 0.
+    pub(super) fn new(period: usize) -> Self {
+        let slots = vec![F::default(); period].into_boxed_slice();
+        Self { slots, next: 0, begun: F::default(), is_full: false }
+    }
+
+    /// Takes the next value; answers from the `period`th on.
+    #[inline]
+    pub(super) fn update(&mut self, value: F) -> Option<F> {
+        self.slots[self.next] = value;
+        self.begun = if self.next == 0 { value } else { self.begun.then(value) };
+        self.next += 1;
+        if self.next == self.slots.len() {
+            self.end_block();
+            return Some(self.begun);
+        }
+        self.is_full.then(|| self.slots[self.next].then(self.begun))
+    }
+
+    /// Folds each value of the block with all after it.
+    fn end_block(&mut self) {
+        for earlier in (0..self.slots.len() - 1).rev() {
+            self.slots[earlier] = self.slots[earlier].then(self.slots[earlier + 1]);
+        }
+        (self.next, self.is_full) = (0, true);
+    }
+
+    /// Values until the first answer: `period`.
+    pub(super) fn period(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first and the last value of a stretch, and how many there are: an order that is lost would show.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Stretch(usize, usize, usize);
+
+    impl Fold for Stretch {
+        fn then(self, later: Self) -> Self {
+            assert_eq!(self.1 + 1, later.0, "stretches are folded in their order");
+            Self(self.0, later.1, self.2 + later.2)
+        }
+    }
+
+    #[test]
+    fn each_answer_is_of_the_last_values_and_no_others() {
+        for period in 1..9 {
+            let mut window = Window::new(period);
+            for value in 0..50 {
+                let expected = (value + 1 >= period).then(|| Stretch(value + 1 - period, value, period));
+                assert_eq!(
+                    window.update(Stretch(value, value, 1)),
+                    expected,
+                    "period {period}, value {value}"
+                );
+            }
+        }
+    }
+}
