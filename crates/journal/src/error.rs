@@ -30,6 +30,15 @@ pub enum JournalError {
         /// Where it lies.
         url: String,
     },
+    /// It lies on a PostgreSQL server, and the program was built without the feature `postgres`.
+    #[error(
+        "{url} lies on a PostgreSQL server, and this program was built without PostgreSQL: \
+         build it with `--features postgres`, as packages are, or name a file: sqlite://FILE"
+    )]
+    WithoutPostgres {
+        /// Where it lies.
+        url: String,
+    },
     /// The URL, the user, the password or the database's name is wrong.
     #[error("the journal's URL {url} cannot be used: {reason}")]
     InvalidUrl {
@@ -160,6 +169,7 @@ impl JournalError {
             Self::JournalExists { .. }
             | Self::NotFound { .. }
             | Self::OnServer { .. }
+            | Self::WithoutPostgres { .. }
             | Self::InvalidUrl { .. }
             | Self::NotAJournal { .. }
             | Self::NewerSchema { .. }

@@ -27,6 +27,11 @@ impl Address {
         let refused = |problem: &str| Err(BrokerError::settings(key, text, problem));
         let url = match Url::parse(text) {
             Ok(url) => url,
+            Err(_) if !text.is_ascii() => {
+                return refused(
+                    "write the name of the host in letters of ASCII, as domain registries keep it: https://xn--...",
+                );
+            }
             Err(error) => return refused(&format!("{error}; write it like https://host/prefix")),
         };
         if !url.username().is_empty() || url.password().is_some() {
@@ -135,6 +140,8 @@ mod tests {
     #[test]
     fn texts_that_are_no_base_are_refused_with_a_way_out() {
         check_base("venue.example", Payload::Nothing, Some("write it like https://"));
+        check_base("https://b\u{fc}cher.example", Payload::Nothing, Some("xn--"));
+        check_base("https://xn--bcher-kva.example", Payload::Nothing, None);
         check_base("ftp://venue.example", Payload::Nothing, Some("use https://"));
         check_base("https://venue.example/?a=b", Payload::Nothing, Some("leave out"));
         check_base("https://me:pass-1@venue.example", Payload::Nothing, Some("user name"));

@@ -54,6 +54,9 @@ pub(super) fn remedy(error: &JournalError) -> &'static str {
         }
         JournalError::DiskFull { .. } => "make room on the disk",
         JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
+        JournalError::WithoutPostgres { .. } => {
+            "build the program with --features postgres, or name a file in journal.url"
+        }
         JournalError::OlderSchema { .. } => "let a bot of this program write it",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
         JournalError::JournalExists { .. }

@@ -188,6 +188,7 @@ const fn of_journal(error: &JournalError) -> FailureKind {
         JournalError::JournalExists { .. }
         | JournalError::NotFound { .. }
         | JournalError::OnServer { .. }
+        | JournalError::WithoutPostgres { .. }
         | JournalError::InvalidUrl { .. }
         | JournalError::NotWritable { .. }
         | JournalError::PermissionDenied { .. }

@@ -5,6 +5,7 @@
 //! [`table`]. An import holds a table to what candles are; a check looks at what is wrong with it. Nothing is guessed:
 //! what is unclear is an error that names the option which settles it.
 
+#[cfg(feature = "feather")]
 mod feather;
 mod format;
 mod json;

@@ -1,5 +1,7 @@
 //! A file's rows with their moments, their symbol and their interval: what an import and a check both begin with.
 
+#[cfg(feature = "feather")]
+use super::feather;
 use super::format::ImportFormat;
 use super::name::{NameParts, is_hist_data, read_name};
 use super::problem::Problem;
@@ -8,7 +10,7 @@ use super::settings::{BarTime, ImportSettings};
 use super::spacing;
 use super::unpack::{self, unpack};
 use super::zone::{Zone, to_moments};
-use super::{feather, json, named, text};
+use super::{json, named, text};
 use crate::{HistoryError, Progress};
 use bytes::Bytes;
 use candlewick_sdk::{Interval, Series, Symbol};
@@ -61,6 +63,10 @@ pub(crate) struct CandleTable {
     /// What each column was taken for, where the format leaves that open.
     pub(crate) reading: Option<String>,
 }
+
+#[cfg(not(feature = "feather"))]
+const WITHOUT_FEATHER: &str = "this program was built without feather files: save the candles as parquet or CSV, or build it \
+                               with `--features feather`, as packages are";
 
 /// Packed columns are held in memory as they are unpacked.
 const MAX_COLUMNS_BYTES: u64 = 1 << 30;
@@ -175,7 +181,10 @@ fn decode(
             return Ok((table.decoded, Some(table.reading)));
         }
         ImportFormat::FreqtradeJson => json::decode(content),
+        #[cfg(feature = "feather")]
         ImportFormat::Feather => feather::decode(in_memory(&mut content)?),
+        #[cfg(not(feature = "feather"))]
+        ImportFormat::Feather => Err(Problem::File(WITHOUT_FEATHER.to_owned())),
         ImportFormat::Parquet => decode_parquet(in_memory(&mut content)?),
         ImportFormat::Csv
         | ImportFormat::Binance

@@ -50,6 +50,9 @@ impl Connection {
         sqlx::any::install_default_drivers();
         match url.place() {
             Place::File(path) => open_file(url, path, purpose).await,
+            Place::Server(_) if cfg!(not(feature = "postgres")) => {
+                Err(JournalError::WithoutPostgres { url: url.to_string() })
+            }
             Place::Server(server) => {
                 let any = within(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
                 let mut connection = Self { url: url.clone(), any, file: None };
