@@ -161,7 +161,10 @@ pub(crate) struct Live(Child);
 
 impl Live {
     pub(crate) fn start(folder: &Folder) -> Self {
-        let mut command = folder.command(&["live", "--config", "bot.toml"]);
+        Self::started(folder.command(&["live", "--config", "bot.toml"]))
+    }
+
+    fn started(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         // Its first line is printed when the run has begun.
         let mut line = String::new();
@@ -265,6 +268,50 @@ fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_from_anywher
     };
     assert_eq!((ordered("\"control\":\"halt\""), ordered("\"control\":\"resume\"")), (1, 1));
     assert_eq!(bot.end(), Some(130));
+}
+
+/// Its journal is `candlewick.db` in the folder where it was started: from elsewhere that names another file, or none.
+#[test]
+fn a_bot_is_found_from_another_folder_by_its_configuration() {
+    let (_served, folder) = venue_and_folder();
+    let bot = Live::start(&folder);
+    let (config, state) = (folder.path("bot.toml"), folder.path(".state"));
+    let (config, state) = (config.to_string_lossy(), state.to_string_lossy());
+    let elsewhere = Folder::new().with_variable("XDG_STATE_HOME", &state);
+    // Another journal of that name is not the bot's.
+    recording::write(&elsewhere.path("candlewick.db"), []);
+    let order =
+        |arguments: &[&str]| elsewhere.run(&[arguments, &["--json", "--config", &config]].concat()).json();
+    let halted = order(&["halt", "--reason", "news"])["state"].clone();
+    assert_eq!((&halted["phase"], &halted["reason"]), (&json!("halted"), &json!("news")));
+    assert_eq!(order(&["status"])["bot"]["phase"], "halted");
+    assert_eq!(order(&["reload"])["state"]["phase"], "halted");
+    assert_eq!(order(&["resume"])["state"]["phase"], "trading");
+    assert!(!elsewhere.path("candlewick.db.HALT").exists());
+    // Named by nothing, it is not guessed: the bots that run are.
+    let nowhere = Folder::new().with_variable("XDG_STATE_HOME", &state);
+    let journal = folder.path("candlewick.db").canonicalize().unwrap();
+    let named = format!("--journal {}", journal.display());
+    nowhere.run(&["halt"]).fails(2, &["nothing was halted", &named]);
+
+    check_two_by_one_configuration(&folder, &elsewhere, &config);
+    assert_eq!(bot.end(), Some(130));
+    let left: Vec<_> = std::fs::read_dir(folder.path(".state/candlewick")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    // One that no longer runs is halted where its journal is named, and nowhere else.
+    let nobody = nowhere.run(&["halt", "--config", &config]);
+    nobody.fails(2, &["nothing was halted", "name the bot's journal with --journal"]);
+}
+
+/// Two bots by one configuration, in two folders: which is meant is asked.
+fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &str) {
+    let second = folder.command(&["live", "--config", config, "--journal", "second.db"]);
+    let second = Live::started(second);
+    let both = ["2 bots run by this configuration", "candlewick.db, or --journal ", "second.db"];
+    elsewhere.run(&["halt", "--config", config]).fails(2, &both);
+    let here = folder.run(&["halt", "--config", "bot.toml", "--json"]).json();
+    assert_eq!(here["state"]["phase"], "halted", "its own folder says which");
+    assert_eq!(second.end(), Some(130));
 }
 
 /// What a bot says of itself once it is halted.

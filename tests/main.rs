@@ -57,6 +57,7 @@ mod standstill;
 mod survival;
 mod sweep;
 mod sweep_killed;
+mod terminal;
 mod tidy;
 mod two_runs;
 mod unavailable;

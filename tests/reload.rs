@@ -97,7 +97,7 @@ fn what_is_wrong_or_cannot_change_is_refused_by_name_and_nothing_changes() {
     ] {
         write(&folder, settings);
         let refused = Folder::new().run(&["reload", "--journal", &journal]);
-        refused.fails(1, &[&["the bot refused: "], parts].concat());
+        refused.fails(2, &[&["the bot refused: "], parts].concat());
         assert_eq!(count(&folder, "candlewick.db", "reload"), 0, "{settings}");
         assert_eq!(
             folder.run(&["status", "--json", "--journal", "candlewick.db"]).json()["bot"]["phase"],
@@ -128,7 +128,7 @@ fn a_pipe_in_place_of_the_configuration_is_refused_and_the_run_ends_as_ever() {
     std::fs::remove_file(&config).unwrap();
     assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
     let refused = Folder::new().run(&["reload", "--journal", &journal]);
-    refused.fails(1, &["the bot refused: ", "bot.toml", "no regular file"]);
+    refused.fails(2, &["the bot refused: ", "bot.toml", "no regular file"]);
     assert_eq!(bot.end(), Some(130));
 }
 
@@ -195,4 +195,9 @@ fn check_notes_are_needed(folder: &Folder) {
         let proven = folder.run(&["parity", "--journal", journal]);
         assert!(proven.code == 5 && proven.stderr.contains(expected), "{journal}: {}", proven.stderr);
     }
+    // What is in force is not known then, and nobody says that it is what the run began with.
+    let of_first_run = lines().take_while(|line| line.run < 2).map(spoil);
+    recording::write(&folder.path("first.db"), of_first_run);
+    folder.run(&["status", "--journal", "first.db"]).fails(3, &["entry", "cannot be read"]);
+    folder.run(&["report", "--run", "1", "--journal", "spoilt.db"]).fails(3, &["entry", "cannot be read"]);
 }

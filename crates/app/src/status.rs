@@ -123,7 +123,7 @@ impl Status {
             settled: in_state(IntentState::Settled).len(),
             settled_by_person: by_person(&contents),
             halted: contents.is_halted,
-            reloaded: contents.reloaded(),
+            reloaded: contents.reloaded()?,
             verdicts: verdicts_of(&contents.session, &contents.book),
             audit_findings: contents.audit_findings(None),
             last_event: contents.last.line.received,

@@ -7,6 +7,8 @@ use candlewick_sdk::Millis;
 /// How much of a trade is wanted, for venues where a part is cheaper to ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
+    /// What the venue knows by the identifier alone, for whoever reads its list besides.
+    ById,
     /// Where it stands, and how it ended once it is over, with profit or payout where the venue says them anywhere.
     Progress,
     /// All that the venue says of it: what was ordered, times and prices. Where the full record cannot be had, what is

@@ -4,6 +4,7 @@ use crate::arguments::parse_journal;
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, journal_url};
+use candlewick_app::control::find_running_bot;
 use candlewick_journal::JournalUrl;
 use clap::Args;
 
@@ -27,6 +28,21 @@ impl JournalArguments {
     pub(crate) fn load(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
+        let url = journal_url(&loaded).map_err(Problems::from)?;
+        Ok((loaded, url))
+    }
+
+    /// The same of a command to a bot that runs: unless a journal is named, the bot of this configuration is found from any
+    /// folder.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); or several bots run by this configuration.
+    pub(crate) fn load_of_bot(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
+        let (mut loaded, url) = self.load(context)?;
+        if self.journal.is_some() {
+            return Ok((loaded, url));
+        }
+        block_on(find_running_bot(&mut loaded))?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
         Ok((loaded, url))
     }

@@ -121,23 +121,35 @@ impl JournalContents {
         notes.filter_map(strange_trade).filter(|trade| !is_done(trade)).collect()
     }
 
-    /// The settings that were read again while a run went on, in their order.
-    fn reloads(&self, run: u64) -> impl DoubleEndedIterator<Item = ReloadNote> {
-        let is_note =
-            move |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
-        self.lines.iter().filter(is_note).filter_map(|stored| ReloadNote::of_text(&stored.line.body).ok()?)
+    /// The settings that were last read again while a run went on.
+    ///
+    /// # Errors
+    /// A note of them cannot be read: what is in force is not known.
+    fn last_reload(&self, run: u64) -> Result<Option<ReloadNote>, RecordsError> {
+        let is_note = |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
+        let read = |stored: &StoredLine| {
+            let note = ReloadNote::of_text(&stored.line.body);
+            note.map_err(|error| RecordsError::unreadable(stored, error)).transpose()
+        };
+        self.lines.iter().rev().filter(is_note).find_map(read).transpose()
     }
 
     /// When and how the settings of the last run were last read again; none where those of its start are in force.
-    pub fn reloaded(&self) -> Option<Reloaded> {
-        self.reloads(self.last_run().number).next_back().map(|note| note.reloaded)
+    ///
+    /// # Errors
+    /// The note of it cannot be read.
+    pub fn reloaded(&self) -> Result<Option<Reloaded>, RecordsError> {
+        Ok(self.last_reload(self.last_run().number)?.map(|note| note.reloaded))
     }
 
     /// What the Session of a run was made from, with the limits that were in force at its end.
-    pub fn settings_at_end(&self, run: &RecordedRun) -> SessionSettings {
-        let risk = self.reloads(run.number).next_back().map(|note| note.risk);
+    ///
+    /// # Errors
+    /// The note of these cannot be read.
+    pub fn settings_at_end(&self, run: &RecordedRun) -> Result<SessionSettings, RecordsError> {
+        let risk = self.last_reload(run.number)?.map(|note| note.risk);
         let risk = risk.unwrap_or_else(|| run.settings.risk.clone());
-        SessionSettings { risk, ..run.settings.clone() }
+        Ok(SessionSettings { risk, ..run.settings.clone() })
     }
 
     /// When the wallet was last read.

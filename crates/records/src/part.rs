@@ -67,7 +67,7 @@ impl RecordedRuns {
             first.map(|run| run.silent_session().map(|session| session.ledger().equity())).transpose()?;
         let end = contents.last.line.received;
         Ok(Self {
-            session: contents.settings_at_end(last),
+            session: contents.settings_at_end(last)?,
             simulation: last.simulation.clone(),
             strategies: last.strategies.clone(),
             trading: last.trading,
@@ -113,7 +113,7 @@ impl RecordedRuns {
         }
         let last = last.unwrap_or(&contents.last);
         Ok(Self {
-            session: contents.settings_at_end(run),
+            session: contents.settings_at_end(run)?,
             simulation: run.simulation.clone(),
             strategies: run.strategies.clone(),
             trading: run.trading,

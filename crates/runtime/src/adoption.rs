@@ -48,7 +48,7 @@ pub async fn verify_adoption(
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unsaid = |source| RuntimeError::Venue { question: format!("what is trade {venue_id}"), source };
     // A long list takes long to read, and only the whole of it proves anything.
-    let ask = async { (broker.trade(venue_id, Detail::Progress).await, broker.trades().await) };
+    let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
     let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
         let text = format!("its list was not read within {} s", LIST_DEADLINE.as_secs());
         return Err(unsaid(BrokerError::Unavailable { text }));

@@ -23,10 +23,12 @@ impl Broker for HttpBroker {
         let short = match self.ask_trade(id).await {
             Ok(reply) => reply.map(|record| report_of(record, &self.unrecognised)),
             // The list may have what is not found by its id.
-            Err(BrokerError::NotFound { .. }) => return self.find_in_list(id).await,
+            Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
+                return self.find_in_list(id).await;
+            }
             Err(error) => return Err(error),
         };
-        if self.account_proof.awaits(id) {
+        if detail != Detail::ById && self.account_proof.awaits(id) {
             // Its full record shows on which account it is.
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
@@ -41,7 +43,7 @@ impl Broker for HttpBroker {
             Detail::Everything if lacks_terms(&short.value) || lacks_ending(&short.value) => {
                 Ok(self.find_in_list(id).await.unwrap_or(short))
             }
-            Detail::Progress | Detail::Everything => Ok(short),
+            Detail::ById | Detail::Progress | Detail::Everything => Ok(short),
         }
     }
 

@@ -55,7 +55,7 @@ fn anchor_of(url: &JournalUrl) -> PathBuf {
 }
 
 /// Where this user's programs keep what outlives them.
-fn state_folder() -> Option<PathBuf> {
+pub(crate) fn state_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let usual = || variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
     usual().filter(|folder| folder.is_absolute()).map(|folder| folder.join("candlewick"))
@@ -66,7 +66,18 @@ fn state_folder() -> Option<PathBuf> {
 /// # Errors
 /// When it cannot be made.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
-    let Some(folder) = state_folder().filter(|folder| path.parent() == Some(folder)) else { return Ok(()) };
+    if state_folder().is_none_or(|folder| path.parent() != Some(&folder)) {
+        return Ok(());
+    }
+    make_state_folder()
+}
+
+/// Makes the folder of this user's state; only the user can enter it.
+///
+/// # Errors
+/// When it cannot be made, or there is no place for it.
+pub(crate) fn make_state_folder() -> io::Result<()> {
+    let folder = state_folder().ok_or(io::ErrorKind::NotFound)?;
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

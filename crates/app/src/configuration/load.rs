@@ -34,6 +34,8 @@ pub enum RealMoney {
 pub struct Loaded {
     /// What it says.
     pub config: Config,
+    /// The files that it was read from, by whole paths.
+    files: Vec<PathBuf>,
     figment: Figment,
     root: Value,
 }
@@ -54,7 +56,8 @@ impl Loaded {
             layer.refuse_password()?;
             layers.push(layer);
         }
-        Self::stack(layers)
+        let whole = |file: &PathBuf| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+        Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
     /// As [`read`](Self::read), for a run that goes on meanwhile: whoever opens a pipe waits for its writer, and what was read
@@ -81,7 +84,12 @@ impl Loaded {
         }
         let root = Value::Dict(Tag::Default, values);
         let config = to_config(&figment, &root)?;
-        Ok(Self { config, figment, root })
+        Ok(Self { config, files: Vec::new(), figment, root })
+    }
+
+    /// The files that it was read from, by whole paths; none where nobody named any.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// The merged values.

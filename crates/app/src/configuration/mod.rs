@@ -18,6 +18,7 @@ mod variants;
 pub(crate) use bot_section::{asset_type_of_bot, asset_types};
 pub use control::ControlSettings;
 pub use control::{control_paths, journal_url, make_folder_of};
+pub(crate) use control::{make_state_folder, state_folder};
 pub use data::DataSettings;
 use key::KeyPath;
 pub use layer::Flag;

@@ -2,6 +2,7 @@
 //! one finds in the journal.
 
 use super::reach::{Reached, leave, reach};
+use super::running::advice;
 use crate::configuration::make_folder_of;
 use crate::error::AppError;
 use candlewick_journal::{JournalError, JournalUrl, close_orders};
@@ -72,7 +73,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
                 (Err(error), Err(_)) => Err(error),
             }
         }
-        Ok(Reached::NoJournal) => Err(no_journal(paths, url)),
+        Ok(Reached::NoJournal) => Err(no_journal(paths, url, advice().await)),
         // Nothing was sent, and nothing else is wrong.
         Err(error @ AppError::Control(ControlError::ReasonTooLong { .. })) => Err(error),
         // The bot was not seen to halt by order: it may yet see the file.
@@ -91,15 +92,19 @@ fn raise(paths: &ControlPaths, reason: &str) -> Result<(), AppError> {
 }
 
 /// Nobody was halted, and no file is left where no bot would look.
-fn no_journal(paths: &ControlPaths, url: &JournalUrl) -> AppError {
+fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -> AppError {
     let place = url.file().and_then(|file| std::path::absolute(file).ok());
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
     let socket = paths.socket.display();
-    AppError::invalid(format!("nothing was halted: there is no journal at {place}, and no bot listens at {socket}"))
-        .help(
-            "name the bot's journal with --journal, or run this where the bot was started; the file with .HALT after the \
-             journal's name halts a bot all the same",
-        )
+    AppError::invalid(format!(
+        "nothing was halted: there is no journal at {place}, and no bot listens at {socket}"
+    ))
+    .help(format!(
+        "{}; the file with .HALT after the journal's name halts a bot all the same",
+        running.unwrap_or_else(|| {
+            "name the bot's journal with --journal, or its configuration with --config".to_owned()
+        })
+    ))
 }
 
 /// Removes the HALT file, and orders the bot of these paths and this journal to open trades again.

@@ -4,10 +4,13 @@ mod halt;
 mod reach;
 mod reload;
 mod resolve;
+mod running;
 
 pub use halt::{Halted, Resumed, halt, resume};
 pub use reload::reload;
 pub use resolve::{Decision, Resolved, resolve};
+pub(crate) use running::RunningEntry;
+pub use running::find_running_bot;
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_runtime::control::{ControlAnswer, Phase, RunState};
@@ -21,7 +24,9 @@ use std::fmt::Write as _;
 fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(state),
-        ControlAnswer::Refused { problem } => format!("the bot refused: {problem}"),
+        ControlAnswer::Refused { problem } => {
+            return Err(AppError::new(ErrorKind::OrderRefused, format!("the bot refused: {problem}")));
+        }
         ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
     };
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))

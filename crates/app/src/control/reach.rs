@@ -67,7 +67,7 @@ pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<(), 
 }
 
 /// Who holds the journal, if its process lives.
-async fn living_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
+pub(super) async fn living_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
     let lease = Reader::open(url).await?.holder().await?;
     let us = Holder::of_this_process("candlewick");
     Ok(lease.filter(|lease| !LeaseTerms::default().is_over(lease, &us)))

@@ -1,7 +1,7 @@
 //! A running bot reads its settings again.
 
 use super::reach::{Reached, reach};
-use crate::error::AppError;
+use crate::error::{AppError, ErrorKind};
 use candlewick_engine::ReloadedBy;
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, RunState};
@@ -12,7 +12,8 @@ use candlewick_runtime::control::{ControlOrder, ControlPaths, RunState};
 /// No bot runs; or it refuses, with what is wrong with its configuration: then nothing has changed; or a process that lives
 /// holds the journal and did not acknowledge the order.
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, AppError> {
-    match reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await? {
+    let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
+    match reached.map_err(of_configuration)? {
         Reached::Bot(state) => Ok(state),
         Reached::Nobody | Reached::NoJournal => {
             let problem =
@@ -21,5 +22,15 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, 
                         configuration with --config";
             Err(AppError::invalid(problem).help(help))
         }
+    }
+}
+
+/// What a bot refuses are the settings that it was to read.
+fn of_configuration(error: AppError) -> AppError {
+    match error {
+        AppError::Report(report) if report.kind() == ErrorKind::OrderRefused => {
+            AppError::invalid(report.to_string())
+        }
+        other => other,
     }
 }

@@ -61,6 +61,12 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
 async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>, AppError> {
     // Looked at first: what does not exist is not made.
     let mut reader = Reader::open(url).await?;
+    let Decision { intent, resolution, .. } = *decision;
+    if let Resolution::Settled(_) = resolution {
+        // Before anybody is kept from the journal: a long list takes long to read, and what is over stays over.
+        let contents = JournalContents::read(&mut reader).await?;
+        check_missing(&contents, judge(&contents, intent, resolution)?, loaded).await?;
+    }
     let wall = SystemClock::new();
     let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve")).await?;
     let judged = lines_of(decision, &mut reader, loaded, &wall).await;
@@ -91,11 +97,7 @@ async fn lines_of(
     let row = judge(&contents, intent, resolution)?;
     let report = match resolution {
         Resolution::Adopt(venue_id) => ask_venue(&contents, row, venue_id, loaded).await?,
-        Resolution::Settled(_) => {
-            check_missing(&contents, row, loaded).await?;
-            None
-        }
-        Resolution::NotOpened => None,
+        Resolution::Settled(_) | Resolution::NotOpened => None,
     };
     let at = wall.now().max(contents.last.line.received);
     let (report, impossible) = match report {

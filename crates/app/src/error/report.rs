@@ -16,7 +16,9 @@ pub enum ErrorKind {
     HoldOutOpenedBefore,
     /// A rule of real money does not let the run begin.
     RealMoneyRefused,
-    /// A running bot did not do what it was ordered to, or did not say so.
+    /// A running bot said that it does not do what it was ordered to.
+    OrderRefused,
+    /// A running bot did not say whether it did what it was ordered to.
     OrderNotConfirmed,
     /// The operating system, or the program itself, failed.
     SystemFailed,

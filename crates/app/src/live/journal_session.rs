@@ -1,6 +1,7 @@
 //! Where a run keeps its journal, what it finds there, and how people give it orders meanwhile.
 
 use crate::configuration::{Loaded, Problems, control_paths, journal_url, make_folder_of};
+use crate::control::RunningEntry;
 use crate::error::AppError;
 use crate::journal::exposure;
 use candlewick_api::{Exchange, HttpObserver};
@@ -18,7 +19,7 @@ use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Exchanges that may wait for the journal; more are dropped, and the journal has fewer bytes to show.
 const WAITING_EXCHANGES: usize = 4_096;
@@ -176,14 +177,21 @@ pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchang
 /// The way of people's orders to a run, open until this is dropped.
 pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
-    pub(super) _closed: tokio_util::sync::DropGuard,
+    pub(super) closed: OpenControl,
+}
+
+/// Keeps it open, and the bot to be found, until this is dropped.
+pub(super) struct OpenControl {
+    _closed: DropGuard,
+    _entry: Option<RunningEntry>,
 }
 
 impl ControlChannel {
     /// Nobody can give orders.
     pub fn closed() -> Self {
         let closed = CancellationToken::new();
-        Self { orders: mpsc::channel(1).1, _closed: closed.drop_guard() }
+        let closed = OpenControl { _closed: closed.drop_guard(), _entry: None };
+        Self { orders: mpsc::channel(1).1, closed }
     }
 
     /// Through the socket and the file of the configured journal, through its database, and by SIGHUP.
@@ -197,6 +205,7 @@ impl ControlChannel {
         let closed = CancellationToken::new();
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);
         let server = ControlServer::bind(&paths).await?;
+        let entry = RunningEntry::make(loaded, &paths);
         let (listening, taken) = (closed.clone(), sender.clone());
         tokio::spawn(async move { server.serve(taken, listening.cancelled_owned()).await });
         if paths.halt_file.is_there() {
@@ -221,6 +230,6 @@ impl ControlChannel {
         }
         let (file, stop) = (paths.halt_file, closed.clone());
         tokio::spawn(async move { file.watch(sender, stop.cancelled_owned()).await });
-        Ok(Self { orders, _closed: closed.drop_guard() })
+        Ok(Self { orders, closed: OpenControl { _closed: closed.drop_guard(), _entry: entry } })
     }
 }

@@ -13,7 +13,8 @@ use serde_json::json;
 #[derive(Debug, Args)]
 #[command(
     after_help = "What is open cannot be cut short: it is tracked to its end. The bot is found by its journal: that \
-                        of the configuration, or --journal as the bot was given it. The order goes through its socket and through the journal's \
+                        of the configuration, or --journal as the bot was given it; and by --config from any folder, \
+                        while one bot runs by it. The order goes through its socket and through the journal's \
                         database; a process that holds the journal and does not acknowledge it is an error.\nWhere no bot runs, an order in the journal \
                         and a file halt one that starts; `touch candlewick.db.HALT` does the same by hand.\n\n\
                         Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db"
@@ -30,7 +31,7 @@ const BY_HAND: &str = "to halt a bot all the same, make the file that lies besid
                        name: candlewick.db.HALT";
 
 pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let found = arguments.journal.load(context);
+    let found = arguments.journal.load_of_bot(context);
     let (paths, journal) = found
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
         .map_err(|failure| failure.help(BY_HAND))?;

@@ -25,7 +25,7 @@ pub(crate) struct ReloadArguments {
 
 pub(super) fn run(arguments: &ReloadArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     // Where the bot's own configuration is wrong by now, its journal is still found by --journal.
-    let (loaded, journal) = arguments.journal.load(context)?;
+    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
     if context.global.json {
         print_json(&json!({ "reloaded": state.reloaded, "state": state }))?;

@@ -57,7 +57,7 @@ fn parse_outcome(text: &str) -> Result<Outcome, String> {
 }
 
 pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load(context)?;
+    let (loaded, url) = arguments.journal.load_of_bot(context)?;
     let intent = IntentId::new(arguments.intent);
     let settled = arguments.settled.map(Resolution::Settled);
     let resolution = arguments.adopt.map(Resolution::Adopt).or(settled).unwrap_or(Resolution::NotOpened);

@@ -22,7 +22,7 @@ pub(crate) struct ResumeArguments {
 }
 
 pub(super) fn run(arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, journal) = arguments.journal.load(context)?;
+    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
     let paths = control_paths(&loaded)?;
     match block_on(resume(&paths, &journal))? {
         Resumed::ByOrder { state, removed } if context.global.json => {

@@ -19,7 +19,7 @@ pub(crate) struct StatusArguments {
 }
 
 pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load(context)?;
+    let (loaded, url) = arguments.journal.load_of_bot(context)?;
     show(&block_on(Status::read(&loaded, &url))?, context.global)?;
     Ok(Ending::Done)
 }

@@ -113,7 +113,9 @@ const fn of_report(kind: ErrorKind) -> FailureKind {
         ErrorKind::VenueFailed => FailureKind::Venue,
         ErrorKind::HoldOutOpenedBefore => FailureKind::Check,
         ErrorKind::RealMoneyRefused => FailureKind::Stopped,
-        ErrorKind::OrderNotConfirmed | ErrorKind::SystemFailed => FailureKind::Unexpected,
+        ErrorKind::OrderRefused | ErrorKind::OrderNotConfirmed | ErrorKind::SystemFailed => {
+            FailureKind::Unexpected
+        }
     }
 }
 

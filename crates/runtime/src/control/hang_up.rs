@@ -1,14 +1,20 @@
-//! The signal SIGHUP: the settings are read again. That of a terminal that is gone ends the run, as it always did.
+//! The signal SIGHUP: the settings are read again. That of a terminal that is gone, or goes just then, ends the run, as it
+//! always did.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_engine::ReloadedBy;
 use std::fs::File;
 use std::io;
+use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
+/// How long a terminal that is being closed may still be there: a shell that ends may tell its jobs first.
+const CLOSING: Duration = Duration::from_secs(3);
+/// How often it is looked for meanwhile.
+const PACE: Duration = Duration::from_millis(100);
 
 /// Listens from its making.
 pub struct HangUp {
@@ -36,7 +42,12 @@ impl HangUp {
                 () = &mut stop => return,
                 heard = self.signal.recv() => if heard.is_none() { return },
             }
-            if self.ends_with_terminal && !has_terminal() {
+            let ends = async { self.ends_with_terminal && is_gone_soon(has_terminal).await };
+            let ends = tokio::select! {
+                () = &mut stop => return,
+                ends = ends => ends,
+            };
+            if ends {
                 // Nobody sees the bot any more who did: what is open is tracked to its end, as with any order to end.
                 tracing::warn!("the terminal is gone: the run ends");
                 let us = rustix::process::getpid();
@@ -52,6 +63,18 @@ impl HangUp {
             }
         }
     }
+}
+
+/// Whether the terminal is gone, or goes while it may be about to be closed.
+async fn is_gone_soon(is_there: impl Fn() -> bool) -> bool {
+    let mut pace = tokio::time::interval(PACE);
+    for _ in 0..CLOSING.as_millis() / PACE.as_millis() {
+        pace.tick().await;
+        if !is_there() {
+            return true;
+        }
+    }
+    false
 }
 
 fn has_terminal() -> bool {
@@ -72,6 +95,20 @@ fn ignores_hang_up(status: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::time::Instant;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_terminal_that_is_being_closed_is_looked_for_until_it_is_gone() {
+        for (gone_after_ms, is_gone, looked_ms) in
+            [(0, true, 0), (1_050, true, 1_100), (60_000, false, 2_900)]
+        {
+            let began = Instant::now();
+            let is_there = || began.elapsed() < Duration::from_millis(gone_after_ms);
+            let looked = is_gone_soon(is_there).await;
+            let took = began.elapsed().as_millis();
+            assert_eq!((looked, took), (is_gone, looked_ms), "gone after {gone_after_ms} ms");
+        }
+    }
 
     #[test]
     fn whether_nohup_started_it_stands_in_the_mask_of_ignored_signals() {

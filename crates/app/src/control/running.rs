@@ -1,0 +1,183 @@
+//! Which bots of this user run on journals in files: an order finds one by its configuration from any folder, whatever a
+//! relative path means there.
+
+use super::reach::living_holder;
+use crate::configuration::{Loaded, Problems, journal_url, make_state_folder, state_folder};
+use crate::error::AppError;
+use candlewick_journal::JournalUrl;
+use candlewick_runtime::control::ControlPaths;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How the file of a bot's entry ends.
+const ENDING: &str = "bot";
+/// Entries that are looked at, and how long one may be.
+const MAX_ENTRIES: usize = 1_000;
+const MAX_BYTES: u64 = 64 * 1_024;
+
+/// Where a bot of this user takes orders, by whole paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct RunningBot {
+    /// Its process.
+    process: u32,
+    /// The files of its configuration; none where it was started without.
+    configuration: Vec<PathBuf>,
+    journal: PathBuf,
+    socket: PathBuf,
+    halt_file: PathBuf,
+}
+
+/// The entry of this process's bot in the user's state folder, removed with this value.
+#[derive(Debug)]
+pub(crate) struct RunningEntry {
+    path: PathBuf,
+    bot: RunningBot,
+}
+
+impl RunningEntry {
+    /// Of the bot of this configuration, if its journal is a file. Where none can be made the bot runs all the same, and is
+    /// found where its relative paths hold.
+    pub(crate) fn make(loaded: &Loaded, paths: &ControlPaths) -> Option<Self> {
+        let journal = journal_url(loaded).ok()?.file()?.to_owned();
+        let entry = entry_of(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
+        match entry {
+            Ok(entry) => Some(entry),
+            Err(error) => {
+                tracing::warn!(%error, "from another folder this bot is only found by the whole path of its journal");
+                None
+            }
+        }
+    }
+
+    fn write(&self) -> io::Result<()> {
+        make_state_folder()?;
+        let folder = self.path.parent().ok_or(io::ErrorKind::NotFound)?;
+        remove_forgotten(folder);
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer(&mut file, &self.bot)?;
+        file.flush()?;
+        file.persist(&self.path).map(drop).map_err(|error| error.error)
+    }
+}
+
+impl Drop for RunningEntry {
+    fn drop(&mut self) {
+        // Another process may have the journal by now.
+        if read(&self.path).as_ref() == Some(&self.bot) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result<RunningEntry> {
+    let journal = whole(journal)?;
+    let hash = blake3::hash(journal.as_os_str().as_encoded_bytes()).to_hex();
+    let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = state_folder().ok_or_else(|| io::Error::other("there is no folder of this user's state"))?;
+    Ok(RunningEntry {
+        path: folder.join(format!("{name}-{}.{ENDING}", &hash[..8])),
+        bot: RunningBot {
+            process: std::process::id(),
+            configuration: loaded.files().to_owned(),
+            socket: in_whole_folder(&paths.socket)?,
+            halt_file: in_whole_folder(paths.halt_file.path())?,
+            journal,
+        },
+    })
+}
+
+/// Has a configuration name the journal and the places of the bot that runs by the same files, where none runs on the journal
+/// that it names from this folder.
+///
+/// # Errors
+/// Several bots run by these files, each on another journal.
+pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
+    let named = journal_url(loaded).map_err(Problems::from)?;
+    let Some(file) = named.file() else { return Ok(()) };
+    let here = whole(file).unwrap_or_else(|_| file.to_owned());
+    let bots = living_bots().await;
+    if loaded.files().is_empty() || bots.iter().any(|bot| bot.journal == here) {
+        return Ok(());
+    }
+    let mut same = bots.into_iter().filter(|bot| bot.configuration == loaded.files());
+    let Some(bot) = same.next() else { return Ok(()) };
+    let others: Vec<PathBuf> = same.map(|bot| bot.journal).collect();
+    if !others.is_empty() {
+        let problem = format!(
+            "{} bots run by this configuration, and none of them on {}",
+            others.len() + 1,
+            here.display()
+        );
+        let named = named_by([bot.journal].into_iter().chain(others));
+        return Err(AppError::invalid(format!("{problem}: {named}")));
+    }
+    let Some(journal) = bot.journal.to_str() else { return Ok(()) };
+    tracing::info!("the bot of this configuration runs on {journal}");
+    loaded.config.journal.url = format!("sqlite://{journal}");
+    loaded.config.control.socket = Some(bot.socket);
+    loaded.config.control.halt_file = Some(bot.halt_file);
+    Ok(())
+}
+
+/// How the bots of this user that run are named; none where none does.
+pub(super) async fn advice() -> Option<String> {
+    let journals: Vec<PathBuf> = living_bots().await.into_iter().map(|bot| bot.journal).collect();
+    (!journals.is_empty()).then(|| named_by(journals))
+}
+
+fn named_by(journals: impl IntoIterator<Item = PathBuf>) -> String {
+    let named: Vec<String> =
+        journals.into_iter().map(|journal| format!("--journal {}", journal.display())).collect();
+    format!("name the bot that is meant: {}", named.join(", or "))
+}
+
+/// The bots of this user whose processes hold their journals.
+async fn living_bots() -> Vec<RunningBot> {
+    let mut living = Vec::new();
+    for bot in state_folder().map(|folder| entries(&folder)).unwrap_or_default() {
+        let url = JournalUrl::from_path(&bot.journal);
+        // What cannot be asked is told by whoever asks for that journal.
+        if bot.journal.exists() && matches!(living_holder(&url).await, Ok(Some(_))) {
+            living.push(bot);
+        }
+    }
+    living.sort_by(|one, other| one.journal.cmp(&other.journal));
+    living
+}
+
+fn entries(folder: &Path) -> Vec<RunningBot> {
+    paths_of_entries(folder).filter_map(|path| read(&path)).collect()
+}
+
+fn paths_of_entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
+    files.filter(|path| path.extension().is_some_and(|ending| ending == ENDING)).take(MAX_ENTRIES)
+}
+
+/// Of bots that were killed, and whose journals are gone.
+fn remove_forgotten(folder: &Path) {
+    let is_forgotten = |path: &PathBuf| read(path).is_some_and(|bot| !bot.journal.exists());
+    for path in paths_of_entries(folder).filter(is_forgotten) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn read(path: &Path) -> Option<RunningBot> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// A path that means the same in every folder.
+fn whole(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path).or_else(|_| std::path::absolute(path))
+}
+
+/// The same of a file that may not be there yet, or be a link of its own.
+fn in_whole_folder(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(whole(folder)?.join(name))
+}

@@ -1,0 +1,34 @@
+//! A terminal that is closed ends the bot that was started in it, whenever the shell tells its jobs.
+#![cfg(target_os = "linux")]
+
+use crate::candlewick::BINARY;
+use crate::control::venue_and_folder;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+#[test]
+fn a_shell_that_tells_its_jobs_before_the_terminal_is_gone_takes_its_bot_along() {
+    let (_served, folder) = venue_and_folder();
+    // The bot is a job of its own, which no system tells that the terminal goes. It listens once its first line is printed.
+    let shell = format!(
+        "set -m; {BINARY} live --config bot.toml > out 2> log & echo $! > pid; \
+         until [ -s out ]; do sleep 0.1; done; kill -HUP $!; sleep 0.3"
+    );
+    // In a terminal of its own, with the environment of a command in that folder.
+    let of_folder = folder.command(&[]);
+    let mut command = Command::new("script");
+    command.args(["-qec", &shell, "/dev/null"]).current_dir(folder.path("")).env_clear();
+    command.envs(of_folder.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{status}");
+    let pid = folder.read("pid").trim().to_owned();
+    let wait = ["30", "tail", "--pid", &pid, "-f", "/dev/null"];
+    let ended = Command::new("timeout").args(wait).status().unwrap().success();
+    if !ended {
+        assert!(Command::new("kill").args(["-s", "KILL", &pid]).status().unwrap().success());
+    }
+    assert!(ended, "it runs on: {}", folder.read("log"));
+    assert!(folder.read("log").contains("the terminal is gone: the run ends"), "{}", folder.read("log"));
+    let status = folder.run(&["status", "--config", "bot.toml", "--json"]).json();
+    assert_eq!((&status["holder"], &status["reloaded"]), (&Value::Null, &Value::Null), "{status}");
+}
