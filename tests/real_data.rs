@@ -162,3 +162,53 @@ fn a_check_takes_no_weekend_for_a_gap_and_no_gap_for_a_weekend() {
         assert_eq!(printed.map(Value::as_u64), [gaps, missing, spikes, gaps + spikes].map(Some), "{name}");
     }
 }
+
+/// The cells of those rows of a document's tables that have so many.
+fn rows<const N: usize>(document: &str) -> Vec<[&str; N]> {
+    let cells = document.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    cells.filter_map(|cells| cells.split(" | ").collect::<Vec<_>>().try_into().ok()).collect()
+}
+
+#[test]
+fn the_page_of_strategies_says_what_they_make_of_these_candles() {
+    let page = std::fs::read_to_string(candlewick::repository().join("docs/strategies.md")).unwrap();
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let (template, _) = rest.split_once("```").unwrap();
+    let files = rows::<5>(&page);
+    let mut held = 0;
+    for [strategy, candles, trades, win_rate, interval, verdict] in rows::<6>(&page) {
+        let Some([_, file, .., close_type]) = files.iter().find(|[of, ..]| *of == candles) else { continue };
+        // The heads of both tables are alike, too.
+        let Some((symbol, length)) = candles.split_once(' ') else { continue };
+        let mut bot = template.replace("BTCPERP", symbol).replace("\"1m\"", &format!("\"{length}\""));
+        bot = bot.replace("coin", strategy).replace("05:00", close_type.trim_matches('`'));
+        if strategy == "trend-filter" {
+            let seconds =
+                [("1m", 300), ("5m", 1_500), ("1h", 18_000)].into_iter().find(|(of, _)| *of == length);
+            bot += &format!("params = {{ trend_seconds = {} }}\n", seconds.unwrap().1);
+        }
+        let data = format!("{symbol}@{length}={}", path_of(file.trim_matches('`')).display());
+        let folder = Folder::new().with("bot.toml", &bot);
+        let report = folder.run(&["backtest", "--config", "bot.toml", "--data", &data, "--json"]).json();
+        let percent = |share: &Value| format!("{:.2} %", share.as_f64().unwrap() * 100.0);
+        let sequence = &report["edge"]["win_rate_sequence_95"];
+        let said = match report["verdict"].as_str().unwrap() {
+            "edge_rejected" => "no edge",
+            "not_enough_trades" => "not enough trades",
+            other => other,
+        };
+        let found = [
+            report["trades"].to_string(),
+            percent(&report["win_rate"]),
+            format!("{} to {}", percent(&sequence[0]), percent(&sequence[1])),
+            said.to_owned(),
+        ];
+        assert_eq!(
+            [trades, win_rate, interval, verdict].map(str::to_owned),
+            found,
+            "{strategy} on {candles}"
+        );
+        held += 1;
+    }
+    assert_eq!(held, 32);
+}

@@ -31,7 +31,17 @@ candlewick_sdk::parameters! {
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// What comes with Candlewick is honest, too.
-const BUILT_IN: [&str; 4] = ["rsi-reversal", "ema-cross", "trend-filter", "signal-list"];
+const BUILT_IN: [&str; 9] = [
+    "rsi-reversal",
+    "ema-cross",
+    "trend-filter",
+    "signal-list",
+    "bollinger-reversal",
+    "macd-cross",
+    "donchian-breakout",
+    "stochastic-adx",
+    "coin",
+];
 /// Candles that some are given as a file.
 const DATA: &str = "BTCUSDT_1m.csv";
 /// The same each time: what a test finds today it finds tomorrow.

@@ -49,13 +49,18 @@ impl App {
         Self::default()
     }
 
-    /// A program that knows the strategies of this repository: `rsi-reversal`, `ema-cross`, `signal-list`, `trend-filter`.
+    /// A program that knows the strategies of this repository, those in `strategies/`.
     pub fn with_builtin_strategies() -> Self {
         Self::new()
             .with_strategy::<rsi_reversal::RsiReversal>()
             .with_strategy::<ema_cross::EmaCross>()
             .with_strategy::<signal_list::SignalList>()
             .with_strategy::<trend_filter::TrendFilter>()
+            .with_strategy::<bollinger_reversal::BollingerReversal>()
+            .with_strategy::<macd_cross::MacdCross>()
+            .with_strategy::<donchian_breakout::DonchianBreakout>()
+            .with_strategy::<stochastic_adx::StochasticAdx>()
+            .with_strategy::<coin::Coin>()
     }
 
     /// Adds a strategy that is a type. [`App::run`] ends at once when it cannot be registered ([`RegistryError`]).

@@ -1,0 +1,179 @@
+//! Buys at closes below the lower Bollinger band and sells at closes above the upper one.
+//!
+//! A model for a strategy whose levels are in the unit of its number: a close is beyond a band exactly where its z-score is beyond the
+//! band's deviations, so that one series serves bands of every width.
+
+use candlewick_sdk::indicator::ZScore;
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    StrategyFactory, parameters,
+};
+
+parameters! {
+    /// The bands.
+    pub struct Params {
+        /// Candles in the bands' mean.
+        period: usize = 20, 2..=1000;
+        /// Standard deviations from the mean to a band; less than the square root of period - 1, which no close is beyond.
+        deviations: f64 = 2.0, 0.1..=10.0;
+    }
+}
+
+/// Bets on a return to the mean. It signals at every candle that closes beyond a band; how many of these become trades is for
+/// the risk rules.
+#[derive(Clone, Debug)]
+pub struct BollingerReversal {
+    params: Params,
+    z_score: ZScore,
+    /// The score after the last candle.
+    last: Option<f64>,
+}
+
+/// The place of the score among the strategy's numbers.
+const SCORE: SeriesPlace = SeriesPlace::new(0);
+
+impl DeclaredStrategy for BollingerReversal {
+    type Numbers = [f64; 1];
+
+    fn warm_after(&self) -> usize {
+        self.z_score.warmup()
+    }
+
+    #[inline]
+    fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
+        self.last = self.z_score.update(candle.close());
+        Some([self.last?])
+    }
+
+    fn series(&self) -> Vec<SeriesKey> {
+        vec![SeriesKey::new("z-score", &[self.params.period as f64])]
+    }
+
+    #[inline]
+    fn rules(&self) -> impl AsRef<[SignalRule]> {
+        let deviations = self.params.deviations;
+        [
+            SignalRule::buy("below the lower band", SCORE.below(-deviations)).naming_level("band"),
+            SignalRule::sell("above the upper band", SCORE.above(deviations)).naming_level("band"),
+        ]
+    }
+
+    #[inline]
+    fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)> {
+        self.last.map(|score| ("deviations", score))
+    }
+}
+
+impl StrategyFactory for BollingerReversal {
+    const NAME: &'static str = "bollinger-reversal";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str =
+        "Buys at closes below the lower Bollinger band and sells at closes above the upper one.";
+    type Params = Params;
+
+    fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+        let Params { period, deviations } = params.clone();
+        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
+        let furthest = (period.saturating_sub(1) as f64).sqrt();
+        if deviations >= furthest {
+            return Err(refuse(format!(
+                "deviations = {deviations} must be below {furthest:.2}: no close of period = {period} is further from their mean"
+            )));
+        }
+        let z_score = ZScore::new(period).map_err(|error| refuse(error.to_string()))?;
+        Ok(Self { params, z_score, last: None })
+    }
+
+    fn declaration(&self) -> Option<Declaration> {
+        Some(Declaration::of(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Strategy;
+    use candlewick_sdk::indicator::Bollinger;
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+
+    fn built(period: usize, deviations: f64) -> BollingerReversal {
+        BollingerReversal::build(Params { period, deviations }, &bot("BTCUSDT")).unwrap()
+    }
+
+    #[test]
+    fn signals_come_at_closes_beyond_a_band_and_not_on_it() {
+        // Of 10, 10, 10, 18 the mean is 12 and the deviation the root of 12: 18 lies the root of 3 above. Of 10, 10, 18, 18 the mean
+        // is 14 and the deviation 4; of 10, 18, 18, 10 as well; of 18, 18, 10, 2 the mean is 12, the deviation the root of 44.
+        let closes = from_closes(&[10.0, 10.0, 10.0, 18.0, 18.0, 10.0, 2.0]);
+        for (deviations, expected) in [
+            (
+                1.5,
+                vec![
+                    (3, "SELL above the upper band deviations=1.732051 band=1.5"),
+                    (6, "BUY below the lower band deviations=-1.507557 band=-1.5"),
+                ],
+            ),
+            (1.6, vec![(3, "SELL above the upper band deviations=1.732051 band=1.6")]),
+            (
+                1.0,
+                vec![
+                    (3, "SELL above the upper band deviations=1.732051 band=1"),
+                    (6, "BUY below the lower band deviations=-1.507557 band=-1"),
+                ],
+            ),
+        ] {
+            let mut strategy = built(4, deviations);
+            let mut signals = Vec::new();
+            for (index, candle) in closes.iter().enumerate() {
+                if let Some(signal) = strategy.on_candle(candle) {
+                    signals.push((index, format!("{} {}", signal.direction, signal.reason)));
+                }
+            }
+            let signals: Vec<_> = signals.iter().map(|(index, text)| (*index, text.as_str())).collect();
+            assert_eq!(signals, expected, "{deviations}");
+        }
+    }
+
+    #[test]
+    fn a_signal_is_a_close_beyond_the_band_of_the_indicator() {
+        let (mut strategy, mut bands) = (built(20, 2.0), Bollinger::new(20, 2.0).unwrap());
+        let mut signals = 0;
+        for candle in random_walk(6, 3_000) {
+            let signal = strategy.on_candle(&candle).map(|signal| signal.direction.to_string());
+            let Some(bands) = bands.update(candle.close()) else { continue };
+            let expected = match candle.close() {
+                close if close < bands.lower => Some("BUY"),
+                close if close > bands.upper => Some("SELL"),
+                _ => None,
+            };
+            assert_eq!(signal.as_deref(), expected);
+            signals += usize::from(expected.is_some());
+        }
+        assert!(signals > 100);
+    }
+
+    #[test]
+    fn the_score_is_offered_as_soon_as_there_is_one_and_prices_that_stand_still_signal_nothing() {
+        let mut strategy = built(4, 1.5);
+        for (index, candle) in from_closes(&[7.1; 30]).iter().enumerate() {
+            assert_eq!(strategy.on_candle(candle), None);
+            assert_eq!(strategy.indicators(), if index < 3 { vec![] } else { vec![("deviations", 0.0)] });
+        }
+    }
+
+    #[test]
+    fn bands_that_no_close_can_pass_are_refused() {
+        let error =
+            BollingerReversal::build(Params { period: 5, deviations: 2.0 }, &bot("BTCUSDT")).unwrap_err();
+        let problem = "deviations = 2 must be below 2.00: no close of period = 5 is further from their mean";
+        assert_eq!(error.to_string(), format!("parameters of strategy \"bollinger-reversal\": {problem}"));
+    }
+
+    #[test]
+    fn it_conforms_and_is_warm_once_the_window_is_full() {
+        assert_eq!(built(20, 2.0).warmup(), 20);
+        let signals =
+            conformance::<BollingerReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        assert!(signals.unwrap() > 100);
+    }
+}

@@ -1,0 +1,198 @@
+//! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
+//!
+//! A model for a strategy with a filter: two numbers, each with its own periods, and rules that ask for both. A number that is not there yet
+//! is NaN, which meets nothing.
+
+use candlewick_sdk::indicator::{Adx, IndicatorError, Stochastic};
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    StrategyFactory, parameters,
+};
+
+parameters! {
+    /// The oscillator and the filter.
+    pub struct Params {
+        /// Candles in the oscillator's range.
+        period: usize = 14, 2..=500;
+        /// Candles that smooth the oscillator.
+        smoothing: usize = 3, 1..=100;
+        /// Buy when the oscillator closes below this.
+        oversold: f64 = 20.0, 0.0..=100.0;
+        /// Sell when the oscillator closes above this.
+        overbought: f64 = 80.0, 0.0..=100.0;
+        /// Candles in the ADX.
+        adx_period: usize = 14, 2..=500;
+        /// Trade while the ADX is below this.
+        trend: f64 = 25.0, 1.0..=100.0;
+    }
+}
+
+/// Buys low and sells high in a market without a trend. A candle that does not move at all shows no extreme: over a range without
+/// width the oscillator is 0.
+#[derive(Clone, Debug)]
+pub struct StochasticAdx {
+    params: Params,
+    stochastic: Stochastic,
+    adx: Adx,
+    /// After the last candle.
+    last_k: Option<f64>,
+    last_adx: Option<f64>,
+}
+
+/// The places of the oscillator and of the ADX among the strategy's numbers.
+const OSCILLATOR: SeriesPlace = SeriesPlace::new(0);
+const ADX: SeriesPlace = SeriesPlace::new(1);
+
+impl DeclaredStrategy for StochasticAdx {
+    type Numbers = [f64; 2];
+
+    /// Until the ADX no longer depends on where the series began.
+    fn warm_after(&self) -> usize {
+        self.stochastic.warmup().max(self.adx.stable_after())
+    }
+
+    #[inline]
+    fn update(&mut self, candle: &Candle) -> Option<[f64; 2]> {
+        let moved = candle.high() > candle.low();
+        self.last_k = self.stochastic.update(candle).map(|lines| lines.k).filter(|_| moved);
+        self.last_adx = self.adx.update(candle).map(|lines| lines.adx);
+        Some([self.last_k.unwrap_or(f64::NAN), self.last_adx.unwrap_or(f64::NAN)])
+    }
+
+    /// Each depends on its own periods, so sets that differ in the other's, or in their levels, share it.
+    fn series(&self) -> Vec<SeriesKey> {
+        let Params { period, smoothing, adx_period, .. } = self.params;
+        vec![
+            SeriesKey::new("stochastic", &[period as f64, smoothing as f64]),
+            SeriesKey::new("adx", &[adx_period as f64]),
+        ]
+    }
+
+    #[inline]
+    fn rules(&self) -> impl AsRef<[SignalRule]> {
+        let Params { oversold, overbought, trend, .. } = self.params;
+        [
+            SignalRule::buy("oversold without a trend", OSCILLATOR.below(oversold)).and(ADX.below(trend)),
+            SignalRule::sell("overbought without a trend", OSCILLATOR.above(overbought))
+                .and(ADX.below(trend)),
+        ]
+    }
+
+    #[inline]
+    fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)> {
+        self.last_k.map(|k| ("k", k)).into_iter().chain(self.last_adx.map(|adx| ("adx", adx)))
+    }
+}
+
+impl StrategyFactory for StochasticAdx {
+    const NAME: &'static str = "stochastic-adx";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str =
+        "Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.";
+    type Params = Params;
+
+    fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+        let Params { period, smoothing, oversold, overbought, adx_period, .. } = params;
+        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
+        let unfit = |error: IndicatorError| refuse(error.to_string());
+        if oversold >= overbought {
+            return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
+        }
+        Ok(Self {
+            // The second line, which is not looked at, is the first.
+            stochastic: Stochastic::new(period, smoothing, 1).map_err(unfit)?,
+            adx: Adx::new(adx_period).map_err(unfit)?,
+            last_k: None,
+            last_adx: None,
+            params,
+        })
+    }
+
+    fn declaration(&self) -> Option<Declaration> {
+        Some(Declaration::of(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Strategy;
+    use candlewick_sdk::testkit::{bot, conformance, flat, from_closes, random_walk};
+
+    fn params(trend: f64) -> Params {
+        Params { period: 2, smoothing: 1, oversold: 20.0, overbought: 80.0, adx_period: 2, trend }
+    }
+
+    fn check(trend: f64, closes: &[f64], expected: &[(usize, &str)]) {
+        let mut strategy = StochasticAdx::build(params(trend), &bot("BTCUSDT")).unwrap();
+        let mut signals = Vec::new();
+        for (index, candle) in from_closes(closes).iter().enumerate() {
+            if let Some(signal) = strategy.on_candle(candle) {
+                signals.push((index, format!("{} {}", signal.direction, signal.reason)));
+            }
+        }
+        let expected: Vec<_> = expected.iter().map(|(index, text)| (*index, (*text).to_owned())).collect();
+        assert_eq!(signals, expected);
+    }
+
+    #[test]
+    fn an_extreme_is_traded_only_without_a_trend() {
+        // Closes that rise throughout are at the top of their range, in the strongest trend that there is.
+        check(100.0, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[]);
+        // Candles that span 9 to 12 again and again: as much movement down as up, so the ADX is 0, and closes go from end to end.
+        let expected = [
+            (3, "SELL overbought without a trend k=100 adx=0"),
+            (4, "BUY oversold without a trend k=0 adx=0"),
+        ];
+        check(1.0, &[10.0, 12.0, 9.0, 12.0, 9.0], &expected);
+    }
+
+    #[test]
+    fn prices_that_stand_still_are_at_no_extreme() {
+        let mut strategy = StochasticAdx::build(params(100.0), &bot("BTCUSDT")).unwrap();
+        for candle in random_walk(4, 100).iter().chain(&flat(100)) {
+            let signal = strategy.on_candle(candle);
+            assert!(signal.is_none() || candle.high() > candle.low(), "{signal:?}");
+        }
+        // What is not known is not offered.
+        assert_eq!(strategy.indicators().len(), 1);
+    }
+
+    #[test]
+    fn signals_are_the_candles_at_which_both_lines_are_beyond_their_levels() {
+        let params = Params::default();
+        let mut strategy = StochasticAdx::build(params.clone(), &bot("BTCUSDT")).unwrap();
+        let (mut stochastic, mut adx) = (Stochastic::new(14, 3, 3).unwrap(), Adx::new(14).unwrap());
+        let (mut bought, mut sold) = (0, 0);
+        for candle in random_walk(8, 4_000) {
+            let signal = strategy.on_candle(&candle).map(|signal| signal.direction.to_string());
+            let (Some(k), Some(adx)) = (stochastic.update(&candle), adx.update(&candle)) else { continue };
+            let is_calm = adx.adx < 25.0 && candle.high() > candle.low();
+            let expected = match k.k {
+                k if is_calm && k < 20.0 => Some("BUY"),
+                k if is_calm && k > 80.0 => Some("SELL"),
+                _ => None,
+            };
+            assert_eq!(signal.as_deref(), expected);
+            bought += usize::from(expected == Some("BUY"));
+            sold += usize::from(expected == Some("SELL"));
+        }
+        assert!(bought > 50 && sold > 50, "{bought} {sold}");
+    }
+
+    #[test]
+    fn levels_in_the_wrong_order_are_refused() {
+        let params = Params { oversold: 80.0, ..Params::default() };
+        let error = StochasticAdx::build(params, &bot("BTCUSDT")).unwrap_err();
+        let problem = "oversold = 80 must be below overbought = 80";
+        assert_eq!(error.to_string(), format!("parameters of strategy \"stochastic-adx\": {problem}"));
+    }
+
+    #[test]
+    fn it_conforms_and_is_warm_once_the_adx_is_stable() {
+        assert_eq!(StochasticAdx::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 588);
+        let signals =
+            conformance::<StochasticAdx>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        assert!(signals.unwrap() > 100);
+    }
+}
