@@ -58,7 +58,7 @@ fn two_backtests_are_distinguished() {
     for part in [
         "<title>a.html beside b.html</title>",
         "bot btc.params.period",
-        "data-plot=\"equity\"",
+        "data-chart=\"equity\"",
         "default-src 'none'",
     ] {
         assert!(page.contains(part), "no {part}");

@@ -9,11 +9,15 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 
 /// Sections in their order, by the name of their element.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 13] = [
     "verdict",
-    "equity",
-    "candles",
     "findings",
+    "equity",
+    "win-rate",
+    "drawdowns",
+    "list",
+    "returns",
+    "week",
     "results",
     "baselines",
     "sensitivity",
@@ -43,11 +47,35 @@ fn unpacked(letters: &str) -> Vec<u8> {
     unpacked
 }
 
-/// A page without the script of the drawing library, which names addresses that nothing calls.
-fn own_text(page: &str) -> String {
-    let from = page.find("<script>").unwrap();
-    let end = from + page[from..].find("</script>").unwrap();
-    format!("{}{}", &page[..from], &page[end..])
+/// The columns of packed points of a page.
+fn points(page: &str, name: &str) -> Vec<Vec<f64>> {
+    let charts: Value = serde_json::from_str(element(page, "charts")).unwrap();
+    let described = &charts["points"][name];
+    let bytes = unpacked(element(page, described["id"].as_str().unwrap()));
+    let (mut numbers, mut value, mut unit) = (Vec::new(), 0_i64, 1_i64);
+    for byte in bytes {
+        value += i64::from(byte & 127) * unit;
+        unit *= 128;
+        if byte < 128 {
+            numbers.push(if value % 2 == 1 { -(value + 1) / 2 } else { value / 2 });
+            (value, unit) = (0, 1);
+        }
+    }
+    let count = usize::try_from(described["count"].as_u64().unwrap()).unwrap();
+    let column = |(steps, unit): (&[i64], &Value)| {
+        let mut now = 0;
+        let values = steps.iter().map(|step| {
+            now += step;
+            now as f64 / unit.as_f64().unwrap()
+        });
+        values.collect()
+    };
+    numbers.chunks(count).zip(described["units"].as_array().unwrap()).map(column).collect()
+}
+
+/// The results of the trades of a page, in the order in which they were decided.
+fn trades_of_page(page: &str) -> Vec<String> {
+    trades_in(page).into_iter().map(|row| row[8].clone()).collect()
 }
 
 /// The trades of a page, as lines of the CSV file of trades begin: bot, direction, decision, open, close, result.
@@ -169,7 +197,7 @@ fn the_page_shows_what_the_run_printed() {
         for cell in breakdown["cells"].as_array().unwrap() {
             let mark = if cell["is_small"] == json!(true) { " †" } else { "" };
             let row = format!(
-                "<th scope=\"row\">{}{mark}</th><td class=\"number\">{}</td>",
+                "<th scope=\"row\">{}{mark}</th><td class=\"number\" data-name=\"trades\">{}</td>",
                 cell["label"].as_str().unwrap(),
                 cell["trades"]
             );
@@ -198,21 +226,74 @@ fn the_page_begins_with_the_verdict_and_has_its_sections_in_order() {
 }
 
 #[test]
-fn the_page_loads_nothing_and_runs_nothing_but_its_own_scripts() {
+fn the_page_loads_nothing_and_runs_nothing_but_its_own_script() {
     let folder = folder_with_bot("01:00", "05:00");
     folder.run(&[&BACKTEST[..], &["--html", "page.html", "--sensitivity"]].concat());
     let page = folder.read("page.html");
-    let own = own_text(&page);
-    assert!(own.contains("content=\"default-src 'none'; script-src 'sha256-"), "{own:.600}");
+    assert!(page.contains("content=\"default-src 'none'; script-src 'sha256-"), "{page:.600}");
+    assert!(page.contains("'; style-src 'sha256-") && !page.contains("unsafe-"), "{page:.600}");
     for loading in
         [" src=", "url(", "@import", "<iframe", "<object", "<form", "fetch(", "XMLHttpRequest", "https:"]
     {
-        assert!(!own.contains(loading), "{loading}");
+        assert!(!page.contains(loading), "{loading}");
     }
-    let addresses: Vec<&str> = own.split("http:").skip(1).collect();
+    let addresses: Vec<&str> = page.split("http:").skip(1).collect();
     assert!(addresses.iter().all(|address| address.starts_with("//www.w3.org/2000/svg")), "{addresses:?}");
-    // Scripts that are run have no attribute; the rest is data.
-    assert_eq!(page.matches("<script>").count(), 2);
+    // A script that is run has no attribute; the rest is data. Style that stands in an element would be refused.
+    assert_eq!((page.matches("<script>").count(), page.matches("<style>").count()), (1, 1));
+    assert!(!page[..page.find("<script>").unwrap()].contains(" style="));
+}
+
+#[test]
+fn the_curves_are_those_of_the_figures() {
+    let folder = Folder::new();
+    let report = folder.run(&["backtest", "--json", "--html", "page.html"]).json();
+    let page = folder.read("page.html");
+    let number = |value: &Value| value.as_f64().unwrap();
+    let equity = points(&page, "equity");
+    let (balances, falls) = (&equity[1], &equity[2]);
+    assert!((balances[balances.len() - 1] - number(&report["final_balance"])).abs() < 1e-9);
+    let deepest = falls.iter().copied().fold(0.0, f64::min);
+    assert!((deepest + number(&report["max_drawdown"])).abs() < 1e-9, "{deepest}");
+    // The worst drawdown of the list is the one of the figures.
+    let worst = page.split("<section id=\"drawdowns\">").nth(1).unwrap();
+    assert_eq!(shown(worst, "data-name=\"amount\""), format!("{:.2}", number(&report["max_drawdown"])));
+
+    let rolling = points(&page, "rolling");
+    let decided = number(&report["won"]) + number(&report["lost"]);
+    let window = (decided / 4.0).floor().clamp(10.0, 100.0);
+    assert_eq!(rolling[0].len() as f64, decided - window + 1.0);
+    // The first window, counted from the list of trades.
+    let trades = trades_of_page(&page);
+    let first =
+        trades.iter().filter(|result| ["WON", "LOST"].contains(&result.as_str())).take(window as usize);
+    let won = first.filter(|result| *result == "WON").count() as f64;
+    assert!((rolling[1][0] - won / window * 100.0).abs() < 1e-3, "{} {won} of {window}", rolling[1][0]);
+    assert!(rolling[2].iter().all(|rate| (rate - number(&report["break_even"]) * 100.0).abs() < 1e-3));
+    // The hours of the week hold every settled trade, once across and once down.
+    let counts =
+        page.split("<small>").skip(1).map(|rest| rest.split('<').next().unwrap().parse::<u64>().unwrap());
+    assert_eq!(counts.sum::<u64>(), 2 * report["trades"].as_u64().unwrap());
+}
+
+#[test]
+fn a_page_without_a_trade_says_so_in_each_place() {
+    let bot = "[[bots]]\nname = \"none\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\nclose_type = \
+               \"05:00\"\nparams = { file = \"signals.csv\" }\n";
+    let csv = "time,symbol,direction\n2767571820000,BTCUSDT,BUY\n";
+    let folder =
+        Folder::new().with("bot.toml", bot).with("signals.csv", csv).with("BTCUSDT_1m.csv", &candles(50));
+    let report = folder.run(&[&BACKTEST[..], &["--json", "--html", "page.html"]].concat()).json();
+    assert_eq!(report["trades"], json!(0));
+    let page = folder.read("page.html");
+    for said in [
+        "The balance was never below an earlier peak.",
+        "too few for a rolling win rate",
+        "No trade was made.",
+        "No trade has settled.",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
 }
 
 #[test]

@@ -85,6 +85,29 @@ impl Breakdown {
     }
 }
 
+/// The cells of the hours of the week, Monday's first, in UTC: that of an hour stands at `weekday * 24 + hour`, and is
+/// nothing where no trade was decided.
+pub(crate) fn hours_of_week(
+    bots: &[BotSettings],
+    scale: MoneyScale,
+    settled: &[&IntentRow],
+) -> Vec<Option<Cell>> {
+    let [mut weekdays, mut hours] =
+        [Dimension::Weekday, Dimension::Hour].map(|dimension| Ruler::new(dimension, bots));
+    let mut tallies = vec![Tally::default(); 7 * 24];
+    for row in settled {
+        let place = weekdays.place(row).zip(hours.place(row)).map(|(day, hour)| day * 24 + hour);
+        if let Some(tally) = place.and_then(|place| tallies.get_mut(place)) {
+            tally.add(row, unit_return(row));
+        }
+    }
+    let cell = |(place, tally): (usize, &Tally)| {
+        let label = || format!("{} {}", weekdays.label(place / 24), hours.label(place % 24));
+        (tally.trades > 0).then(|| tally.to_cell(label(), None, scale))
+    };
+    tallies.iter().enumerate().map(cell).collect()
+}
+
 impl Tally {
     fn add(&mut self, row: &IntentRow, returned: Option<f64>) {
         self.trades += 1;

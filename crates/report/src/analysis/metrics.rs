@@ -74,7 +74,7 @@ impl Metrics {
 }
 
 impl DrawdownFigures {
-    fn of(deepest: &Drawdown, start: Millis, scale: MoneyScale) -> Option<Self> {
+    pub(super) fn of(deepest: &Drawdown, start: Millis, scale: MoneyScale) -> Option<Self> {
         let peak_at = deepest.peak_at.unwrap_or(start);
         deepest.amount.is_positive().then(|| Self {
             amount: scale.to_f64(deepest.amount),

@@ -8,9 +8,12 @@ mod apart;
 mod baselines;
 mod breakdown;
 mod dimension;
+mod drawdowns;
 mod equity;
 mod finding;
+mod histogram;
 mod metrics;
+mod rolling;
 mod sensitivity;
 
 pub use baselines::Baselines;
@@ -20,6 +23,11 @@ pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
 pub use finding::{Background, Finding, FindingKind, Severity, VariantsUnknown};
 pub use metrics::{DrawdownFigures, Metrics};
 pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
+
+pub(crate) use breakdown::hours_of_week;
+pub(crate) use drawdowns::worst_drawdowns;
+pub(crate) use histogram::{Bin, Bins, histogram};
+pub(crate) use rolling::RollingWinRate;
 
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};

@@ -1,13 +1,11 @@
 //! What the same trades would have earned in other directions.
 
+use super::RunPage;
 use super::figure::signed_percent;
-use super::plots::{ACCENT, Plots, QUIET, layout};
-use super::{DataTable, RunPage};
-use plotly::common::Marker;
-use plotly::layout::Axis;
-use plotly::{Bar, Plot};
+use super::value_bar;
+use std::fmt::Write as _;
 
-pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
+pub(super) fn section(page: &RunPage<'_>) -> String {
     let head = "<section id=\"baselines\"><h2>Against other directions</h2>";
     let Some(found) = &page.analysis.baselines else {
         return format!(
@@ -21,17 +19,13 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
         ("always BUY", found.always_buy),
         ("always SELL", found.always_sell),
     ];
-    let mut plot = Plot::new();
-    let (names, values): (Vec<&str>, Vec<f64>) =
-        means.iter().map(|(name, mean)| (*name, mean * 100.0)).unzip();
-    let colours = vec![ACCENT, QUIET, QUIET, QUIET];
-    let bars = Bar::new(names, values).marker(Marker::new().color_array(colours));
-    plot.add_trace(bars.hover_template("%{x}: %{y:.2f} %<extra></extra>"));
-    plot.set_layout(layout().y_axis(Axis::new().title("expectancy, % of stake")).show_legend(false));
-    let drawn = plots.add("baselines", ("Return per stake of this run and of other directions", 260), &plot);
-    let rows = means.map(|(name, mean)| vec![name.to_owned(), signed_percent(mean)]);
-    let table_data =
-        DataTable { header: vec!["directions".to_owned(), "expectancy".to_owned()], rows: rows.into() };
+    let largest = means.iter().map(|(_, mean)| mean.abs()).fold(1e-9, f64::max);
+    let mut rows = String::new();
+    for (name, mean) in means {
+        let bar = value_bar::cell(mean, largest);
+        let value = signed_percent(mean);
+        let _ = write!(rows, "<tr><th scope=\"row\">{name}</th><td class=\"number\">{value}</td>{bar}</tr>");
+    }
     let luck = match found.p_value {
         Some(p) => format!(
             "Of {} runs with the directions shifted in a circle within each symbol, a share of {p:.3} did as well as this \
@@ -41,7 +35,8 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
         None => "Nearly all trades have one direction, so shifting them shows nothing.".to_owned(),
     };
     format!(
-        "{head}<p>The same moments, traded in other directions. {luck}</p><div class=\"beside\">{drawn}{}</div></section>",
-        table_data.to_markup()
+        "{head}<p>The same moments, traded in other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
+         scope=\"col\">directions</th><th scope=\"col\" class=\"number\">expectancy, % of stake</th><th scope=\"col\" \
+         class=\"bar\" aria-hidden=\"true\"></th></tr></thead><tbody>{rows}</tbody></table></section>"
     )
 }

@@ -1,4 +1,4 @@
-//! Candles with the trades on them: levels of bars for the script to choose from, and the trades in columns.
+//! What the script draws prices and lists trades from: levels of bars to choose from, and the trades in columns.
 
 use super::RunPage;
 use super::bars::Level;
@@ -56,21 +56,5 @@ impl Packed {
         let contents = json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals,
             "settings": page.settings });
         Ok(Self { contents, elements })
-    }
-
-    pub(super) fn section(&self) -> String {
-        let head = "<section id=\"candles\"><h2>Candles and trades</h2>";
-        if self.contents["series"].as_array().is_none_or(Vec::is_empty) {
-            return format!("{head}<p class=\"none\">There are no candles.</p></section>");
-        }
-        format!(
-            "{head}<p>Drag to move, turn the wheel to zoom, point at a mark to read its trade. From far away a bar is many \
-             candles, from their first open to their last close, as high and as low as any of them, and trades are \
-             counted.</p>\
-             <div class=\"controls\" id=\"controls\"></div>\
-             <div class=\"plot\" id=\"chart\" role=\"img\" aria-label=\"Candles with the trades of the run\" \
-             style=\"height:520px\"></div><p class=\"status\" id=\"status\" role=\"status\"></p>\
-             <div class=\"wide\" id=\"seen\"></div></section>"
-        )
     }
 }

@@ -1,13 +1,10 @@
 //! Two runs side by side, as a page.
 
 use super::DataTable;
+use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Pane};
 use super::document::Document;
-use super::plots::{ACCENT, BAD, Plots, curve, layout, line, time_axis};
 use crate::markup::escaped;
 use candlewick_sdk::Millis;
-use plotly::Plot;
-use plotly::common::{LineShape, Mode};
-use plotly::layout::Axis;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -31,9 +28,9 @@ pub struct ComparisonPage {
 /// # Errors
 /// Those of `writer`.
 pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::Result<()> {
-    let mut plots = Plots::default();
+    let mut charts = Charts::default();
     let [first, second] = &page.names;
-    let mut sections = vec![verdicts(page), balances(page, &mut plots)];
+    let mut sections = vec![verdicts(page), balances(page, &mut charts)];
     for (heading, summary, table_data) in &page.tables {
         let table = if table_data.is_empty() { String::new() } else { table_data.to_markup() };
         sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(summary)));
@@ -43,7 +40,7 @@ pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::R
         subtitle: format!("A is {first}, B is {second}"),
         links: &[("verdict", "Verdicts"), ("equity", "Balances")],
         sections: &sections,
-        data: &[("plots", &plots.to_value()), ("report", &page.document)],
+        data: &[("charts", &charts.to_value()), ("report", &page.document)],
         packed: &[],
     };
     document.write(writer)
@@ -59,14 +56,25 @@ fn verdicts(page: &ComparisonPage) -> String {
     text
 }
 
-fn balances(page: &ComparisonPage, plots: &mut Plots) -> String {
-    let mut plot = Plot::new();
-    for ((points, name), colour) in page.curves.iter().zip(["A", "B"]).zip([ACCENT, BAD]) {
-        let points: Vec<(i64, f64)> = points.iter().map(|(at, balance)| (at.get(), *balance)).collect();
-        let drawn = curve(&points, name).mode(Mode::Lines);
-        plot.add_trace(drawn.line(line(colour, 1.6).shape(LineShape::Hv)));
-    }
-    plot.set_layout(layout().x_axis(time_axis()).y_axis(Axis::new().title("balance").tick_format(",~f")));
-    let drawn = plots.add("equity", ("The balances of both runs over time", 360), &plot);
+fn balances(page: &ComparisonPage, charts: &mut Charts) -> String {
+    let times = || page.curves.iter().flatten().map(|(at, _)| at.get());
+    let (Some(from), Some(to)) = (times().min(), times().max()) else {
+        return "<section id=\"equity\"><h2>Balances</h2><p class=\"none\">Neither run has a balance.</p></section>"
+            .to_owned();
+    };
+    let sides = page.curves.iter().zip(["A", "B"]).zip([(ACCENT, false), (BAD, true)]);
+    let layers = sides.map(|((points, name), (colour, is_dashed))| Layer::Line {
+        name: name.to_owned(),
+        colour,
+        is_stepped: true,
+        is_dashed,
+        is_filled: false,
+        x: Column::Plain(points.iter().map(|(at, _)| at.get() as f64).collect()),
+        y: Column::Plain(points.iter().map(|(_, balance)| *balance).collect()),
+    });
+    let pane =
+        Pane { title: "Balance".to_owned(), height: 320, decimals: 2, unit: "", layers: layers.collect() };
+    let chart = Chart { axis: Axis::Time { from, to }, panes: vec![pane] };
+    let drawn = charts.add("equity", "The balances of both runs over time", &chart);
     format!("<section id=\"equity\"><h2>Balances</h2>{drawn}</section>")
 }

@@ -1,16 +1,27 @@
-//! The page around its sections: one file that may load nothing and run nothing but the scripts it was written with, which
-//! its security policy names by their hashes.
+//! The page around its sections: one file that may load nothing, and run and look like nothing but the script and the style that
+//! it was written with, which its security policy names by their hashes.
 
 use crate::markup::{escaped, json_in_script};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use plotly::Plot;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// The parts of the script, each one idea; a part names what stands in those before it.
+const SCRIPT: &str = concat!(
+    include_str!("script/format.js"),
+    include_str!("script/packed.js"),
+    include_str!("script/window.js"),
+    include_str!("script/axis.js"),
+    include_str!("script/layers.js"),
+    include_str!("script/prices.js"),
+    include_str!("script/chart.js"),
+    include_str!("script/input.js"),
+    include_str!("script/list.js"),
+    include_str!("script/page.js"),
+);
 /// A candle, green.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath \
                     d='M8 1v14' stroke='%230a7f5a' stroke-width='2'/%3E%3Crect x='4' y='4' width='8' height='8' \
@@ -38,13 +49,10 @@ impl Document<'_> {
     /// # Errors
     /// Those of `writer`.
     pub(super) fn write(&self, mut writer: impl Write) -> io::Result<()> {
-        let sources = Plot::offline_js_sources();
-        let library = library_in(&sources);
         let policy = format!(
-            "default-src 'none'; script-src '{}' '{}'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; \
-             form-action 'none'",
-            hash_of(library),
-            hash_of(SCRIPT)
+            "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            hash_of(SCRIPT),
+            hash_of(STYLE)
         );
         let title = escaped(self.title);
         write!(
@@ -54,7 +62,7 @@ impl Document<'_> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
              <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\
              <link rel=\"icon\" href=\"{ICON}\"><style>{STYLE}</style></head><body>\
-             <header><div><h1>{title}</h1><p>{}</p></div><button type=\"button\" id=\"theme\">Dark</button></header><nav>",
+             <header><div><h1>{title}</h1><p>{}</p></div><button type=\"button\" id=\"theme\">Dark</button></header><nav aria-label=\"Sections\">",
             escaped(&self.subtitle)
         )?;
         for (id, name) in self.links {
@@ -62,7 +70,7 @@ impl Document<'_> {
         }
         write!(
             writer,
-            "</nav><noscript><p class=\"none\">The drawings need JavaScript; all else stands here without it.</p></noscript>\
+            "</nav><noscript><p class=\"none\">The charts and the list of trades need JavaScript; all else stands here without it.</p></noscript>\
              <main>"
         )?;
         for section in self.sections {
@@ -79,20 +87,13 @@ impl Document<'_> {
         for (id, letters) in self.packed {
             write!(writer, "<script type=\"text/plain\" id=\"{id}\">{letters}</script>")?;
         }
-        write!(writer, "<script>{library}</script><script>{SCRIPT}</script></body></html>")
+        write!(writer, "<script>{SCRIPT}</script></body></html>")
     }
 }
 
-/// The script of the library alone: the crate hands it over in an element, with another one that sets formulas.
-fn library_in(sources: &str) -> &str {
-    let from = sources.find('>').map_or(0, |end| end + 1);
-    let end = sources.find("</script>").unwrap_or(sources.len());
-    sources.get(from..end).unwrap_or_default()
-}
-
-/// What a security policy calls a script.
-fn hash_of(script: &str) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(script.as_bytes())))
+/// What a security policy calls a script or a style.
+fn hash_of(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
 #[cfg(test)]
@@ -100,17 +101,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_drawing_library_is_taken() {
-        for (sources, expected) in [
-            ("<script type=\"text/javascript\">draw()</script>\n<script>formulas()</script>", "draw()"),
-            ("<script>draw()</script>", "draw()"),
-            ("", ""),
+    fn script_and_style_cannot_end_their_elements_and_are_small() {
+        assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--") && !STYLE.contains("</"));
+        assert!(SCRIPT.len() < 250_000 && STYLE.len() < 50_000, "{} and {} bytes", SCRIPT.len(), STYLE.len());
+    }
+
+    #[test]
+    fn text_of_others_never_becomes_markup_or_code() {
+        for way in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "Function(",
+            "DOMParser",
         ] {
-            assert_eq!(library_in(sources), expected);
+            assert!(!SCRIPT.contains(way), "{way}");
         }
-        let sources = Plot::offline_js_sources();
-        let library = library_in(&sources);
-        assert!(library.contains("plotly.js v3") && !library.contains("<script"), "{library:.200}");
     }
 
     #[test]

@@ -1,88 +1,177 @@
-//! The balance and how far it was below its peak, over time: all settled trades, thinned without losing an extreme.
+//! The equity curve, how far it is below its peak, and the prices below it with every trade: one chart over one time.
 
-use super::RunPage;
+use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Layer, Pane, as_table, packed};
 use super::figure::{minute, or_dash, span};
-use super::plots::{ACCENT, BAD, Plots, QUIET, curve, layout, line, time_axis};
-use super::thin::thinned;
-use crate::analysis::{DrawdownFigures, EquityPoint, settled_rows};
-use candlewick_sdk::Millis;
-use plotly::Plot;
-use plotly::common::{DashType, Fill, LineShape, Mode};
-use plotly::layout::Axis;
+use super::{DataTable, RunPage};
+use crate::analysis::{DrawdownFigures, settled_rows, worst_drawdowns};
+use candlewick_sdk::{Millis, Money};
 use std::fmt::Write as _;
+use std::io;
 
-/// Points that a curve is drawn with at most.
-const MAX_POINTS: usize = 3_000;
+/// Rows of the table at most.
+const MOST_ROWS: i64 = 24;
+/// Falls that are listed.
+const WORST: usize = 5;
 
-pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
-    let text = format!("<section id=\"equity\"><h2>Balance and drawdown</h2><p>{}</p>", deepest(page));
-    let points = balances(page);
-    if points.len() < 2 {
-        return text + "<p class=\"none\">No trade has settled.</p></section>";
+/// The balance at a moment.
+struct Balance {
+    at: Millis,
+    amount: Money,
+    peak: Money,
+}
+
+pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
+    let mut text = "<section id=\"equity\"><h2>Equity and prices</h2>".to_owned();
+    let balances = balances(page);
+    let (has_settled, has_candles) = (balances.len() > 1, !page.candles.is_empty());
+    if has_settled {
+        let _ = write!(text, "<p>{}</p>", deepest(page));
+    } else {
+        text.push_str("<p class=\"none\">No trade has settled, so the balance is what it was.</p>");
     }
-    let drawn = plots.add(
-        "equity",
-        ("The balance over time, and its distance from its peak", 420),
-        &plot(&points, page.trades.span.end),
-    );
-    format!("{text}{drawn}</section>")
-}
-
-/// The balance at the start and after each settlement.
-fn balances(page: &RunPage<'_>) -> Vec<EquityPoint> {
-    let (scale, span) = (page.trades.scale, page.trades.span);
-    let mut now = page.trades.balance;
-    let mut points = vec![EquityPoint { at: span.start, balance: scale.to_f64(now) }];
-    let settled = settled_rows(page.trades.book);
-    points.extend(settled.into_iter().map(|row| {
-        now += row.profit;
-        EquityPoint { at: row.settled_at.unwrap_or(span.end), balance: scale.to_f64(now) }
-    }));
-    points
-}
-
-fn plot(points: &[EquityPoint], until: Millis) -> Plot {
-    let balances: Vec<f64> = points.iter().map(|point| point.balance).collect();
-    let mut peak = f64::MIN;
-    let falls: Vec<f64> = balances
-        .iter()
-        .map(|balance| {
-            peak = peak.max(*balance);
-            balance - peak
-        })
-        .collect();
-    let drawn = |values: &[f64]| -> Vec<(i64, f64)> {
-        thinned(values, MAX_POINTS).into_iter().map(|place| (points[place].at.get(), values[place])).collect()
+    let mut panes = if has_settled { panes(page, &balances, charts)? } else { Vec::new() };
+    if has_candles {
+        panes.push(pane("Price", 320, 0, vec![Layer::Prices]));
+    }
+    if panes.is_empty() {
+        return Ok(text + "<p class=\"none\">There are no candles.</p></section>");
+    }
+    if has_candles && !page.rows.is_empty() {
+        text.push_str(
+            "<p class=\"note\">Drag to move, turn the wheel or pinch to zoom, double-click to see all. ▲ is a BUY, ▼ a SELL; \
+             filled won, hollow lost. From far away a bar is many candles, and trades are counted: won upwards, lost \
+             downwards.</p>",
+        );
+    }
+    text.push_str("<div class=\"controls\" id=\"controls\"></div>");
+    let (from, to) = (page.trades.span.start.get(), page.trades.span.end.get());
+    let label = match (has_settled, has_candles) {
+        (true, true) => "Equity curve, drawdown and prices with every trade, over time",
+        (true, false) => "Equity curve and drawdown over time",
+        (false, _) => "Prices over time",
     };
-    let (mut balances, mut falls) = (drawn(&balances), drawn(&falls));
-    // After the last trade nothing changes, which is worth seeing, too.
-    for curve in [&mut balances, &mut falls] {
-        let last = curve[curve.len() - 1];
-        curve.push((until.get().max(last.0), last.1));
+    text.push_str(&charts.add("equity", label, &Chart { axis: Axis::Time { from, to }, panes }));
+    text.push_str("<p class=\"status\" id=\"status\"></p>");
+    if has_settled {
+        text.push_str(&as_table("Equity as a table", &table(page, &balances)));
     }
-    let start = balances[0].1;
-    let ends = [balances[0].0, balances[balances.len() - 1].0].map(|at| (at, start));
-    let mut plot = Plot::new();
-    plot.add_trace(
-        curve(&ends, "start").mode(Mode::Lines).line(line(QUIET, 1.0).dash(DashType::Dot)).show_legend(false),
-    );
-    plot.add_trace(
-        curve(&balances, "balance").mode(Mode::Lines).line(line(ACCENT, 1.6).shape(LineShape::Hv)),
-    );
-    plot.add_trace(
-        curve(&falls, "below its peak")
-            .mode(Mode::Lines)
-            .line(line(BAD, 1.2).shape(LineShape::Hv))
-            .fill(Fill::ToZeroY)
-            .y_axis("y2"),
-    );
-    plot.set_layout(
-        layout()
-            .x_axis(time_axis().anchor("y2"))
-            .y_axis(Axis::new().domain(&[0.36, 1.0]).title("balance").tick_format(",~f"))
-            .y_axis2(Axis::new().domain(&[0.0, 0.28]).title("drawdown").tick_format(",~f")),
-    );
-    plot
+    text.push_str("</section>");
+    Ok(text)
+}
+
+/// The balance, and how far it is below its peak.
+fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::Result<Vec<Pane>> {
+    let scale = page.trades.scale;
+    let decimals = scale.decimals();
+    let unit = 10_f64.powi(decimals.cast_signed());
+    let times = balances.iter().map(|one| one.at.get()).collect();
+    let money =
+        |read: &dyn Fn(&Balance) -> Money| (balances.iter().map(|one| read(one).minor()).collect(), unit);
+    let below = money(&|one| one.amount - one.peak);
+    charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), below])?;
+    let stepped = |name: &str, colour, column, is_filled| Layer::Line {
+        name: name.to_owned(),
+        colour,
+        is_stepped: true,
+        is_dashed: false,
+        is_filled,
+        x: packed("equity", 0),
+        y: packed("equity", column),
+    };
+    let start = Layer::Level { name: "start".to_owned(), value: scale.to_f64(page.trades.balance) };
+    Ok(vec![
+        pane("Balance", 190, decimals, vec![start, stepped("balance", ACCENT, 1, false)]),
+        pane("Below its peak", 90, decimals, vec![stepped("drawdown", BAD, 2, true)]),
+    ])
+}
+
+fn pane(title: &str, height: u32, decimals: u32, layers: Vec<Layer>) -> Pane {
+    Pane { title: title.to_owned(), height, decimals, unit: "", layers }
+}
+
+/// The falls that were the worst, in a section of their own.
+pub(super) fn worst(page: &RunPage<'_>) -> String {
+    let head = "<section id=\"drawdowns\"><h2>Worst drawdowns</h2>";
+    let falls = worst_drawdowns(&page.trades, WORST);
+    if falls.is_empty() {
+        return format!("{head}<p class=\"none\">The balance was never below an earlier peak.</p></section>");
+    }
+    let decimals = page.trades.scale.decimals() as usize;
+    let row = |(number, fall): (usize, &DrawdownFigures)| {
+        vec![
+            number.to_string(),
+            format!("{:.decimals$}", fall.amount),
+            format!("{:.2} %", fall.percent),
+            minute(fall.peak_at),
+            or_dash(fall.trough_at, minute),
+            fall.recovered_at.map_or_else(|| "not yet".to_owned(), minute),
+            or_dash(fall.fall_ms, span),
+            or_dash(fall.recovery_ms, span),
+        ]
+    };
+    let header = [
+        "no.",
+        "amount",
+        "% of peak",
+        "peak, UTC",
+        "bottom, UTC",
+        "back at peak, UTC",
+        "fell for",
+        "rose for",
+    ];
+    let rows = (1..).zip(&falls).map(row).collect();
+    let table = DataTable { header: header.map(str::to_owned).into(), rows };
+    format!(
+        "{head}<p>The largest falls of the balance by amount, each until it was back.</p>{}</section>",
+        table.to_markup()
+    )
+}
+
+/// At the start, after each settlement, and at the end: that nothing changes is worth seeing, too.
+fn balances(page: &RunPage<'_>) -> Vec<Balance> {
+    let span = page.trades.span;
+    let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);
+    let mut all = vec![Balance { at: span.start, amount, peak }];
+    for row in settled_rows(page.trades.book) {
+        amount += row.profit;
+        peak = peak.max(amount);
+        all.push(Balance { at: row.settled_at.unwrap_or(span.end), amount, peak });
+    }
+    if all.len() > 1 {
+        let last = all[all.len() - 1].at;
+        all.push(Balance { at: span.end.max(last), amount, peak });
+    }
+    all
+}
+
+/// The balance at the end of each day, or of as many days as make few rows.
+fn table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
+    let scale = page.trades.scale;
+    let decimals = scale.decimals() as usize;
+    let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
+    let (first, last) = (day(page.trades.span.start), balances.last().map_or(0, |one| day(one.at)));
+    let length = (last - first).div_euclid(MOST_ROWS) + 1;
+    let settled = &balances[1.min(balances.len())..balances.len().saturating_sub(1).max(1)];
+    let mut rows = Vec::new();
+    let mut before = &balances[0];
+    for from in (first..=last).step_by(usize::try_from(length).unwrap_or(1)) {
+        let until = Millis::new((from + length) * Millis::DAY.get());
+        let own = |one: &&Balance| one.at < until && day(one.at) >= from;
+        let trades = settled.iter().filter(own).count();
+        let at_end = settled.iter().rfind(own).unwrap_or(before);
+        let money = |amount: Money| format!("{:.decimals$}", scale.to_f64(amount));
+        rows.push(vec![
+            minute(Millis::new(from * Millis::DAY.get())).chars().take(10).collect(),
+            trades.to_string(),
+            format!("{:+.decimals$}", scale.to_f64(at_end.amount - before.amount)),
+            money(at_end.amount),
+            money(at_end.peak - at_end.amount),
+        ]);
+        before = at_end;
+    }
+    let from = if length == 1 { "day, UTC".to_owned() } else { format!("{length} days from, UTC") };
+    let header = [&from, "trades", "profit", "balance", "below peak"].map(str::to_owned).into();
+    DataTable { header, rows }
 }
 
 /// The max. drawdown by amount, and that in percent of its peak where it is another one.

@@ -1,13 +1,15 @@
-//! The report of a run as one self-contained HTML file: the verdict first, then the money over time, candles with the
-//! trades on them, findings, tables, what other directions and settings would have brought, and what the run was.
+//! The report of a run as one self-contained HTML file: the verdict and the findings first, then the money over time with the
+//! prices and trades below it, the list of trades, tables, what other directions and settings would have brought, and what the
+//! run was.
 //!
-//! A section is a file, and a function from the [`RunPage`] to markup; drawings are specified with the `plotly` crate and
-//! drawn by the script that it carries. Candles are in it in levels ([`bars`]), of which the page's own script
-//! (`page.js`) unpacks the one that fits what is looked at, so that a million of them open at once.
+//! A section is a file, and a function from the [`RunPage`] to markup. What a chart shows is said in [`chart`], and drawn on a
+//! canvas by the page's own script (`script/`). Candles are in the page in levels ([`bars`]), of which the script unpacks the
+//! one that fits what is looked at, so that a million of them open at once.
 
 mod bars;
 mod baselines;
 mod candles;
+mod chart;
 mod comparison;
 mod data_table;
 mod document;
@@ -15,15 +17,18 @@ mod equity;
 mod figure;
 mod findings;
 mod packed;
-mod plots;
 mod provenance;
 mod recalled;
 mod results;
+mod returns;
 mod sensitivity;
 mod settings;
-mod thin;
 mod trade_columns;
+mod trade_list;
+mod value_bar;
 mod verdict;
+mod week;
+mod win_rate;
 
 pub use comparison::{ComparisonPage, write_comparison_page};
 pub use data_table::DataTable;
@@ -34,8 +39,8 @@ pub use verdict::VerdictText;
 use crate::analysis::{Analysis, Trades};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
+use chart::Charts;
 use document::Document;
-use plots::Plots;
 use serde_json::Value;
 use std::io::{self, Write};
 
@@ -72,11 +77,15 @@ pub struct RunPage<'a> {
 }
 
 /// Where the reader of a page is led.
-const LINKS: [(&str, &str); 9] = [
+const LINKS: [(&str, &str); 13] = [
     ("verdict", "Verdict"),
-    ("equity", "Balance"),
-    ("candles", "Candles"),
     ("findings", "Findings"),
+    ("equity", "Equity"),
+    ("win-rate", "Win rate"),
+    ("drawdowns", "Drawdowns"),
+    ("list", "Trades"),
+    ("returns", "Returns"),
+    ("week", "Hours"),
     ("results", "Figures"),
     ("tables", "Tables"),
     ("baselines", "Baselines"),
@@ -89,26 +98,31 @@ const LINKS: [(&str, &str); 9] = [
 /// # Errors
 /// Those of `writer`.
 pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> {
-    let mut plots = Plots::default();
-    let candles = candles::Packed::of(page)?;
+    let mut charts = Charts::default();
+    let mut packed = candles::Packed::of(page)?;
     let sections = [
         verdict::section(page),
-        equity::section(page, &mut plots),
-        candles.section(),
         findings::section(page),
+        equity::section(page, &mut charts)?,
+        win_rate::section(page, &mut charts)?,
+        equity::worst(page),
+        trade_list::section(page),
+        returns::section(page, &mut charts),
+        week::section(page),
         results::section(page),
-        baselines::section(page, &mut plots),
-        sensitivity::section(page, &mut plots),
+        baselines::section(page),
+        sensitivity::section(page, &mut charts),
         settings::section(page),
         provenance::section(page),
     ];
+    packed.elements.append(&mut charts.elements);
     let document = Document {
         title: &page.title,
         subtitle: verdict::time_of(page),
         links: &LINKS,
         sections: &sections,
-        data: &[("plots", &plots.to_value()), ("contents", &candles.contents), ("report", &page.document)],
-        packed: &candles.elements,
+        data: &[("charts", &charts.to_value()), ("contents", &packed.contents), ("report", &page.document)],
+        packed: &packed.elements,
     };
     document.write(writer)
 }

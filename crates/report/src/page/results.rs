@@ -2,6 +2,7 @@
 
 use super::RunPage;
 use super::figure::{or_dash, percent, signed_money, signed_percent};
+use super::value_bar;
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
 use crate::markup::escaped;
 use candlewick_backtest::metric::Streak;
@@ -78,7 +79,7 @@ fn table(breakdown: &Breakdown, scale: MoneyScale) -> String {
     let returns = breakdown.cells.iter().filter_map(|cell| cell.return_per_unit);
     let largest = returns.map(f64::abs).fold(1e-9, f64::max);
     let mut text = format!(
-        "<figure><h3>By {by}</h3><div class=\"wide\"><table data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
+        "<figure><h3>By {by}</h3><div class=\"wide\"><table class=\"stacks\" data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
          <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">per stake</th>\
          <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
          <th scope=\"col\">break-even</th></tr></thead><tbody>"
@@ -92,24 +93,16 @@ fn table(breakdown: &Breakdown, scale: MoneyScale) -> String {
 
 fn row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     let (class, mark) = if cell.is_small { (" class=\"small\"", " †") } else { ("", "") };
-    let number = |value: String| format!("<td class=\"number\">{value}</td>");
+    let number =
+        |name: &str, value: String| format!("<td class=\"number\" data-name=\"{name}\">{value}</td>");
     let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
-    text.push_str(&number(cell.trades.to_string()));
-    text.push_str(&number(or_dash(cell.win_rate, percent)));
-    text.push_str(&number(or_dash(cell.return_per_unit, signed_percent)));
-    text.push_str(&bar(cell.return_per_unit.unwrap_or_default(), largest));
-    text.push_str(&number(signed_money(cell.pnl, scale)));
-    text.push_str(&number(or_dash(cell.shrunk_return, signed_percent)));
-    text.push_str(&number(or_dash(cell.break_even, percent)));
+    text.push_str(&number("trades", cell.trades.to_string()));
+    text.push_str(&number("win rate", or_dash(cell.win_rate, percent)));
+    text.push_str(&number("per stake", or_dash(cell.return_per_unit, signed_percent)));
+    text.push_str(&value_bar::cell(cell.return_per_unit.unwrap_or_default(), largest));
+    text.push_str(&number("pnl", signed_money(cell.pnl, scale)));
+    text.push_str(&number("shrunk", or_dash(cell.shrunk_return, signed_percent)));
+    text.push_str(&number("break-even", or_dash(cell.break_even, percent)));
     text.push_str("</tr>");
     text
-}
-
-/// A bar from the middle, to the right for a profit.
-fn bar(value: f64, largest: f64) -> String {
-    let (class, from) = if value < 0.0 { ("bad", 50.0 + value / largest * 50.0) } else { ("good", 50.0) };
-    let width = (value / largest * 50.0).abs();
-    format!(
-        "<td class=\"bar\" aria-hidden=\"true\"><i class=\"{class}\" style=\"left:{from:.1}%;width:{width:.1}%\"></i></td>"
-    )
 }

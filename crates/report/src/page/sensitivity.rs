@@ -1,16 +1,13 @@
 //! How much of the result hangs on the venue's settings: a curve for each that is a number, a table for every one.
 
+use super::chart::{ACCENT, Axis, Chart, Charts, Column, Layer, Pane, line};
 use super::figure::{or_dash, percent, signed_money, signed_percent};
-use super::plots::{ACCENT, Plots, QUIET, layout, line};
 use super::{DataTable, RunPage};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::markup::escaped;
-use plotly::common::{DashType, Marker, Mode};
-use plotly::layout::Axis;
-use plotly::{Plot, Scatter};
 use std::fmt::Write as _;
 
-pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
+pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     let mut text = String::from("<section id=\"sensitivity\"><h2>Sensitivity to the venue</h2>");
     let Some(sensitivity) = &page.analysis.sensitivity else {
         let _ = write!(text, "<p class=\"none\">{}</p></section>", escaped(page.without_sensitivity));
@@ -26,11 +23,7 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
         let (name, heading, unit) = words(curve.setting);
         let _ = write!(text, "<figure><h3>By {heading}</h3>");
         if curve.points.iter().filter(|point| point.value.is_some()).count() > 2 {
-            text.push_str(&plots.add(
-                name,
-                (&format!("Return per stake by {heading}"), 240),
-                &plot(curve, unit),
-            ));
+            text.push_str(&charts.add(name, &format!("Expectancy by {heading}"), &chart(curve, unit)));
         }
         let rows = curve.points.iter().map(|point| row(point, page)).collect();
         let header = [heading, "trades", "win rate", "break-even", "per stake", "pnl"].map(str::to_owned);
@@ -61,35 +54,17 @@ fn row(point: &SensitivityPoint, page: &RunPage<'_>) -> Vec<String> {
     ]
 }
 
-fn plot(curve: &Curve, unit: &str) -> Plot {
+fn chart(curve: &Curve, unit: &str) -> Chart {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit? * 100.0, point.is_own));
     let points: Vec<(f64, f64, bool)> = curve.points.iter().filter_map(known).collect();
-    let (xs, ys): (Vec<f64>, Vec<f64>) = points.iter().map(|(x, y, _)| (*x, *y)).unzip();
-    let own: Vec<(f64, f64)> =
-        points.iter().filter(|(.., is_own)| *is_own).map(|(x, y, _)| (*x, *y)).collect();
-    let mut plot = Plot::new();
-    if let (Some(first), Some(last)) = (xs.first(), xs.last()) {
-        let zero = Scatter::new(vec![*first, *last], vec![0.0, 0.0]).mode(Mode::Lines);
-        plot.add_trace(zero.line(line(QUIET, 1.0).dash(DashType::Dot)).name("break-even").show_legend(false));
-    }
-    let template = "%{x}: %{y:.2f} %<extra></extra>";
-    plot.add_trace(
-        Scatter::new(xs, ys)
-            .mode(Mode::LinesMarkers)
-            .line(line(ACCENT, 1.6))
-            .hover_template(template)
-            .name("return"),
-    );
-    let (own_x, own_y) = own.into_iter().unzip();
-    let mark = Marker::new().color(ACCENT).size(12);
-    plot.add_trace(
-        Scatter::<f64, f64>::new(own_x, own_y)
-            .mode(Mode::Markers)
-            .marker(mark)
-            .hover_template(template)
-            .name("this run"),
-    );
-    let axis = |title: &str| Axis::new().title(title);
-    plot.set_layout(layout().show_legend(false).x_axis(axis(unit)).y_axis(axis("expectancy, % of stake")));
-    plot
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|(x, y, _)| (*x, *y)).unzip();
+    let own = points.iter().map(|(.., is_own)| *is_own).collect();
+    let layers = vec![
+        Layer::Level { name: "break-even".to_owned(), value: 0.0 },
+        line("", ACCENT, Column::Plain(x.clone()), Column::Plain(y.clone())),
+        Layer::Points { name: "expectancy (this run is large)".to_owned(), x, y, own },
+    ];
+    let title = "Expectancy, % of stake".to_owned();
+    let pane = Pane { title, height: 190, decimals: 2, unit: " %", layers };
+    Chart { axis: Axis::Number { title: unit.to_owned() }, panes: vec![pane] }
 }

@@ -47,7 +47,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let mut text = format!(
         "<section id=\"verdict\" class=\"{class}\"><p class=\"kicker\">Verdict</p><h2>{headline}</h2>\
          <p class=\"words\">{}.</p>",
-        escaped(&capitalised(without(&verdict.words, headline)))
+        escaped(&capitalised(&without(&verdict.words, headline)))
     );
     if let Some(refused) = page.analysis.headline() {
         let _ = write!(text, "<p><b>{}</b></p>", escaped(refused));
@@ -127,8 +127,9 @@ fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
     let (from, to) = ((from - room).max(0.0), (to + room).min(1.0));
     let at = |rate: f64| (rate - from) / (to - from) * 100.0;
     let mut text = format!(
-        "<figure class=\"ruler\"><div class=\"line\"><i class=\"likely\" style=\"left:{:.2}%;width:{:.2}%\"></i>\
-         <i class=\"rate\" style=\"left:{:.2}%\"></i>",
+        "<figure class=\"ruler\"><svg viewBox=\"0 0 100 26\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path d=\"M0 25.5H100\" \
+         class=\"base\"/><rect class=\"likely\" x=\"{:.2}\" y=\"8\" width=\"{:.2}\" height=\"10\"/><path class=\"rate\" \
+         d=\"M{:.2} 3V23\"/>",
         at(low),
         at(high) - at(low),
         at(rates.rate)
@@ -150,10 +151,10 @@ fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
         );
     }
     if let Some(needed) = rates.break_even {
-        let _ = write!(text, "<i class=\"needed\" style=\"left:{:.2}%\"></i>", at(needed));
+        let _ = write!(text, "<path class=\"needed\" d=\"M{:.2} 3V23\"/>", at(needed));
         let _ = write!(sentence, "; the dashed line is break-even, {}", percent(needed));
     }
-    let _ = write!(text, "</div><figcaption>{sentence}.</figcaption></figure>");
+    let _ = write!(text, "</svg><figcaption>{sentence}.</figcaption></figure>");
     text
 }
 
@@ -203,10 +204,15 @@ fn factor(number: f64) -> String {
 }
 
 /// The words behind those that stand in the headline already.
-fn without<'a>(words: &'a str, headline: &str) -> &'a str {
+fn without(words: &str, headline: &str) -> String {
     let begins = words.get(..headline.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(headline));
-    let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', ' ']) } else { words };
-    if rest.is_empty() { words } else { rest }
+    let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', '.', ' ']) } else { words };
+    let rest = if rest.is_empty() { words } else { rest };
+    // What follows a headline in brackets needs none below it.
+    match rest.strip_prefix('(').and_then(|inside| inside.split_once(')')) {
+        Some((inside, after)) => format!("{inside}{after}"),
+        None => rest.to_owned(),
+    }
 }
 
 fn capitalised(words: &str) -> String {
@@ -218,5 +224,22 @@ impl DataTable {
     /// Whether it says anything.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_headline_says_is_not_said_again() {
+        for (words, expected) in [
+            ("not enough trades yet (about 80 more). Caveats: a", "About 80 more. Caveats: a"),
+            ("not enough trades yet. Caveats: a", "Caveats: a"),
+            ("not enough trades yet", "Not enough trades yet"),
+            ("no edge: 4 % is ruled out", "No edge: 4 % is ruled out"),
+        ] {
+            assert_eq!(capitalised(&without(words, "Not enough trades yet")), expected);
+        }
     }
 }

@@ -1,0 +1,45 @@
+// Numbers, times and trades as text. Nothing here or below makes markup of text: it is only ever set as text.
+"use strict";
+const byId = (id) => document.getElementById(id);
+
+const format = (() => {
+  const SPACE = "\u202f";
+  const units = [[86400000, "d"], [3600000, "h"], [60000, "m"], [1000, "s"]];
+  const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, SPACE);
+  const fixed = (value, decimals) => {
+    const [whole, part] = Math.abs(value).toFixed(decimals).split(".");
+    const text = grouped(whole) + (part ? `.${part}` : "");
+    return value < 0 && Number(value.toFixed(decimals)) !== 0 ? `-${text}` : text;
+  };
+  return {
+    fixed,
+    many: (count) => grouped(String(count)),
+    signed: (value, decimals) => (value > 0 ? "+" : "") + fixed(value, decimals),
+    plural: (count, word) => `${grouped(String(count))} ${word}${count === 1 ? "" : "s"}`,
+    utc: (at) => new Date(Math.round(at)).toISOString().replace("T", " ").replace(/(:00)?\.\d{3}Z$/, ""),
+    length: (ms) => {
+      const [unit, name] = units.find(([unit]) => ms % unit === 0) ?? [1, "ms"];
+      return ms / unit + name;
+    },
+    // Without what binary fractions leave of decimal ones.
+    price: (value, decimals) => (value === null ? "?" : value.toFixed(Math.max(decimals, 0))),
+  };
+})();
+
+// The first place in a sorted column whose value is not below.
+const firstFrom = (count, valueAt, value) => {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (valueAt(middle) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+const make = (parent, tag, text, className) => {
+  const made = parent.appendChild(document.createElement(tag));
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+};

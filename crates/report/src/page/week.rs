@@ -1,0 +1,160 @@
+//! The hours of the week as a heat map: a table, so that it reads without colours and without a script.
+
+use super::RunPage;
+use super::figure::{or_dash, percent, signed_percent};
+use crate::analysis::{Cell, hours_of_week, settled_rows};
+use crate::markup::escaped;
+use std::fmt::Write as _;
+
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// Cells of fewer decided trades have no colour: one more would change it.
+const LEAST_DECIDED: u64 = 5;
+
+pub(super) fn section(page: &RunPage<'_>) -> String {
+    let mut text = String::from("<section id=\"week\"><h2>Hours of the week</h2>");
+    let cells = hours_of_week(page.trades.bots, page.trades.scale, &settled_rows(page.trades.book));
+    let known = cells.iter().flatten().count();
+    if known == 0 {
+        return text + "<p class=\"none\">No trade has settled.</p></section>";
+    }
+    let _ = write!(
+        text,
+        "<p>Return in percent of the stake by hour and weekday of the decision (UTC), with the number of trades below it. A \
+         colour says how far a cell is from break-even: from 1, 2 and 3 standard errors on. By chance alone about 5 in 100 \
+         cells are beyond 2; there are {known} here.</p>\
+         <ul class=\"key\" aria-label=\"Colours\">"
+    );
+    for (level, name) in [
+        (-3, "loss, 3 and more"),
+        (-2, "2 to 3"),
+        (-1, "1 to 2"),
+        (0, "within 1"),
+        (1, "1 to 2"),
+        (2, "2 to 3"),
+        (3, "profit, 3 and more"),
+    ] {
+        let _ = write!(text, "<li><i class=\"{}\"></i>{name}</li>", class(level));
+    }
+    text.push_str("</ul>");
+    let hours: Vec<String> = (0..24).map(|hour| format!("{hour:02}")).collect();
+    let hours: Vec<&str> = hours.iter().map(String::as_str).collect();
+    // A screen is wide or high.
+    text.push_str(&table("across", (&WEEKDAYS, &hours), |day, hour| cells[day * 24 + hour].as_ref()));
+    text.push_str(&table("down", (&hours, &WEEKDAYS), |hour, day| cells[day * 24 + hour].as_ref()));
+    text.push_str("</section>");
+    text
+}
+
+fn table<'a>(
+    class: &str,
+    (down, across): (&[&str], &[&str]),
+    cell: impl Fn(usize, usize) -> Option<&'a Cell>,
+) -> String {
+    let mut text = format!(
+        "<table class=\"week {class}\"><caption class=\"unseen\">Return by hour and weekday</caption><thead><tr><td></td>"
+    );
+    for name in across {
+        let _ = write!(text, "<th scope=\"col\">{name}</th>");
+    }
+    text.push_str("</tr></thead><tbody>");
+    for (row, name) in down.iter().enumerate() {
+        let _ = write!(text, "<tr><th scope=\"row\">{name}</th>");
+        for column in 0..across.len() {
+            text.push_str(&cell(row, column).map_or_else(|| "<td></td>".to_owned(), markup));
+        }
+        text.push_str("</tr>");
+    }
+    text.push_str("</tbody></table>");
+    text
+}
+
+fn markup(cell: &Cell) -> String {
+    let value = or_dash(cell.return_per_unit, |part| match (part * 100.0).round() {
+        0.0 => "0".to_owned(),
+        percent => format!("{percent:+.0}"),
+    });
+    let told = format!(
+        "{} UTC: {} trades, win rate {}, expectancy {} of stake",
+        cell.label,
+        cell.trades,
+        or_dash(cell.win_rate, percent),
+        or_dash(cell.return_per_unit, signed_percent)
+    );
+    let class = class(level_of(cell));
+    format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&told), cell.trades)
+}
+
+/// How far from break-even, in whole standard errors up to 3, with the sign of the return. At break-even a trade that pays `p`
+/// has the variance `p`, whose mean of `n` has the standard error `sqrt(p / n)`.
+fn level_of(cell: &Cell) -> i8 {
+    let decided = cell.won + cell.lost;
+    let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
+    if decided < LEAST_DECIDED || needed <= 0.0 || needed >= 1.0 {
+        return 0;
+    }
+    let payout = 1.0 / needed - 1.0;
+    let errors = mean / (payout / decided as f64).sqrt();
+    errors.clamp(-3.0, 3.0) as i8
+}
+
+const fn class(level: i8) -> &'static str {
+    match level {
+        ..=-3 => "l3",
+        -2 => "l2",
+        -1 => "l1",
+        0 => "w0",
+        1 => "w1",
+        2 => "w2",
+        3.. => "w3",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(won: u64, lost: u64, payout: f64) -> Cell {
+        let trades = won + lost;
+        let total = won as f64 * payout - lost as f64;
+        Cell {
+            label: "Mon 13:00".to_owned(),
+            trades,
+            won,
+            lost,
+            win_rate: Some(won as f64 / trades as f64),
+            break_even: Some(1.0 / (1.0 + payout)),
+            return_per_unit: Some(total / trades as f64),
+            total_return: total,
+            shrunk_return: None,
+            is_small: trades < 30,
+            pnl: total,
+        }
+    }
+
+    #[test]
+    fn a_colour_begins_at_a_whole_standard_error_from_break_even() {
+        for (won, lost, payout, expected) in [
+            // Of 100 at payout 100 % the standard error is 0.1: 55 won are 0.1, 54 are 0.08, 60 are 0.2.
+            (54, 46, 1.0, 0),
+            (55, 45, 1.0, 1),
+            (60, 40, 1.0, 2),
+            (40, 60, 1.0, -2),
+            (90, 10, 1.0, 3),
+            // Too few.
+            (4, 0, 1.0, 0),
+            // Of 25 at 80 %: sqrt(0.8 / 25) = 0.179; 10 won are (8 - 15) / 25 = -0.28.
+            (10, 15, 0.8, -1),
+        ] {
+            assert_eq!(level_of(&cell(won, lost, payout)), expected, "{won} {lost} {payout}");
+        }
+    }
+
+    #[test]
+    fn a_cell_says_its_figures_without_its_colour() {
+        let text = markup(&cell(60, 40, 1.0));
+        assert!(
+            text.contains(">+20<small>100</small>") && text.contains("Mon 13:00 UTC: 100 trades"),
+            "{text}"
+        );
+    }
+}
