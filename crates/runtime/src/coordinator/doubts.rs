@@ -5,7 +5,7 @@ use crate::RuntimeSettings;
 use crate::past::Past;
 use crate::resolver::{
     Accepted, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, UNCERTAINTY,
-    Undecidable, WalletView, latest_close, may_have_made, request_time_of,
+    Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -18,7 +18,7 @@ const MAX_ODD_ROWS: usize = 10_000;
 /// Looks for the trades of intents in doubt, until they are trades or are none.
 pub(crate) struct Doubts {
     resolver: Resolver,
-    /// Identifiers of all trades that are an intent's, or were booked as a second trade of one.
+    /// Identifiers of all trades that are an intent's, or are known as a second trade of one.
     claimed: BTreeSet<String>,
     /// When each intent's request left, or was about to.
     sent: BTreeMap<IntentId, Millis>,
@@ -60,12 +60,12 @@ impl Doubts {
         }
     }
 
-    /// A trade is an intent's, or is booked as a second trade of one: its money is that intent's, and no other's.
+    /// A trade is an intent's, or is known as a second trade of one: its money is that intent's, and no other's.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
 
-    /// Whether a trade is an intent's, or is booked as a second trade of one.
+    /// Whether a trade is an intent's, or is known as a second trade of one.
     pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
         self.claimed.contains(venue_id)
     }
@@ -176,20 +176,24 @@ impl Doubts {
             .filter_map(|intent| Some(self.doubt_of(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
         let answered = self.answered_beside(session);
+        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         let known = Known {
             claimed: &self.claimed,
             in_flight: &in_flight,
             answered: &answered,
             reserved: &session.session().reserved().collect(),
+            returned: &returned(session, now + uncertainty),
             wallet,
-            uncertainty: uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY)),
+            uncertainty,
         };
         // A trade that is over and not listed yet shows a lag as well: the shortest are over before the list is read.
         let book = session.book();
         let is_young = |at: &Millis| listing.began - *at <= LONGEST_LIST_LAG;
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
-                let answered_at = row.answered_at.filter(is_young)?;
+                // One that a person settled is not late: the venue has it no more.
+                let is_gone = book.is_settled_by_person(row.approved.intent());
+                let answered_at = row.answered_at.filter(|at| is_young(at) && !is_gone)?;
                 Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
             })
             .collect();
@@ -266,8 +270,21 @@ impl Doubts {
         self.resolver.resolve_by_person(intent, decision, &self.claimed).map_err(|undecidable| {
             match undecidable {
                 Undecidable::NotInDoubt => format!("intent {intent} is not in doubt"),
-                Undecidable::TradeTaken => "that trade is another intent's".to_owned(),
+                Undecidable::TradeTaken => format!(
+                    "that trade is another intent's, or counts as a second trade of one; if the venue made no other of \
+                     intent {intent}, `--not-opened` ends the doubt"
+                ),
             }
         })
     }
+}
+
+/// Stakes of trades that are open as far as is known, and that may be over at `now`.
+fn returned(session: &RecordedSession, now: Millis) -> Vec<Money> {
+    let may_be_over = |row: &&IntentRow| {
+        let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());
+        row.state == IntentState::Open && row.close_time.unwrap_or(earliest) <= now
+    };
+    let open = session.book().rows().iter().filter(may_be_over).map(|row| row.approved.stake());
+    open.chain(session.session().second_trades().iter().map(|trade| trade.stake)).collect()
 }

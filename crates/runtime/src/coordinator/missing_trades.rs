@@ -1,5 +1,5 @@
-//! Trades that the venue accepted and no longer has: found neither by their id nor in its list after their close. How they
-//! ended a person says, and nobody guesses.
+//! Trades that the venue accepted and no longer has: found neither by their id nor in its list after their close, or not by
+//! their id while that list cannot be read as a whole. How they ended a person says, and nobody guesses.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -24,14 +24,23 @@ pub(crate) struct Absence {
     last: Millis,
     /// When the first whole list without it was asked for, and the last.
     unlisted: Option<(Millis, Millis)>,
+    /// The same of lists that were not whole.
+    unread: Option<(Millis, Millis)>,
     is_reported: bool,
 }
 
 impl Absence {
-    /// Whether the venue has said so by both ways for so long.
+    /// A list without it was asked for at `began`.
+    fn take_listing(&mut self, began: Millis, is_whole: bool) {
+        let looks = if is_whole { &mut self.unlisted } else { &mut self.unread };
+        *looks = Some((looks.map_or(began, |(first, _)| first), began));
+    }
+
+    /// Whether the venue has said so by both ways for so long, or its list could not be read as a whole for so long.
     fn has_lasted(&self, patience: Millis) -> bool {
-        let listed = self.unlisted.map_or(Millis::new(-1), |(first, last)| last - first);
-        (self.last - self.since).min(listed) >= patience
+        let span =
+            |looks: Option<(Millis, Millis)>| looks.map_or(Millis::new(-1), |(first, last)| last - first);
+        (self.last - self.since).min(span(self.unlisted).max(span(self.unread))) >= patience
     }
 }
 
@@ -39,7 +48,7 @@ impl TradeWatch {
     /// The venue says that there is no such trade. Before its close that is taken for a delay; answers whether it is not.
     fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
-        let begun = Absence { since: now, last: now, unlisted: None, is_reported: false };
+        let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };
         trade.absence.get_or_insert(begun).last = now;
         true
     }
@@ -61,10 +70,9 @@ impl TradeWatch {
                 trade.absence = None;
                 continue;
             }
-            let covers = is_whole && listing.began > trade.close() + lag;
-            let Some(absence) = trade.absence.as_mut().filter(|_| covers) else { continue };
-            let (first, _) = absence.unlisted.unwrap_or((listing.began, listing.began));
-            absence.unlisted = Some((first, listing.began));
+            let is_due = listing.began > trade.close() + lag;
+            let Some(absence) = trade.absence.as_mut().filter(|_| is_due) else { continue };
+            absence.take_listing(listing.began, is_whole);
             if absence.has_lasted(patience) && !std::mem::replace(&mut absence.is_reported, true) {
                 gone.push(intent);
             }
@@ -144,10 +152,14 @@ impl Coordinator {
 }
 
 fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
-    let Absence { since, last, .. } = trade.absence?;
+    let Absence { since, last, unlisted, .. } = trade.absence?;
     let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
+    let ways = match unlisted {
+        Some(_) => "neither by its id nor in its list",
+        None => "not by its id, and its list could not be read as a whole",
+    };
     Some(format!(
-        "the venue has had no trade {id} of intent {intent} for {seconds} s, neither by its id nor in its list: how it \
-         ended is not known; look at the venue's own records, then `candlewick resolve {intent} --settled OUTCOME`"
+        "the venue has had no trade {id} of intent {intent} for {seconds} s, {ways}: how it ended is not known; look at \
+         the venue's own records, then `candlewick resolve {intent} --settled OUTCOME`"
     ))
 }

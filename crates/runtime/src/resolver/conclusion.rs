@@ -94,7 +94,7 @@ impl Evidence<'_> {
     }
 
     /// Stakes of the other intents that are taken off the ledger's free balance. One that has a trade in the list
-    /// has left the wallet.
+    /// has left the wallet, and may be back when that trade may be over.
     fn reserved_by_others(&self, intent: usize) -> Reserved {
         let mut reserved = Reserved::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -111,6 +111,7 @@ impl Evidence<'_> {
             }
         }
         reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
+        reserved.unknown.extend(self.known.returned);
         reserved
     }
 

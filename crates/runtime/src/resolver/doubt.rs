@@ -3,7 +3,7 @@
 use super::candidate::Window;
 use candlewick_broker::OpenOrder;
 use candlewick_engine::IntentId;
-use candlewick_sdk::{CloseType, ExpirationType, Millis, Money};
+use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money};
 
 /// How long after a request's end the venue may still take it for new: it can lie in a queue on the way.
 const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
@@ -15,6 +15,16 @@ const STAMP_SLACK: Millis = Millis::SECOND;
 /// said that it was not opened.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + ARRIVES_WITHIN + close_type.duration() * 2
+}
+
+/// When the trade of a request that left at `sent` or later would close at the earliest: a candle may end at once.
+pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
+    match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => {
+            sent + expiry.close_type.duration()
+        }
+        ExpirationType::CandleClose => sent,
+    }
 }
 
 /// An intent whose request may have left and whose answer is not known. Times are venue time.

@@ -25,6 +25,7 @@ mod scenarios;
 mod testing;
 
 pub(crate) use doubt::Doubt;
+pub(crate) use doubt::earliest_close;
 pub use doubt::latest_close;
 pub(crate) use lag::Accepted;
 pub(crate) use lag::{LONGEST as LONGEST_LIST_LAG, LagMeter};
@@ -38,7 +39,7 @@ pub(crate) use candidate::{Match, compare_terms, is_departure, request_time_of};
 use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Money};
 use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence};
 use std::collections::BTreeSet;
@@ -66,6 +67,8 @@ pub(crate) struct Known<'a> {
     pub(crate) answered: &'a [Doubt],
     /// Intents without a known trade whose stakes are taken off the ledger's free balance all the same.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
+    /// Stakes of trades that count as open and may be over: the venue may have given them back.
+    pub(crate) returned: &'a [Money],
     /// The wallet, read after the listing began; none when it could not be read.
     pub(crate) wallet: Option<WalletView>,
     /// How far our clock may be wrong.

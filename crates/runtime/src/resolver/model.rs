@@ -188,6 +188,7 @@ impl Run {
             in_flight: &in_flight,
             answered: &answered,
             reserved: &reserved.collect(),
+            returned: &[],
             wallet: Some(self.wallet(now)),
             uncertainty: Millis::ZERO,
         };

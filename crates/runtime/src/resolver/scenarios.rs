@@ -22,6 +22,8 @@ struct Scenario {
     wallet: Option<i64>,
     /// Until when stakes of intents without a trade are taken off the ledger.
     reserved: BTreeMap<IntentId, Millis>,
+    /// Stakes of trades that count as open and may be over.
+    returned: Vec<Money>,
 }
 
 impl Scenario {
@@ -38,6 +40,7 @@ impl Scenario {
             answered: Vec::new(),
             wallet: Some(0),
             reserved: BTreeMap::new(),
+            returned: Vec::new(),
         }
     }
 
@@ -52,6 +55,7 @@ impl Scenario {
             in_flight: &self.in_flight,
             answered: &self.answered,
             reserved: &reserved.map(|(intent, _)| *intent).collect(),
+            returned: &self.returned,
             wallet: self.wallet.map(view),
             uncertainty: Millis::ZERO,
         };
@@ -153,6 +157,19 @@ fn a_wallet_that_says_otherwise_keeps_the_doubt() {
         scenario.look(391, &[], &[]);
         scenario.wallet = Some(1_000);
         scenario.look(401, &[], &["1 is nothing, 321 s"]);
+    }
+}
+
+#[test]
+fn a_stake_that_another_trade_may_have_given_back_proves_nothing() {
+    for (wallet, expected) in [(1_000, "1? wallet"), (2_000, "1 is nothing, 321 s")] {
+        let mut scenario = Scenario::new(&[doubt(1)]);
+        scenario.wallet = Some(wallet);
+        scenario.returned = vec![Money::from_minor(1_000)];
+        scenario.look(261, &[], &[]);
+        let said: Vec<_> =
+            [271, 381].map(|second| scenario.look_at(&listing(second * 1_000, Vec::new()))).concat();
+        assert_eq!(said, [expected], "{wallet} are in the wallet");
     }
 }
 

@@ -83,7 +83,6 @@ fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
     for (what, venue) in [
         ("the id knows it", Venue { has_by_id: |_| true, ..GONE }),
         ("the list has it", Venue { is_listed: |_| true, ..GONE }),
-        ("no list is whole", Venue { is_whole: false, ..GONE }),
         ("the id knows it now and then", Venue { has_by_id: |ms| ms / 40_000 % 2 == 0, ..GONE }),
         ("the list has it now and then", Venue { is_listed: |ms| ms / 40_000 % 2 == 0, ..GONE }),
     ] {
@@ -93,6 +92,21 @@ fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
             let (_, answer) = resolve(&mut bench, Outcome::Lost);
             assert!(matches!(answer, ControlAnswer::Refused { .. }), "{what}: {answer:?}");
         }
+    }
+}
+
+#[test]
+fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_by_a_person() {
+    let (mut bench, seen) = seen(Venue { is_whole: false, ..GONE });
+    let halted = seen.halted.expect("it halts");
+    assert!(halted.contains("not by its id, and its list could not be read as a whole"), "{halted}");
+    assert_eq!((seen.state, seen.booked), (IntentState::Open, None));
+    assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
+    assert!(matches!(resolve(&mut bench, Outcome::Lost).1, ControlAnswer::Done { .. }));
+    // One that is listed, or known by its id, is not missing, however little the rest of the list says.
+    for venue in [Venue { is_listed: |_| true, ..GONE }, Venue { has_by_id: |_| true, ..GONE }] {
+        let (_, seen) = self::seen(Venue { is_whole: false, ..venue });
+        assert_eq!(seen.halted, None);
     }
 }
 
