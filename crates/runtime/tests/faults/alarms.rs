@@ -25,7 +25,7 @@ const MAX_PAYOUT: f64 = 200.0;
 const MAX_STAKES: i64 = 2;
 
 /// What was said while the run was halted: a person let it go on, knowing that.
-const WHILE_HALTED: &str = "known while halted: ";
+pub(crate) const WHILE_HALTED: &str = "known while halted: ";
 /// What makes a record another trade's.
 const ANOTHER: [&str; 2] = ["symbol is", "direction is"];
 
@@ -123,6 +123,7 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
         (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is", true),
         (is_other(direction_of(report).map(|direction| direction != asked.direction)), "direction is", true),
         (is_other(report.account.map(|account| account != asked.account)), "account is", true),
+        (report.impossible_payout.is_some(), "is to pay", true),
         (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay", true),
         (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is", false),
     ]

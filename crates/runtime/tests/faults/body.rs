@@ -6,7 +6,7 @@ use candlewick_broker::{
     Account, Balances, CandleRow, OpenOrder, PriceRecord, Progress, Reported, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Interval, Millis, Outcome, Payout, Symbol};
+use candlewick_sdk::{ExpirationType, Interval, Millis, Outcome, Symbol};
 use reqwest::{StatusCode, Url};
 use serde_json::{Number, Value, json};
 use std::fmt::Display;
@@ -125,7 +125,8 @@ fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
 pub(crate) fn trade(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
     let (status, result) = words(&report.progress);
-    let payout = report.payout.map(Payout::to_percent);
+    let payout = report.payout.map(|payout| json!(payout.to_percent()));
+    let payout = payout.or_else(|| report.impossible_payout.map(number));
     json!({
         "id": report.id,
         "status": status,

@@ -271,7 +271,7 @@ impl Process<'_> {
             Command::MakeDurable => self.make_durable(Purpose::Save),
             Command::CloseJournal => self.make_durable(Purpose::Close),
             Command::Notify(notice) => self.watcher.take(notice),
-            Command::AnswerOrder(..) => {}
+            Command::AnswerOrder(_, answer) => self.world.log(|| format!("a person is answered {answer:?}")),
             Command::CatchUpClock => self.inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,
             Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),

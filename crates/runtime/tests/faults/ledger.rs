@@ -2,11 +2,12 @@
 
 use crate::plan::BALANCE;
 use crate::truth::{Trade, Truth};
-use crate::watcher::is_unfinished;
+use crate::watcher::{READ_AT_MOST, is_unfinished};
 use crate::world::World;
 use candlewick_broker::Account;
 use candlewick_engine::{IntentState, Session, TradeBook};
 use candlewick_journal::StoredLine;
+use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
 /// Holds the ledger to the venue's trades.
@@ -53,22 +54,37 @@ fn check_deposits(
         book.rows().iter().filter_map(|row| book.venue_id(row)).map(|id| id.to_string()).collect();
     let is_claimed = |trade: &Trade| claimed.contains(&trade.id);
     let unclaimed = truth.shown_by(|trade| !is_claimed(trade));
-    // One that became an intent's only later was nobody's before.
+    // One that became an intent's only later was nobody's before, whether any deposit stands before that or the last.
     let strange = truth.shown_by(|trade| !is_claimed(trade) || trade.intent.is_none());
+    let last = lines.iter().rposition(|stored| stored.line.body.contains("\"deposit\""));
+    let later = &lines[last.unwrap_or(0)..];
+    let is_claimed_later = |trade: &Trade| {
+        let name = format!("\"venue_id\":\"{}\"", trade.id);
+        trade.intent.is_none() && later.iter().any(|stored| stored.line.body.contains(&name))
+    };
+    let unbooked = truth.shown_by(|trade| !is_claimed(trade) || is_claimed_later(trade));
     // What real money brought is no part of the wallet.
     let real = truth.trades.iter().filter(|trade| is_claimed(trade) && trade.order.account == Account::Real);
     let mut beside = BTreeSet::from([0]);
     for trade in real {
         beside.extend(beside.clone().into_iter().map(|sum| sum - trade.profit));
     }
+    // A wallet that follows a list which lags for longer than it may lacks what trades of ours did.
+    let habits = &world.plan.habits;
+    if let Some(last) = last.filter(|_| habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)) {
+        let at = lines[last].line.received;
+        let shown = at - Millis::new(habits.wallet_lag_ms) - READ_AT_MOST;
+        for by in truth.not_shown(shown, |trade| is_claimed(trade) && trade.request_time <= at) {
+            beside.extend(beside.clone().into_iter().map(|sum| sum - by));
+        }
+    }
     // The last of it may have been booked before a later second trade was.
     let so_far =
         (0..=lines.len()).filter(|count| *count == 0 || lines[count - 1].line.body.contains("second_trade"));
     let so_far = so_far.map(|count| second_trade_profits(lines[..count].iter()));
     let mut sums = so_far.chain([second_trade_profits(lines.iter()) - seconds_open]).map(|sum| sum + booked);
-    let is_shown = |sum: i64| {
-        beside.iter().any(|beside| unclaimed.contains(&(sum - beside)) || strange.contains(&(sum - beside)))
-    };
+    let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));
+    let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
     world.require(sums.any(is_shown), || {
         format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
     });

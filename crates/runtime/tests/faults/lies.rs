@@ -11,11 +11,13 @@
 //! | `AnswersUnknownId` | the order; the answer has an id that no trade has | the trade stays open and is asked for; our own is reported |
 //! | `AnswersAhead` | the order; only the answer says that it was asked for in half an hour | it counts from now |
 //! | `PaysTooMuch` | the payout, and the wallet follows it | halted, and booked as the venue says |
+//! | `HasPayout` | the payout; every record has one that none can be | halted, and booked as the venue says |
 //! | `HasTime(moment, _)` | the order, at its times; every record has a time that cannot be | the time is not believed, and said; everything else as if it were missing |
 //! | `EndsWith(_)` | the figure: nobody can end so, and the wallet follows it | booked as the venue says, and halted |
 //! | `EndsBeside` | the figure, which is a little beside the payout; the wallet follows it | booked as the venue says, with an alarm |
 //! | `RecordOfAnother(_)` | the order; for a minute the record by its id is of another trade | not booked, said, asked for again |
 //! | `NotFoundById` | the order; only the list knows it | found in the list |
+//! | `Vanishes` | the order, and the wallet follows it; from its close on neither the id nor the list knows it | halted or said after its patience, and settled by a person |
 //! | `ListedOtherwise`, `ListedProfit`, `ListedTwice` | the record by its id; the list says another end, or both | booked by the record, with an alarm |
 //! | `Reopens` | the end that was said first; later the list says that it runs | booked once, with an alarm |
 //! | balances below zero, missing, with noise | the balance without it | an alarm, never a booking |
@@ -41,12 +43,16 @@ const MISTAKEN_FOR: Millis = Millis::from_seconds(60);
 const AHEAD: Millis = Millis::from_seconds(1_800);
 /// What a win pays that pays too much, in percent.
 const TOO_MUCH: i64 = 900;
+/// What no win pays, in percent.
+const IMPOSSIBLE_PAYOUT: Decimal = Decimal::from_parts(80, 0, 0, true, 0);
 /// How long after its settlement a trade is listed as running once more.
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
 /// What is said of a trade that no answer explains.
 const UNEXPLAINED: &str = "explained by no intent";
 const SECOND: &str = "asked for one trade";
+/// What is said of one that the venue does not have.
+pub(crate) const MISSING: &str = "the venue has had no trade";
 
 /// What an order says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,10 +112,13 @@ pub(crate) enum Lie {
     HasTime(Moment, BadTime),
     /// Nine times the stake for a win.
     PaysTooMuch,
+    HasPayout,
     EndsWith(Impossible),
     EndsBeside,
     RecordOfAnother(Another),
     NotFoundById,
+    /// Once it was known, from its close on.
+    Vanishes,
     ListedOtherwise,
     ListedProfit,
     ListedTwice,
@@ -146,9 +155,12 @@ const SETTLING: [Lie; 22] = [
 ];
 
 /// After these the run halts, or what is wrong stands in an alarm.
-const HALTING: [Lie; 17] = [
+const HALTING: [Lie; 20] = [
     Takes(Term::Expiry),
     Lie::PaysTooMuch,
+    Lie::HasPayout,
+    Lie::Vanishes,
+    Lie::Vanishes,
     Takes(Term::Amount),
     Takes(Term::Symbol),
     Takes(Term::Direction),
@@ -259,6 +271,7 @@ impl Lie {
                 | Self::Answers(Term::Symbol | Term::Direction)
                 | Self::AnswersStrangersId
                 | Self::AnswersUnknownId
+                | Self::Vanishes
         )
     }
 
@@ -266,7 +279,9 @@ impl Lie {
     /// a short record says.
     pub(crate) fn is_heard(self, outcome: Outcome) -> bool {
         match self {
-            Self::Takes(Term::Amount | Term::Symbol | Term::Account) | Self::PaysTooMuch => {
+            Self::Takes(Term::Amount | Term::Symbol | Term::Account)
+            | Self::PaysTooMuch
+            | Self::HasPayout => {
                 matches!(outcome, Outcome::Won | Outcome::Lost)
             }
             Self::EndsWith(_) => true,
@@ -284,13 +299,14 @@ impl Lie {
                 &["direction is", UNEXPLAINED, SECOND]
             }
             Self::Takes(Term::Account) | Self::Answers(Term::Account) => &["account is"],
-            Self::PaysTooMuch => &["is to pay"],
+            Self::PaysTooMuch | Self::HasPayout => &["is to pay"],
+            Self::Vanishes => &[MISSING],
             Self::EndsWith(_) => &["ended with"],
             Self::EndsBeside => &["settled wrongly"],
             Self::AnswersStrangersId => {
                 &["amount is", "symbol is", "direction is", "is of another trade", UNEXPLAINED, SECOND]
             }
-            Self::AnswersUnknownId => &[UNEXPLAINED, SECOND],
+            Self::AnswersUnknownId => &[UNEXPLAINED, SECOND, MISSING],
             _ => &[],
         }
     }
@@ -349,6 +365,9 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
                 Negative => Millis::new(-5),
             });
         }
+        (Lie::HasPayout, _) => {
+            report.impossible_payout = report.payout.take().map(|_| IMPOSSIBLE_PAYOUT);
+        }
         (RecordOfAnother(another), Place::ById) if now < trade.settles_at + MISTAKEN_FOR => {
             match another {
                 Another::Id => UNKNOWN_ID.clone_into(&mut report.id),
@@ -374,6 +393,17 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
 /// Whether the record by its id is of another trade at a moment.
 pub(crate) fn is_mistaken(trade: &Trade, now: Millis) -> bool {
     matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.settles_at + MISTAKEN_FOR
+}
+
+/// Whether the venue has no such trade any more: one that was known, and whose end was not.
+pub(crate) fn has_vanished(world: &World, trade: &Trade) -> bool {
+    let is_open = |intent: u64| {
+        let disk = world.disk();
+        disk.answered.get(&intent).is_some_and(|id| *id == trade.id) && !disk.settled.contains(&intent)
+    };
+    trade.lie == Some(Lie::Vanishes)
+        && world.time.now() >= trade.close_time
+        && trade.intent.is_some_and(is_open)
 }
 
 fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {

@@ -23,6 +23,10 @@ pub(crate) struct Disk {
     pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
     /// Which trade each intent is, of those that are known.
     pub(crate) answered: BTreeMap<u64, String>,
+    /// Intents that settled as the venue says.
+    pub(crate) settled: BTreeSet<u64>,
+    /// Trades that count as second ones of requests.
+    pub(crate) seconds: BTreeSet<String>,
 }
 
 impl Disk {
@@ -42,6 +46,7 @@ enum Status {
     Begun,
     NotOpened { reserved_until: Millis },
     Opened(VenueId),
+    Settled,
     Known,
 }
 
@@ -77,6 +82,9 @@ impl CrashingJournal {
             let (seq, before) =
                 disk.lines.last().map_or((0, ChainHash::GENESIS), |last| (last.seq, last.hash));
             disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
+            if line.kind == LineKind::Note {
+                disk.seconds.extend(second_trade_of(&line.body));
+            }
             disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
         }
         for (intent, status) in self.statuses.drain(..) {
@@ -86,6 +94,10 @@ impl CrashingJournal {
                 Status::Opened(id) => {
                     disk.answered.insert(intent, id.as_str().to_owned());
                     disk.unclear.remove(&intent)
+                }
+                Status::Settled => {
+                    disk.settled.insert(intent);
+                    None
                 }
                 Status::Known => disk.unclear.remove(&intent),
             };
@@ -120,6 +132,13 @@ impl Recorder for CrashingJournal {
     }
 }
 
+/// The trade that a note says to be a second one of a request.
+fn second_trade_of(note: &str) -> Option<String> {
+    let note: serde_json::Value = serde_json::from_str(note).ok()?;
+    note["second_of"].as_u64()?;
+    Some(note["unexplained"].as_str()?.to_owned())
+}
+
 fn status_of(event: &EventKind) -> Option<(u64, Status)> {
     let (intent, status) = match event {
         EventKind::NotOpened { intent, reserved_until } => {
@@ -128,6 +147,7 @@ fn status_of(event: &EventKind) -> Option<(u64, Status)> {
         EventKind::Adopted(opened) | EventKind::Opened(opened) => {
             (opened.intent, opened.venue_id.map_or(Status::Known, Status::Opened))
         }
+        EventKind::Settled(settled) => (settled.intent, Status::Settled),
         EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
         _ => return None,
     };

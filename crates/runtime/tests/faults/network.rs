@@ -4,7 +4,7 @@
 use crate::body;
 use crate::dice::Dice;
 use crate::garbage;
-use crate::lies::Lie;
+use crate::lies::{self, Lie};
 use crate::others::{self, Reach};
 use crate::plan::{Habits, Withholding};
 use crate::records;
@@ -156,7 +156,9 @@ impl ModelNetwork {
             ["token", "trades", id] => {
                 let truth = world.truth();
                 match truth.find(id) {
-                    Some(trade) if trade.lie != Some(Lie::NotFoundById) => {
+                    Some(trade)
+                        if trade.lie != Some(Lie::NotFoundById) && !lies::has_vanished(world, trade) =>
+                    {
                         let report = records::alone(world, trade, world.time.now());
                         let is_short = world.plan.habits.is_short_by_id;
                         body::Page::ok(&if is_short { body::short(&report) } else { body::trade(&report) })

@@ -268,6 +268,7 @@ impl People {
             world.note_slow_list();
         }
         let mut orders = end_doubts(world, seen);
+        orders.extend(settle_missing(world, seen));
         if seen.lock().unwrap().is_halted && world.dice().one_in(RESUMED_ONE_IN) {
             orders.push(ControlOrder::Resume);
         }
@@ -305,13 +306,8 @@ async fn attend(
 /// Why it is not quiet, for whoever reads of it.
 fn missing(world: &World, seen: &Mutex<Seen>) -> String {
     let (seen, truth) = (seen.lock().unwrap(), world.truth());
-    let since = world.journal_began();
-    let missing: Vec<_> = truth
-        .trades
-        .iter()
-        .filter(|trade| !trade.is_accounted_for((&seen.settled, &seen.open), &seen.reported, since))
-        .map(|trade| trade.id.as_str())
-        .collect();
+    let missing = truth.unaccounted(world, &seen.accounts());
+    let missing: Vec<_> = missing.iter().map(|trade| trade.id.as_str()).collect();
     let (unfinished, staked) = (seen.unfinished, seen.open_stakes);
     format!(
         "{unfinished} unfinished, {staked} at stake, not accounted for {missing:?}, quiet venue {}",
@@ -323,27 +319,41 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     let seen = seen.lock().unwrap();
     let truth = world.truth();
     let has_traded = world.time.elapsed() > world.plan.trading;
-    has_traded
-        && truth.is_quiet()
-        && seen.is_over()
-        && truth.is_all_accounted_for((&seen.settled, &seen.open), &seen.reported, world.journal_began())
+    // What was counted and not named is named by the next run.
+    let is_accounted_for = || {
+        let missing = truth.unaccounted(world, &seen.accounts());
+        missing.len() <= seen.unnamed && missing.iter().all(|trade| trade.intent.is_none())
+    };
+    has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for()
 }
 
 /// A person looks at the venue's own pages and says what became of an intent.
 fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
     let mut orders = Vec::new();
-    let asked: Vec<u64> = seen.lock().unwrap().asked.iter().copied().collect();
+    let (asked, reported) = {
+        let seen = seen.lock().unwrap();
+        (seen.asked.clone(), seen.reported.clone())
+    };
     for number in asked {
         // It is taken as not opened already, and somebody is asked whether that is so.
         let is_given_up = world.disk().unclear.get(&number).is_some_and(Option::is_some);
+        let seconds = world.disk().seconds.clone();
         let mut truth = world.truth();
         truth.show(number);
+        // As another intent's second trade; or, by a clock that was far off, as nobody's and unlike what was asked for then.
+        let is_counted = truth.of_intent(number).is_some_and(|trade| {
+            let is_unlike = world.is_far_off() && trade.lie.is_some_and(Lie::is_unlike_asked);
+            seconds.contains(&trade.id) || (is_unlike && reported.contains(&trade.id))
+        });
         let resolution = match truth.of_intent(number) {
             // Somebody sees a trade that cannot be that of a request of ours.
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) && is_given_up => continue,
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) => Resolution::NotOpened,
             // Nobody confirms a record that is not the trade that the venue's pages show.
             Some(trade) if lies::is_mistaken(trade, world.time.now()) => continue,
+            // It is accounted for already, and cannot be adopted.
+            Some(_) if is_given_up && is_counted => continue,
+            Some(_) if is_counted => Resolution::NotOpened,
             Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),
             None if is_given_up || truth.is_underway(number) => continue,
             None => Resolution::NotOpened,
@@ -354,4 +364,20 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         orders.push(order);
     }
     orders
+}
+
+/// A person says how a trade ended that the venue does not have any more, by its own pages.
+fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
+    let missing = seen.lock().unwrap().missing.clone();
+    let truth = world.truth();
+    let over = missing.into_iter().filter_map(|number| {
+        let trade = truth.of_intent(number)?;
+        (trade.lie == Some(Lie::Vanishes) && trade.is_settled).then_some((number, trade.outcome))
+    });
+    let order = |(number, outcome)| ControlOrder::Resolve {
+        intent: candlewick_engine::IntentId::new(number),
+        resolution: Resolution::Settled(outcome),
+        reason: "seen".to_owned(),
+    };
+    over.map(order).collect()
 }

@@ -1,7 +1,7 @@
 //! Questions of a coordinator at the model venue, step by step: what an adapter promises of their answers, whatever happens
 //! on the way.
 
-use crate::lies::Lie;
+use crate::lies::{self, Lie};
 use crate::network::SLOWEST_MS;
 use crate::plan::Length;
 use crate::records;
@@ -141,9 +141,8 @@ impl Asking {
             return Said::Page;
         }
         // An adapter knows a whole list by its length; where the venue does not say it, by no row having come twice.
-        let now = world.time.now();
         let truth = world.truth();
-        let mut listed = truth.trades.iter().filter(|trade| trade.listed_from <= now);
+        let mut listed = truth.trades.iter().filter(|trade| records::is_listed(world, trade));
         let is_whole = listed.all(|trade| self.listing.trades.contains_key(&trade.id));
         let is_known =
             world.plan.habits.length != Length::Unstated || page.number == 1 || self.listing.repeats == 0;
@@ -224,7 +223,7 @@ impl Asking {
 /// What is known of a trade by its identifier. Where the venue says little of a trade alone, its adapter looks into the list.
 fn said_of(world: &World, id: &str, is_all: bool) -> Said {
     let truth = world.truth();
-    let Some(trade) = truth.find(id) else {
+    let Some(trade) = truth.find(id).filter(|trade| !lies::has_vanished(world, trade)) else {
         return Said::Failed(BrokerError::NotFound { text: id.to_owned() });
     };
     let now = world.time.now();

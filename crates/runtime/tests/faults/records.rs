@@ -35,12 +35,17 @@ pub(crate) struct Page {
     pub(crate) unreadable: usize,
 }
 
+/// Whether the list has a trade.
+pub(crate) fn is_listed(world: &World, trade: &Trade) -> bool {
+    trade.listed_from <= world.time.now() && !lies::has_vanished(world, trade)
+}
+
 /// A page of the list.
 pub(crate) fn page(world: &World, number: u64, most: u64) -> Page {
-    let (habits, now) = (&world.plan.habits, world.time.now());
+    let habits = &world.plan.habits;
     let truth = world.truth();
     let mut dice = world.dice();
-    let mut listed: Vec<&Trade> = truth.trades.iter().filter(|trade| trade.listed_from <= now).collect();
+    let mut listed: Vec<&Trade> = truth.trades.iter().filter(|trade| is_listed(world, trade)).collect();
     match habits.order {
         Order::NewestFirst => listed.sort_by_key(|trade| std::cmp::Reverse(trade.request_time)),
         Order::Mixed => {

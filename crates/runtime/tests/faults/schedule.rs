@@ -5,6 +5,7 @@ use crate::fuse::Crash;
 use crate::ledger;
 use crate::lies::Lie;
 use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
+use crate::truth::Accounts;
 use crate::watcher::is_unfinished;
 use crate::world::{Layer, Logging, World};
 use candlewick_broker::Account;
@@ -159,6 +160,9 @@ enum Goes {
 
 /// The reckoning, while time stands.
 fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) {
+    for trade in &world.truth().trades {
+        world.log(|| format!("{} of intent {:?} had the lie {:?}", trade.id, trade.intent, trade.lie));
+    }
     reckon(world, folded);
     counts.intents = world.disk().intents.len() as u64;
     counts.trades = world.truth().trades.len() as u64;
@@ -250,7 +254,8 @@ impl Folded {
         let open: BTreeSet<u64> =
             rows.iter().filter(|row| is_unfinished(row)).map(|row| row.approved.intent().number()).collect();
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
-        is_over && world.truth().is_all_accounted_for((&settled, &open), &reported, world.journal_began())
+        let accounts = Accounts { settled: &settled, open: &open, reported: &reported };
+        is_over && world.truth().unaccounted(world, &accounts).is_empty()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::dice::{Dice, mix};
 use crate::lies::{Lie, Lies};
 use crate::plan::{BALANCE, Habits, Plan, Withholding};
+use crate::world::World;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
@@ -98,6 +99,15 @@ pub(crate) enum RequestState {
     Accepted(usize),
 }
 
+/// What is known of the trades in a run, or by a journal.
+pub(crate) struct Accounts<'a> {
+    pub(crate) settled: &'a BTreeSet<u64>,
+    /// Intents whose trades are open.
+    pub(crate) open: &'a BTreeSet<u64>,
+    /// Trades that were reported as explained by no intent.
+    pub(crate) reported: &'a BTreeSet<String>,
+}
+
 /// All of it.
 pub(crate) struct Truth {
     seed: u64,
@@ -145,21 +155,18 @@ impl Trade {
         self.lie.is_some_and(Lie::is_unlike_asked) && self.order.account == Account::Real
     }
 
-    /// Whether it is settled for the program too, or was reported if it is another's.
-    pub(crate) fn is_accounted_for(
-        &self,
-        (settled, open): (&BTreeSet<u64>, &BTreeSet<u64>),
-        reported: &BTreeSet<String>,
-        since: Millis,
-    ) -> bool {
+    /// Whether it is settled for the program too, or was reported if it is another's, or another passed for it.
+    fn is_accounted_for(&self, accounts: &Accounts<'_>, is_passed_for: bool, since: Millis) -> bool {
+        let is_reported = accounts.reported.contains(&self.id);
         match self.intent {
             Some(_) if self.is_of_real_money() => true,
-            Some(intent) if self.lie.is_some_and(Lie::may_stay_open) && open.contains(&intent) => true,
-            // One of before the journal, as our clock took it, is nobody's (see `reckon`).
-            Some(intent) => {
-                settled.contains(&intent) || reported.contains(&self.id) || self.request_time < since
+            Some(_) if is_passed_for => is_reported || self.request_time < since,
+            Some(intent) if self.lie.is_some_and(Lie::may_stay_open) && accounts.open.contains(&intent) => {
+                true
             }
-            None => !self.is_alarming(since) || reported.contains(&self.id) || self.is_taken_for_ours,
+            // One of before the journal, as our clock took it, is nobody's (see `reckon`).
+            Some(intent) => accounts.settled.contains(&intent) || is_reported || self.request_time < since,
+            None => !self.is_alarming(since) || is_reported || self.is_taken_for_ours,
         }
     }
 }
@@ -365,6 +372,12 @@ impl Truth {
         sums.chain([0]).collect()
     }
 
+    /// What some trades did that the wallet showed only after a moment.
+    pub(crate) fn not_shown(&self, at: Millis, is_one: impl Fn(&Trade) -> bool) -> Vec<i64> {
+        let changes = self.changes.iter().filter(|(since, ..)| *since > at);
+        changes.filter(|(.., place)| is_one(&self.trades[*place])).map(|(_, by, _)| *by).collect()
+    }
+
     /// Another reading of the wallets; its number.
     pub(crate) const fn next_reading(&mut self) -> u64 {
         self.readings += 1;
@@ -405,14 +418,17 @@ impl Truth {
         self.arrivals.values().any(|arrival| arrival.request.intent() == Some(intent))
     }
 
-    /// Whether the trades of all intents are settled for the program too, and those of other programs reported.
-    pub(crate) fn is_all_accounted_for(
-        &self,
-        (settled, open): (&BTreeSet<u64>, &BTreeSet<u64>),
-        reported: &BTreeSet<String>,
-        since: Millis,
-    ) -> bool {
-        self.trades.iter().all(|trade| trade.is_accounted_for((settled, open), reported, since))
+    /// Trades of intents that are not settled for the program, and those of other programs that were not reported.
+    pub(crate) fn unaccounted(&self, world: &World, accounts: &Accounts<'_>) -> Vec<&Trade> {
+        let since = world.journal_began();
+        let disk = world.disk();
+        // Another program's trade is the intent's, as the program knows it.
+        let is_passed_for = |trade: &Trade| {
+            let known = trade.intent.and_then(|intent| disk.answered.get(&intent));
+            known.is_some_and(|id| self.find(id).is_some_and(|other| other.is_taken_for_ours))
+        };
+        let is_missing = |trade: &&Trade| !trade.is_accounted_for(accounts, is_passed_for(trade), since);
+        self.trades.iter().filter(is_missing).collect()
     }
 
     /// Whether nothing is on its way or open.

@@ -1,10 +1,11 @@
 //! Watches a run, and holds every step of it to the invariants.
 
-use crate::lies::Lie;
+use crate::alarms::WHILE_HALTED;
+use crate::lies::{Lie, MISSING};
 use crate::limits;
 use crate::network::WITHHELD_MS;
 use crate::plan::Withholding;
-use crate::truth::{Trade, Truth};
+use crate::truth::{Accounts, Trade, Truth};
 use crate::world::World;
 use candlewick_broker::Account;
 use candlewick_engine::{
@@ -19,12 +20,13 @@ use std::sync::{Arc, Mutex};
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
 
 /// What is never said where the venue does not lie.
-const FALSE_WITHOUT_LIES: [&str; 7] = [
+const FALSE_WITHOUT_LIES: [&str; 8] = [
     "halted: ",
     "which is not believed",
     "is of another trade",
     "which is another intent's",
     "was booked as",
+    MISSING,
     "shows no demo wallet",
     "the demo wallet holds",
 ];
@@ -32,8 +34,11 @@ const FALSE_WITHOUT_LIES: [&str; 7] = [
 /// What is said of a second trade of one request, before its name.
 const SECOND_TRADE: &str = "asked for one trade, and the venue has a second one, ";
 
+/// What is said of trades that no intent explains, after their number, where they are too many to be named.
+const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
+
 /// How long the list and the wallet are read at most.
-const READ_AT_MOST: Millis = Millis::from_seconds(60);
+pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
 /// What is known of a run while it lasts.
 #[derive(Default)]
@@ -42,9 +47,13 @@ pub(crate) struct Seen {
     doubts: BTreeMap<u64, Millis>,
     /// Intents that a person has been asked about.
     pub(crate) asked: BTreeSet<u64>,
+    /// Intents whose trades the venue does not have any more, as a person was told.
+    pub(crate) missing: BTreeSet<u64>,
     pub(crate) settled: BTreeSet<u64>,
     /// Trades that were reported as explained by no intent.
     pub(crate) reported: BTreeSet<String>,
+    /// How many more were counted without their names: the next run names them.
+    pub(crate) unnamed: usize,
     /// Intents whose trades are open.
     pub(crate) open: BTreeSet<u64>,
     /// Intents that are in flight, in doubt or open.
@@ -73,6 +82,11 @@ impl Seen {
             is_halted: world.disk().is_halted(),
             ..Self::default()
         }
+    }
+
+    /// What it knows of the venue's trades.
+    pub(crate) const fn accounts(&self) -> Accounts<'_> {
+        Accounts { settled: &self.settled, open: &self.open, reported: &self.reported }
     }
 
     /// Whether every intent is over, as far as is known.
@@ -131,10 +145,17 @@ impl Watcher {
     fn take_warning(&self, text: &str, seen: &mut Seen) {
         self.world.log(|| text.to_owned());
         self.world.note_said(text);
+        // Nobody is halted twice: whoever resumes was told of it.
+        if seen.is_halted && [" differs: ", " is to pay "].iter().any(|words| text.contains(words)) {
+            self.world.note_said(&format!("{WHILE_HALTED}{text}"));
+        }
         if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
             let id = rest.split(' ').next().unwrap();
             self.check_strange(id);
             seen.reported.insert(id.to_owned());
+        }
+        if let Some((more, _)) = text.split_once(MORE_TRADES) {
+            seen.unnamed += more.parse::<usize>().unwrap();
         }
         if let Some((_, id)) = text.split_once(SECOND_TRADE) {
             self.check_strange(id);
@@ -153,6 +174,11 @@ impl Watcher {
         let is_of_lies =
             !is_of_twins && !is_strangers && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
         self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
+        let named = text.split_once(MISSING).and_then(|(_, rest)| rest.split_once(" of intent "));
+        if let Some(number) = named.and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()) {
+            self.world.require(seen.is_halted, || format!("not halted: {text}"));
+            seen.missing.insert(number);
+        }
         let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
         if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
             seen.doubts.remove(&number);
@@ -186,10 +212,13 @@ impl Watcher {
                 Self::end_doubt(*intent, seen);
                 self.check_absent(*intent, seen);
             }
-            EventKind::Settled(settled) => {
-                seen.open.remove(&settled.intent.number());
-                seen.settled.insert(settled.intent.number());
-                self.check_settled(settled);
+            EventKind::Settled(Settled { intent, outcome, profit, .. })
+            | EventKind::SettledByPerson { intent, outcome, profit } => {
+                for names in [&mut seen.open, &mut seen.missing] {
+                    names.remove(&intent.number());
+                }
+                seen.settled.insert(intent.number());
+                self.check_settled(*intent, (*outcome, profit.minor()));
             }
             _ => {}
         }
@@ -212,11 +241,14 @@ impl Watcher {
             (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
             _ => {}
         }
-        // A trade whose own intent was told another name is anybody's who asked for the same.
-        let is_anybodys = truth
-            .find(id.as_str())
-            .and_then(|trade| trade.lie)
-            .is_some_and(|lie| matches!(lie, Lie::AnswersStrangersId | Lie::AnswersUnknownId));
+        // A trade whose own intent was told another name is anybody's who asked for one of its pair and account.
+        let asked = truth.order_of(intent);
+        let is_anybodys = truth.find(id.as_str()).is_some_and(|trade| {
+            let is_of_pair = asked.as_ref().is_some_and(|asked| {
+                asked.symbol == trade.order.symbol && asked.account == trade.order.account
+            });
+            is_of_pair && matches!(trade.lie, Some(Lie::AnswersStrangersId | Lie::AnswersUnknownId))
+        });
         if owner == Some(None) && self.is_taken_for_ours(intent, id.as_str(), &truth) {
             truth.take_for_ours(id.as_str());
             return;
@@ -282,7 +314,9 @@ impl Watcher {
         };
         let mut others = truth.trades.iter().filter(|other| other.id != trade.id);
         let is_clear = is_staked && truth.staked_from(trade) < shown_until && others.all(is_known);
-        let is_kept_back = is_late && !is_clear;
+        // The last whole list was read before it showed.
+        let is_unlisted = trade.listed_from > world.time.now() - READ_AT_MOST;
+        let is_kept_back = is_late && is_unlisted && !is_clear;
         if is_kept_back {
             world.note_kept_back();
         }
@@ -307,14 +341,12 @@ impl Watcher {
         });
     }
 
-    fn check_settled(&self, settled: &Settled) {
-        let intent = settled.intent;
+    fn check_settled(&self, intent: IntentId, booked: (Outcome, i64)) {
         let Some(id) = self.book.row(intent).and_then(|row| self.book.venue_id(row)) else {
             return self.world.require(false, || format!("intent {intent} settled without a trade"));
         };
         let truth = self.world.truth();
         let real = truth.find(id.as_str()).map(|trade| (trade.outcome, trade.profit));
-        let booked = (settled.outcome, settled.profit.minor());
         self.world
             .require(real == Some(booked), || format!("intent {intent} ended {booked:?}, {id} {real:?}"));
     }
