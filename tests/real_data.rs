@@ -46,11 +46,22 @@ fn agree((name, series, interval_ms, pace, durations): File) {
     }
 }
 
-/// Every strategy that decides by itself: sane figures, and the same ones in a second process.
+/// Those that decide by themselves and go by one interval.
+const STRATEGIES: [&str; 7] = [
+    "rsi-reversal",
+    "ema-cross",
+    "bollinger-reversal",
+    "macd-cross",
+    "donchian-breakout",
+    "stochastic-adx",
+    "coin",
+];
+
+/// Every one of them: sane figures, and the same ones in a second process.
 fn trade((name, series, _, _, durations): File) {
     let (symbol, interval) = series.split_once('@').unwrap();
     let data = format!("{series}={}", path_of(name).display());
-    for strategy in ["rsi-reversal", "ema-cross"] {
+    for strategy in STRATEGIES {
         let bot = format!(
             "[[bots]]\nname = \"bot\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\nstrategy = \"{strategy}\"\n\
              close_type = \"{}\"\n[risk]\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_trades_per_day = 0\n",

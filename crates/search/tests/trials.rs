@@ -258,10 +258,15 @@ const EMA: [&str; 4] = [
     "expiration_type=TIME_FIXED,CANDLE_CLOSE,NEXT_CANDLE",
 ];
 
+/// Two series, and rules that ask for both.
+const STOCHASTIC_ADX: [&str; 4] =
+    ["period=5..20", "trend=10..60", "adx_period=3..14", "close_type=01:00,02:00,05:00"];
+
 fn registry() -> Registry {
     let entries = [
         StrategyEntry::of::<rsi_reversal::RsiReversal>(),
         StrategyEntry::of::<ema_cross::EmaCross>(),
+        StrategyEntry::of::<stochastic_adx::StochasticAdx>(),
         StrategyEntry::of::<WronglyDeclared>(),
         StrategyEntry::of::<OrderDependent>(),
     ];
@@ -271,7 +276,8 @@ fn registry() -> Registry {
 #[test]
 fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
     let registry = registry();
-    let (rsi, ema) = (registry.find("rsi-reversal").unwrap(), registry.find("ema-cross").unwrap());
+    let [rsi, ema, stochastic] =
+        ["rsi-reversal", "ema-cross", "stochastic-adx"].map(|name| registry.find(name).unwrap());
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         let mut fixture = Fixture::new(rsi, (stake, risk), &RSI, 3);
@@ -281,8 +287,10 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
         trades += fixture.check(DeclarationUse::Ignored, 2, seed + 100);
         let fixture = Fixture::new(ema, (stake, risk), &EMA, 2);
         trades += fixture.check(DeclarationUse::Trusted, 2, seed);
+        let fixture = Fixture::new(stochastic, (stake, risk), &STOCHASTIC_ADX, 2);
+        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
     }
-    // 104 trials.
+    // 130 trials.
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
 }
 

@@ -84,4 +84,29 @@ mod tests {
             }
         }
     }
+
+    /// A value whose folds are counted.
+    #[derive(Clone, Copy, Debug, Default)]
+    struct Counted;
+
+    thread_local! {
+        static FOLDS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    impl Fold for Counted {
+        fn then(self, _: Self) -> Self {
+            FOLDS.set(FOLDS.get() + 1);
+            self
+        }
+    }
+
+    #[test]
+    fn a_value_costs_three_folds_at_most_whatever_the_period() {
+        for period in [1, 2, 20, 1_000] {
+            let mut window = Window::new(period);
+            FOLDS.set(0);
+            (0..10_000).for_each(|_| _ = window.update(Counted));
+            assert!(FOLDS.get() <= 30_000, "period {period}: {}", FOLDS.get());
+        }
+    }
 }
