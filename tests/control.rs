@@ -314,6 +314,25 @@ fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &
     assert_eq!(second.end(), Some(130));
 }
 
+/// It is neither written to nor followed, and a person is told why no file was made; the order in the journal halts.
+#[test]
+fn a_pipe_or_a_link_in_the_place_of_the_halt_file_is_refused() {
+    for link in [false, true] {
+        let folder = Folder::new();
+        recording::write(&folder.path("candlewick.db"), []);
+        let place = folder.path("candlewick.db.HALT");
+        if link {
+            std::os::unix::fs::symlink(folder.path("mine"), &place).unwrap();
+        } else {
+            assert!(Command::new("mkfifo").arg(&place).status().unwrap().success());
+        }
+        let halted = folder.run(&["halt", "--reason", "news"]);
+        let said = "what is there is no plain file: remove it";
+        assert!(halted.code == 0 && halted.stdout.contains(said), "{}{}", halted.stdout, halted.stderr);
+        assert!(!folder.path("mine").exists());
+    }
+}
+
 /// What a bot says of itself once it is halted.
 fn halted_state(folder: &Folder) -> Value {
     let mut states = (0..200).map(|_| {

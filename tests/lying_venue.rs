@@ -33,6 +33,18 @@ pub(crate) enum Place {
 /// What the venue says instead. Trades are numbered from 1.
 pub(crate) type Tell = fn(Place, usize, &mut Value);
 
+/// What a token is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A trade is to be opened.
+    Opening,
+    /// Anything else of the account.
+    Reading,
+}
+
+/// Whether the venue accepts a token.
+pub(crate) type Accepts = fn(&str, Purpose) -> bool;
+
 /// A running venue.
 pub(crate) struct LyingVenue {
     /// Where it listens.
@@ -42,6 +54,9 @@ pub(crate) struct LyingVenue {
 
 struct Books {
     tell: Tell,
+    accepts: Accepts,
+    /// For what tokens were refused, each time.
+    refused: Vec<Purpose>,
     trades: Vec<Trade>,
     demo: f64,
     readings: usize,
@@ -61,6 +76,7 @@ struct Request {
     method: String,
     path: String,
     query: String,
+    token: String,
     body: Vec<u8>,
 }
 
@@ -73,7 +89,9 @@ impl LyingVenue {
     /// The same where it is to listen.
     pub(crate) fn start_on(listener: TcpListener, tell: Tell) -> Self {
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let books = Books { tell, trades: Vec::new(), demo: 10_000.0, readings: 0, opens: 0 };
+        let (accepts, refused): (Accepts, _) = (|_, _| true, Vec::new());
+        let books =
+            Books { tell, accepts, refused, trades: Vec::new(), demo: 10_000.0, readings: 0, opens: 0 };
         let books = Arc::new(Mutex::new(books));
         let served = Arc::clone(&books);
         std::thread::spawn(move || {
@@ -90,9 +108,19 @@ impl LyingVenue {
         self.books.lock().unwrap().open(order.to_string().as_bytes());
     }
 
-    /// How many opens were asked for.
+    /// From now on accepts these tokens alone.
+    pub(crate) fn accept(&self, accepts: Accepts) {
+        self.books.lock().unwrap().accepts = accepts;
+    }
+
+    /// How many opens were asked for, and taken.
     pub(crate) fn opens(&self) -> usize {
         self.books.lock().unwrap().opens
+    }
+
+    /// How often a token was refused for this.
+    pub(crate) fn refused(&self, purpose: Purpose) -> usize {
+        self.books.lock().unwrap().refused.iter().filter(|refused| **refused == purpose).count()
     }
 }
 
@@ -119,7 +147,7 @@ fn serve(stream: &TcpStream, books: &Mutex<Books>) {
 
 fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut first = String::new();
-    let mut length = 0;
+    let (mut length, mut token) = (0, String::new());
     while first.trim().is_empty() {
         first.clear();
         if reader.read_line(&mut first).ok()? == 0 {
@@ -132,6 +160,8 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
         let Some((name, value)) = line.split_once(':') else { break };
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok()?;
+        } else if name.eq_ignore_ascii_case("api-token") {
+            value.trim().clone_into(&mut token);
         }
     }
     let mut body = vec![0; length];
@@ -139,7 +169,7 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut words = first.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    Some(Request { method, path: path.to_owned(), query: query.to_owned(), body })
+    Some(Request { method, path: path.to_owned(), query: query.to_owned(), token, body })
 }
 
 impl Request {
@@ -159,6 +189,11 @@ impl Books {
     fn answer(&mut self, request: &Request) -> (&'static str, Value) {
         self.end_trades();
         let segments: Vec<&str> = request.path.split('/').skip(1).collect();
+        let purpose = if request.method == "POST" { Purpose::Opening } else { Purpose::Reading };
+        if segments.first() == Some(&"token") && !(self.accepts)(&request.token, purpose) {
+            self.refused.push(purpose);
+            return ("401 Unauthorized", json!({ "statusCode": 401, "message": "Invalid token" }));
+        }
         let body = match (request.method.as_str(), segments.as_slice()) {
             ("GET", ["token", "users", "me"]) => {
                 let mut user = json!({ "id": USER, "active": true });

@@ -45,6 +45,7 @@ mod recording;
 mod regimes;
 mod relay;
 mod reload;
+mod renewed_token;
 mod replay;
 mod resolve;
 mod restart;

@@ -10,7 +10,7 @@ use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 
 /// A journal that ends where a process died: right after intent 3 was durable.
-fn crashed() -> Folder {
+pub(crate) fn crashed() -> Folder {
     let folder = folder();
     record_in_lock_step(&folder);
     let recorded = lines(&folder.path("run.db"));
@@ -152,7 +152,7 @@ fn what_cannot_be_resolved_is_refused_and_changes_nothing() {
 
 /// As if it had been recorded at a venue that is still there.
 #[cfg(unix)]
-fn crashed_demo() -> Folder {
+pub(crate) fn crashed_demo() -> Folder {
     let folder = crashed();
     let of_demo = lines(&folder.path("crashed.db")).into_iter().map(|stored| {
         let body = stored.line.body.replace("\"trading\":\"sandbox\"", "\"trading\":\"demo\"");

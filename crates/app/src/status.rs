@@ -3,6 +3,7 @@
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use crate::error::AppError;
+use crate::live::lost_with_venue;
 use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, TradeBook};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, StrangeTrade, TradingMode, VerdictLine, table, utc};
@@ -42,6 +43,8 @@ pub struct Status {
     pub in_flight: Vec<u64>,
     /// Numbers of intents that may or may not be trades.
     pub in_doubt: Vec<u64>,
+    /// Numbers of intents whose trades were under way when their embedded venue ended with its process: nobody has them.
+    pub lost_with_venue: Vec<u64>,
     /// Trades of the account that no intent explains: second trades of requests, and strangers'.
     pub strange_trades: Vec<StrangeTrade>,
     /// When the wallet was last read.
@@ -62,6 +65,9 @@ pub struct Status {
     pub last_event: Millis,
     /// How many entries the journal has.
     pub entries: u64,
+    /// Whether its venue was embedded and has ended: nothing is waited for, and its clock stands still.
+    #[serde(skip)]
+    has_venue_ended: bool,
     /// How many decimals the wallet keeps.
     #[serde(skip)]
     decimals: usize,
@@ -104,6 +110,9 @@ impl Status {
         };
         // Its wallet is the run's own, and is read once.
         let is_paper = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Paper));
+        let has_ended = bot.is_none() && holder.as_ref().is_none_or(|holder| !holder.alive);
+        let lost = if has_ended { lost_with_venue(&contents) } else { Vec::new() };
+        let is_sandbox = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Sandbox));
         Ok(Self {
             journal: url.to_string(),
             holder,
@@ -118,6 +127,7 @@ impl Status {
             open: in_state(IntentState::Open),
             in_flight: in_state(IntentState::InFlight),
             in_doubt: in_state(IntentState::InDoubt),
+            lost_with_venue: lost.into_iter().map(IntentId::number).collect(),
             strange_trades: contents.strangers(),
             wallet_read: contents.wallet_read().filter(|_| !is_paper),
             settled: in_state(IntentState::Settled).len(),
@@ -128,6 +138,7 @@ impl Status {
             audit_findings: contents.audit_findings(None),
             last_event: contents.last.line.received,
             entries: contents.last.seq,
+            has_venue_ended: is_sandbox && has_ended,
             decimals: scale.decimals() as usize,
         })
     }
@@ -152,6 +163,9 @@ impl Status {
 
     /// The moment that this is the status of. Of a bot that holds the journal and does not answer, the journal's clock knows it.
     fn now(&self) -> Millis {
+        if self.has_venue_ended {
+            return self.last_event;
+        }
         let read = self.holder.as_ref().map_or(self.last_event, |holder| holder.read);
         self.bot.as_ref().map_or(read, |bot| bot.at)
     }
@@ -176,6 +190,12 @@ impl Status {
 
     fn trouble(&self) -> String {
         let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("; ")).unwrap_or_default();
+        if !self.lost_with_venue.is_empty() {
+            let lost = intents(&self.lost_with_venue);
+            return format!(
+                "the embedded venue ended with its process, and with it the trades of intents {lost}"
+            );
+        }
         if troubles.is_empty() { "none known".to_owned() } else { troubles }
     }
 

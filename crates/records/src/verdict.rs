@@ -1,6 +1,6 @@
 //! The verdict on one bot, as machines and people read it.
 
-use crate::{EdgeIntervals, utc};
+use crate::{EdgeIntervals, counted, utc};
 use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{EdgeTest, Verdict};
@@ -71,6 +71,7 @@ impl VerdictLine {
     /// The verdict in a sentence.
     pub fn words(&self) -> String {
         let Self { bot, trades, account_for, account_against, threshold_for, threshold_against, .. } = self;
+        let trades = counted(*trades, "trade", "trades");
         let (needed, against) = (threshold_words(*threshold_for), threshold_words(Some(*threshold_against)));
         let verdict = self
             .no_longer_held_since
@@ -83,7 +84,7 @@ impl VerdictLine {
             more => format!(" ({more} whose ends a person said are left out)"),
         };
         format!(
-            "{bot}: {verdict}; {trades} trades{said}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
+            "{bot}: {verdict}; {trades}{said}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
         )
     }
 }

@@ -60,6 +60,8 @@ impl Broker for HttpBroker {
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
+        // Asked for at a steady pace while a token is refused.
+        self.look_for_next_token().await;
         let wallets = self.ask_wallets().await?;
         Ok(wallets.map(|wallets| Balances {
             demo: sum_of(&wallets, &WalletType::Demo),

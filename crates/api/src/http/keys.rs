@@ -119,6 +119,14 @@ impl Keys {
         false
     }
 
+    /// Which token opens nothing, and what the venue says of it; none where it is not that, or a person has said since that it is
+    /// in order.
+    pub(super) fn refused_for_opening(&self) -> Option<(u64, String)> {
+        let held = self.held();
+        let text = self.state.refused().filter(|_| held.refused == Some(Refused::Opening))?;
+        Some((held.generation, text))
+    }
+
     /// Reads the token again; none where there is no other that may be tried. It is hidden from then on.
     pub(super) async fn read_anew(&self) -> Option<Secret> {
         let source = self.source.clone()?;

@@ -33,6 +33,13 @@ impl HttpBroker {
         }
     }
 
+    /// A token that opens nothing may read all the same, and then nothing that is read finds the next one in its file.
+    pub(super) async fn look_for_next_token(&self) {
+        if let Some((generation, text)) = self.credentials.refused_for_opening() {
+            self.token_refused(generation, Refused::Opening, &text).await;
+        }
+    }
+
     /// Whether a token is of the user whose trades are listed; any is where none was listed yet.
     async fn is_our_users(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };

@@ -6,11 +6,11 @@ use crate::error::AppError;
 use crate::journal::exposure;
 use candlewick_api::{Exchange, HttpObserver};
 use candlewick_broker::clock::AwakeClock;
-use candlewick_engine::Session;
+use candlewick_engine::{IntentId, IntentRow, IntentState, Session};
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
 };
-use candlewick_records::TradingMode;
+use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::Past;
 #[cfg(unix)]
 use candlewick_runtime::control::HangUp;
@@ -103,12 +103,21 @@ impl JournalSession {
         if self.first_balance().await?.is_none() {
             return Ok(());
         }
-        let place = match self {
-            Self::None => String::new(),
-            Self::Store(held) => held.url.to_string(),
+        let Self::Store(held) = self else { return Ok(()) };
+        let contents = JournalContents::read(&mut held.reader).await?;
+        let lost = lost_with_venue(&contents);
+        let stakes = contents.session.money_scale().to_decimal(contents.session.ledger().open_stakes());
+        let lost = match lost.len() {
+            0 => String::new(),
+            1 => format!("; the trade that was open when it ended is lost with it ({stakes} at stake)"),
+            count => format!(
+                "; the {count} trades that were open when it ended are lost with it ({stakes} at stake)"
+            ),
         };
-        let problem =
-            format!("{place} has runs already, and the embedded venue starts from the beginning each time");
+        let problem = format!(
+            "{} has runs already, and an embedded venue ends with its process: a new one starts from the beginning{lost}",
+            held.url
+        );
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
@@ -152,6 +161,17 @@ impl JournalSession {
             }
         }
     }
+}
+
+/// The intents whose trades, known or not, were under way at an embedded venue when its process ended: a new one never had
+/// them. A venue of its own outlives the bot, and has them still.
+pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
+    let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
+    let is_under_way = |row: &&IntentRow| {
+        matches!(row.state, IntentState::Open | IntentState::InFlight | IntentState::InDoubt)
+    };
+    let rows = contents.book.rows().iter().filter(|_| is_embedded).filter(is_under_way);
+    rows.map(|row| row.approved.intent()).collect()
 }
 
 /// What passes over the exchange, on its way to the journal.

@@ -12,6 +12,7 @@ mod served;
 mod waiting;
 
 pub use embedded::{Embedded, Span};
+pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
 pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;

@@ -8,6 +8,7 @@ use candlewick_app::configuration::control_paths;
 use candlewick_app::control::{Halted, describe, halt};
 use clap::Args;
 use serde_json::json;
+use std::error::Error;
 
 /// Why.
 #[derive(Debug, Args)]
@@ -53,7 +54,8 @@ pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<En
         }
         Halted::ByJournal { error } => print(&format!(
             "No bot runs on {journal}. An order in the journal halts a bot that starts on it, until `candlewick resume`. There is no \
-             file beside it: {error}."
+             file beside it: {error}{}.",
+            error.source().map_or(String::new(), |cause| format!(" ({cause})"))
         ))?,
         Halted::Unconfirmed { error, file } => {
             let file = file.display();
