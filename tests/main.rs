@@ -54,6 +54,7 @@ mod searched;
 mod seconds;
 mod selftest;
 mod serving;
+mod setting_up;
 mod standstill;
 mod survival;
 mod sweep;

@@ -6,7 +6,9 @@ use crate::configuration::{self, Config, Loaded, Mode, Problem, RealMoney, journ
 use candlewick_api::{HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
-use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ladders, check_ruin};
+use candlewick_engine::{
+    EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ladders, check_ruin,
+};
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
 use std::sync::Arc;
@@ -44,6 +46,12 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
         Err(found) => problems.extend(found.into_list()),
     }
     problems
+}
+
+/// A stake that no trade could ever have, at the balance that is configured; a live run has the wallet's own.
+pub fn problem_of_stakes(loaded: &Loaded) -> Option<Problem> {
+    let found = check_first_stakes(&session_settings(loaded)).err();
+    found.map(|error| problem_of_session(&error, loaded))
 }
 
 /// Bots and accounts that a short body cannot state.

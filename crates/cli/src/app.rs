@@ -17,12 +17,17 @@ use std::process::ExitCode;
 /// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
 #[derive(Debug, Parser)]
 #[command(
+    name = "candlewick",
     version,
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list"
+    after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\
+                  Exit codes:\n  0    done\n  1    an unexpected error\n  2    wrong arguments or configuration\n  \
+                  3    unusable data\n  4    the venue refuses, cannot be reached, or still owes an answer\n  \
+                  5    a check fails\n  6    halted: a limit, or something that a person must look at\n  \
+                  7    another process holds the journal\n  130  interrupted"
 )]
-struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
@@ -137,6 +142,17 @@ mod tests {
     #[test]
     fn the_definition_of_the_arguments_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_lists_every_exit_code() {
+        let help = Arguments::command().get_after_help().map(ToString::to_string).unwrap_or_default();
+        for code in [0, 1, 2, 3, 4, 5, 6, 7, 130] {
+            assert!(
+                help.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))),
+                "{code}: {help}"
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What every command takes, and the kinds of arguments that several of them read.
 
-use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
+use candlewick_sandbox::{NamedSpeed, SandboxSpeed, parse_time};
 use candlewick_sdk::{Interval, Millis};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
@@ -66,13 +66,9 @@ pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
 
 /// A moment: a date, a time in ISO 8601, or milliseconds since the epoch.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
-    let date = || text.parse::<chrono::NaiveDate>().ok()?.and_hms_opt(0, 0, 0);
-    let time = || chrono::DateTime::parse_from_rfc3339(text).ok();
-    let milliseconds = (text.parse().ok())
-        .or_else(|| time().map(|time| time.timestamp_millis()))
-        .or_else(|| date().map(|date| date.and_utc().timestamp_millis()));
-    milliseconds.map(Millis::new).ok_or_else(|| {
-        "use a date such as 2026-01-05, a time such as 2026-01-05T12:00:00Z, or milliseconds since 1970"
+    let moment = text.parse().ok().map(Millis::new).or_else(|| parse_time(text));
+    moment.ok_or_else(|| {
+        "use a date such as 2026-01-05, a time such as 2026-01-05T12:00 (UTC, unless it names a zone), or milliseconds since 1970"
             .to_owned()
     })
 }
@@ -102,6 +98,7 @@ mod tests {
         for (text, expected) in [
             ("2026-01-05", Some(1_767_571_200_000)),
             ("2026-01-05T01:00:00+01:00", Some(1_767_571_200_000)),
+            ("2026-01-05 00:00", Some(1_767_571_200_000)),
             ("1767571200000", Some(1_767_571_200_000)),
             ("2026-13-05", None),
             ("yesterday", None),

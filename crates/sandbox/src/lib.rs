@@ -46,6 +46,7 @@ mod fault;
 mod error;
 mod sandbox;
 mod settings;
+mod time_text;
 
 pub use error::SandboxError;
 pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
@@ -54,3 +55,4 @@ pub use sandbox::{Foundation, RunningSandbox, Sandbox};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };
+pub use time_text::parse_time;

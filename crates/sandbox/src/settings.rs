@@ -1,6 +1,6 @@
 //! The `[sandbox]` section: what is served, to whom, how fast, and how the gaps of the contract are filled.
 
-use crate::{FaultProfile, SandboxError};
+use crate::{FaultProfile, SandboxError, parse_time};
 use candlewick_broker::clock::Speed;
 use candlewick_sdk::{CloseType, Millis, Symbol};
 use chrono::{DateTime, SecondsFormat};
@@ -196,11 +196,9 @@ impl TryFrom<StartText> for StartTime {
     fn try_from(text: StartText) -> Result<Self, String> {
         match text {
             StartText::Number(ms) => Ok(Self(Millis::new(ms))),
-            StartText::Text(text) => DateTime::parse_from_rfc3339(&text)
-                .map(|moment| Self(Millis::new(moment.timestamp_millis())))
-                .map_err(|_| {
-                    format!("\"{text}\" is not a time: use ms since the epoch or 2026-01-31T00:00:00Z")
-                }),
+            StartText::Text(text) => parse_time(&text).map(Self).ok_or_else(|| {
+                format!("\"{text}\" is not a time: use ms since the epoch or 2026-01-31T00:00:00Z")
+            }),
         }
     }
 }

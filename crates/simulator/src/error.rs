@@ -16,6 +16,12 @@ pub enum SimulatorError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// A payout that no venue pays, and that is a usual one as a share of the stake.
+    #[error("[simulation] payout_percent = {percent}: payouts are in percent; did you mean {}?", percent * 100.0)]
+    PayoutAsShare {
+        /// What it was.
+        percent: f64,
+    },
     /// The wallet would start below zero.
     #[error("the wallet cannot start with {} minor units: use 0 or more", balance.minor())]
     RaiseBalance {

@@ -78,6 +78,9 @@ pub enum DrawRule {
     Loss,
 }
 
+/// Payouts of up to 2 % are paid by nobody: 0.85 is meant as a share of the stake.
+const MAX_SHARE_PARTS: u32 = 20_000;
+
 impl SimulationSettings {
     /// Holds every number to its range.
     ///
@@ -95,6 +98,9 @@ impl SimulationSettings {
             {
                 return Err(change(key.to_owned(), span.to_string(), "0 to 86400000"));
             }
+        }
+        if self.payout_percent.parts() <= MAX_SHARE_PARTS {
+            return Err(SimulatorError::PayoutAsShare { percent: self.payout_percent.to_percent() });
         }
         if let Some(recorded) = &self.recorded_latency {
             recorded.check()?;
@@ -159,6 +165,13 @@ mod tests {
         let read = serde_json::from_value::<SimulationSettings>(section).map_err(|error| error.to_string());
         let checked = read.and_then(|settings| settings.check().map_err(|error| error.to_string()));
         assert_eq!(checked, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn a_payout_as_a_share_of_the_stake_is_not_taken_for_a_percent() {
+        let said = "[simulation] payout_percent = 0.85: payouts are in percent; did you mean 85?";
+        check(json!({ "payout_percent": 0.85 }), Err(said));
+        check(json!({ "payout_percent": 2.5 }), Ok(()));
     }
 
     #[test]

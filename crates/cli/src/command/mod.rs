@@ -6,6 +6,7 @@
 
 mod backtest;
 mod bench;
+mod completions;
 mod config;
 mod data;
 mod doctor;
@@ -14,6 +15,8 @@ mod explain;
 mod halt;
 mod journal;
 mod live;
+#[cfg(feature = "man")]
+mod man;
 mod paper;
 mod parity;
 mod reload;
@@ -90,6 +93,11 @@ pub(crate) enum Command {
     /// Show or check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Print what a shell completes commands with
+    Completions(completions::CompletionsArguments),
+    /// Write the pages of the manual, one for each command
+    #[cfg(feature = "man")]
+    Man(man::ManArguments),
 }
 
 /// Does what the user asked for.
@@ -119,5 +127,8 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),
+        Command::Completions(arguments) => completions::run(arguments),
+        #[cfg(feature = "man")]
+        Command::Man(arguments) => man::run(arguments),
     }
 }

@@ -107,6 +107,11 @@ impl Limits {
         self.max_stake.is_positive().then_some(self.max_stake)
     }
 
+    /// The largest share of `balance` that a stake may be, where there is a limit.
+    pub(crate) fn share_of(&self, balance: Money) -> Option<Money> {
+        (self.max_stake_fraction > 0.0).then(|| balance.scaled_down(self.max_stake_fraction))
+    }
+
     /// Whether the trades of an hour are counted.
     pub(crate) const fn counts_hours(&self) -> bool {
         self.max_trades_per_hour > 0

@@ -46,8 +46,14 @@ fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
 /// A payout in percent, as a fraction of the stake.
 fn parse_payout(text: &str) -> Result<f64, String> {
     let percent = text.trim_end_matches('%').parse().ok();
-    let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 1_000.0);
-    percent.map(|percent| percent / 100.0).ok_or_else(|| "use a payout in percent, such as 85".to_owned())
+    match percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 1_000.0) {
+        // No venue pays so little: a share of the stake is meant.
+        Some(share) if share <= 2.0 => {
+            Err(format!("payouts are in percent; did you mean {}?", share * 100.0))
+        }
+        Some(percent) => Ok(percent / 100.0),
+        None => Err("use a payout in percent, such as 85".to_owned()),
+    }
 }
 
 /// A probability in percent, as a fraction, neither 0 nor 1.

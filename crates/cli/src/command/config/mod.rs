@@ -1,10 +1,12 @@
-//! `config show`, `config check` and `config schema`.
+//! `config init`, `config show`, `config check` and `config schema`.
+
+mod init;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{demand_of, notices_of, problems_of};
+use candlewick_app::inspection::{demand_of, notices_of, problem_of_stakes, problems_of};
 use clap::Subcommand;
 use serde_json::json;
 
@@ -12,6 +14,8 @@ use serde_json::json;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
 pub(crate) enum ConfigCommand {
+    /// Write a first configuration, with comments, from a few answers
+    Init(init::InitArguments),
     /// Show the configuration after all files, environment and flags, each value with its origin; secrets are masked
     #[command(after_help = "Example:\n  candlewick config show --config config/demo.toml")]
     Show,
@@ -29,6 +33,7 @@ pub(crate) enum ConfigCommand {
 
 pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
+        ConfigCommand::Init(arguments) => init::run(arguments, context)?,
         ConfigCommand::Show => show(context)?,
         ConfigCommand::Check { real } => {
             let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
@@ -51,6 +56,9 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
 fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, Vec::new())?;
     let mut problems = problems_of(&loaded, real, context.registry);
+    if problems.is_empty() {
+        problems.extend(problem_of_stakes(&loaded));
+    }
     problems.extend(check_secrets(&loaded));
     let mut notices = Problems::check(problems).map(|()| notices_of(&loaded))?;
     let limit = loaded.config.broker.client.requests_per_second;

@@ -1,0 +1,163 @@
+//! `config init`: a first configuration, from a few answers.
+
+use crate::context::Context;
+use crate::failure::{Failure, FailureKind};
+use crate::output::print;
+use anyhow::Context as _;
+use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
+use candlewick_app::inspection::{problem_of_stakes, problems_of};
+use clap::Args;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+const TEMPLATE: &str = include_str!("template.toml");
+
+/// What the file is to say.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "At a terminal it asks for what is not given; --defaults asks nothing.\n\nExamples:\n  candlewick config init\n  \
+                  candlewick config init my.toml --defaults\n  candlewick config init eur.toml --symbol EURUSD --interval 5m --expiry 15:00"
+)]
+pub(crate) struct InitArguments {
+    /// The file; one that is there is left alone
+    #[arg(default_value = "candlewick.toml")]
+    file: PathBuf,
+    /// Ask nothing
+    #[arg(long)]
+    defaults: bool,
+    /// What is traded, such as BTCUSDT
+    #[arg(long)]
+    symbol: Option<String>,
+    /// Candles that the strategy sees, such as 1m
+    #[arg(long)]
+    interval: Option<String>,
+    /// A strategy of `strategy list`
+    #[arg(long)]
+    strategy: Option<String>,
+    /// Length of a trade, minutes and seconds
+    #[arg(long)]
+    expiry: Option<String>,
+    /// Stake of each trade
+    #[arg(long)]
+    stake: Option<String>,
+    /// What a win pays, in percent of the stake
+    #[arg(long)]
+    payout: Option<String>,
+}
+
+pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
+    let file = &arguments.file;
+    if file.exists() {
+        return Err(Failure::configuration(format!(
+            "{} exists already: name another file, or move it away",
+            file.display()
+        )));
+    }
+    let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let answer = |given: &Option<String>, question: &str, usual: &str| match given {
+        Some(given) => Ok(given.clone()),
+        None if asks => ask(question, usual),
+        None => Ok(usual.to_owned()),
+    };
+    let strategies: Vec<&str> = context.registry.entries().iter().map(|entry| entry.name.as_str()).collect();
+    let symbol = answer(&arguments.symbol, "Symbol", "BTCUSDT")?;
+    let interval = answer(&arguments.interval, "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m")?;
+    let first = strategies.first().copied().unwrap_or_default();
+    let usual = strategies.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
+    let strategy = answer(&arguments.strategy, &format!("Strategy ({})", strategies.join(", ")), usual)?;
+    let expiry = answer(&arguments.expiry, "Length of a trade (minutes:seconds)", "01:00")?;
+    let stake = answer(&arguments.stake, "Stake of a trade", "1.0")?;
+    let payout = answer(&arguments.payout, "What a win pays, in percent of the stake", "80.0")?;
+    for (what, text) in [("stake", &stake), ("payout", &payout)] {
+        if !text.parse().is_ok_and(f64::is_finite) {
+            return Err(Failure::configuration(format!(
+                "the {what} \"{text}\" is no number: write one such as 10.0"
+            )));
+        }
+    }
+    let asset_type = if symbol.ends_with("USDT") { "crypto" } else { "forex" };
+    let name = format!("{}-{strategy}", symbol.to_lowercase());
+    let daily_loss =
+        stake.parse::<f64>().map_or_else(|_| stake.clone(), |stake| format!("{:?}", stake * 20.0));
+    let text = filled(&[
+        ("file", &file.display().to_string()),
+        ("payout", &payout),
+        ("daily_loss", &daily_loss),
+        ("name", &name),
+        ("symbol", &symbol),
+        ("asset_type", asset_type),
+        ("interval", &interval),
+        ("strategy", &strategy),
+        ("expiry", &expiry),
+        ("stake", &stake),
+    ]);
+    check(&text, file, context)?;
+    candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
+        .with_context(|| format!("{} cannot be written", file.display()))
+        .map_err(unwritable)?;
+    let shown = file.display();
+    print(&format!(
+        "{shown} is written. Next:\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}"
+    ))
+}
+
+fn unwritable(error: anyhow::Error) -> Failure {
+    Failure::new(FailureKind::Configuration, error)
+}
+
+/// The template with each `{name}` replaced.
+fn filled(values: &[(&str, &str)]) -> String {
+    values.iter().fold(TEMPLATE.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
+/// One line from the terminal; nothing typed is the usual answer.
+fn ask(question: &str, usual: &str) -> Result<String, Failure> {
+    let mut line = String::new();
+    let mut questions = anstream::stderr();
+    let read = write!(questions, "{question} [{usual}]: ")
+        .and_then(|()| questions.flush())
+        .and_then(|()| std::io::stdin().lock().read_line(&mut line));
+    read.context("the terminal cannot be read; --defaults asks nothing").map_err(unwritable)?;
+    let typed = line.trim();
+    Ok(if typed.is_empty() { usual.to_owned() } else { typed.to_owned() })
+}
+
+/// Holds the answers to what `config check` holds a configuration to, before anything is written.
+fn check(text: &str, file: &Path, context: &Context<'_>) -> Result<(), Failure> {
+    let folder = tempfile::tempdir().context("no temporary file can be made").map_err(unwritable)?;
+    let draft = folder.path().join(file.file_name().unwrap_or_default());
+    std::fs::write(&draft, text).context("no temporary file can be written").map_err(unwritable)?;
+    let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new())?;
+    let mut problems = problems_of(&loaded, RealMoney::NotAsked, context.registry);
+    if problems.is_empty() {
+        problems.extend(problem_of_stakes(&loaded));
+    }
+    Ok(Problems::check(problems)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_of_the_template_is_filled_and_nothing_else() {
+        let names = [
+            "file",
+            "payout",
+            "daily_loss",
+            "name",
+            "symbol",
+            "asset_type",
+            "interval",
+            "strategy",
+            "expiry",
+            "stake",
+        ];
+        let text = filled(&names.map(|name| (name, "7")));
+        assert!(names.iter().all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");
+        assert!(
+            text.contains("params = {}") && text.contains("stake = { kind = \"fixed\", amount = 7 }"),
+            "{text}"
+        );
+    }
+}

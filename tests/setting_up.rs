@@ -1,0 +1,88 @@
+//! What a newcomer does before the first run: a configuration from a few answers, completions, and mistakes that are found
+//! before anybody waits for a trade.
+
+use crate::candlewick::{Folder, candlewick};
+use std::process::Command;
+
+#[test]
+fn a_configuration_is_written_and_runs_at_once() {
+    let folder = Folder::new();
+    let told = folder
+        .run(&["config", "init", "my.toml", "--symbol", "EURUSD", "--expiry", "05:00", "--payout", "85"]);
+    assert!(told.stdout.contains("candlewick backtest --config my.toml"), "{}", told.stdout);
+    folder.run(&["config", "check", "--config", "my.toml"]);
+    let report = folder.run(&["backtest", "--config", "my.toml", "--json"]).json();
+    assert!(report["trades"].as_u64() > Some(0), "{report}");
+    let text = folder.read("my.toml");
+    assert!(
+        text.contains("payout_percent = 85 ") && text.contains("name = \"eurusd-rsi-reversal\""),
+        "{text}"
+    );
+    folder.run(&["config", "init", "my.toml"]).fails(2, &["my.toml exists already"]);
+    assert_eq!(folder.read("my.toml"), text);
+}
+
+#[test]
+fn a_wrong_answer_is_named_and_nothing_is_written() {
+    let folder = Folder::new();
+    for (arguments, part) in [
+        (["--strategy", "rsi-reversl"], "rsi-reversal"),
+        (["--expiry", "soon"], "close_type"),
+        (["--stake", "much"], "the stake \"much\" is no number"),
+        (["--payout", "0.85"], "did you mean 85?"),
+    ] {
+        folder.run(&[&["config", "init"][..], &arguments].concat()).fails(2, &[part]);
+        assert!(!folder.path("candlewick.toml").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_stake_that_no_trade_could_have_is_found_before_the_first_one() {
+    let folder = Folder::new();
+    folder.run(&["config", "init", "--stake", "10"]);
+    let text = folder.read("candlewick.toml");
+    let changed = text.replace("[[bots]]", "max_stake = 5.0\n\n[[bots]]");
+    let folder = folder.with("candlewick.toml", &changed);
+    folder.run(&["config", "check", "--config", "candlewick.toml"]).fails(
+        2,
+        &[
+            "the stake of bot \"btcusdt-rsi-reversal\" is 10.00",
+            "risk.max_stake, is 5.00",
+            "no trade could ever be opened",
+        ],
+    );
+}
+
+#[test]
+fn payouts_as_shares_of_the_stake_are_asked_about() {
+    let folder = Folder::new().with("a.toml", "[simulation]\npayout_percent = 0.85\n");
+    folder.run(&["backtest", "--config", "a.toml"]).fails(2, &["did you mean 85?"]);
+    candlewick(&["edge", "break-even", "0.92"]).fails(2, &["did you mean 92?"]);
+}
+
+#[test]
+fn the_version_is_the_programs() {
+    let version = candlewick(&["--version"]).stdout;
+    assert_eq!(version, format!("candlewick {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let script = candlewick(&["completions", "bash"]).stdout;
+    // As bash does it: the words typed so far, then what the function answers.
+    let ask = |typed: &str| {
+        let words = typed.split(' ').map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+        let last = typed.split(' ').count() - 1;
+        let text = format!(
+            "{script}\nCOMP_WORDS=({words}); COMP_CWORD={last}; _candlewick candlewick \"${{COMP_WORDS[{last}]}}\" \
+             \"${{COMP_WORDS[{}]}}\"; printf '%s ' \"${{COMPREPLY[@]}}\"",
+            last - 1
+        );
+        let output = Command::new("bash").args(["--norc", "-c", &text]).output().expect("bash is installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(ask("candlewick walk").trim(), "walk-forward");
+    assert_eq!(ask("candlewick backtest --sens").trim(), "--sensitivity");
+    assert!(ask("candlewick config ").contains("init show check schema"), "{}", ask("candlewick config "));
+}
