@@ -33,11 +33,14 @@ const hold = async (what, opened) => {
   if (opened.said.length > 0) fail(`${what} says on the console: ${opened.said}`);
   if (opened.asked.length > 0) fail(`${what} asks for ${opened.asked}`);
 };
-// So many pixels of a chart are not empty.
+// So many pixels of a chart have a colour: text and grid are grey.
 const inkOf = (canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let ink = 0;
-  for (let i = 3; i < data.length; i += 4) if (data[i] > 0) ink += 1;
+  for (let i = 0; i < data.length; i += 4) {
+    const colours = [data[i], data[i + 1], data[i + 2]];
+    if (data[i + 3] > 100 && Math.max(...colours) - Math.min(...colours) > 40) ink += 1;
+  }
   return ink;
 };
 
@@ -61,13 +64,17 @@ const checks = {
         await hold(what, opened);
         const { page } = opened;
         const ink = await page.$$eval("[data-chart] canvas", (all, source) => all.map(new Function(`return ${source}`)()), inkOf.toString());
-        if (ink.length !== Number(charts) || ink.some((count) => count < 1000)) fail(`${what} has charts of ${ink} pixels, not ${charts} charts`);
+        if (ink.length !== Number(charts) || ink.some((count) => count < 200)) fail(`${what} has charts of ${ink} pixels, not ${charts} charts`);
         if (verdict && await page.$eval("#verdict h2", (heading) => heading.textContent) !== verdict) fail(`${what} has another verdict than ${verdict}`);
+        const isOff = await page.evaluate(() => globalThis.candlewick.charts.flatMap(({ views }) => views)
+          .some(({ y, low, high, top, bottom }) => Math.abs(y(low) - bottom) > 0.01 || Math.abs(y(high) - top) > 0.01));
+        if (isOff) fail(`${what} has a pane whose values are not where they are drawn`);
         const cut = await page.evaluate(() => {
           const isCut = (one) => { const box = one.getBoundingClientRect(); return box.width > 0 && (box.left < -0.5 || box.right > innerWidth + 0.5); };
           const all = [...document.querySelectorAll("body *")].filter((one) => !one.closest(".unseen") && isCut(one));
+          const hidden = [...document.querySelectorAll(".list td:not(.reason)")].filter((one) => one.scrollWidth > one.clientWidth + 1);
           const scrolls = [...document.querySelectorAll(".wide, .list")].filter((one) => one.scrollWidth > one.clientWidth + 1);
-          return [...all, ...scrolls].map((one) => one.outerHTML.slice(0, 120));
+          return [...all, ...hidden, ...scrolls].map((one) => one.outerHTML.slice(0, 120));
         });
         if (cut.length > 0) fail(`${what} is cut off: ${cut.slice(0, 3).join("\n")}`);
         await page.evaluate(axe);
@@ -123,11 +130,11 @@ const checks = {
     const trades = await page.evaluate(() => globalThis.candlewick.trades.length);
     if (trades < 100 || (await rows()).length > 60) fail(`of ${trades} trades ${(await rows()).length} have a row`);
     await page.select("#filter-result", "lost");
-    await page.click("#rows th.pnl button");
-    const lost = await page.evaluate(() => globalThis.candlewick.list.found.map(({ outcome, pnl }) => [outcome, pnl]));
+    await page.click("#rows th.close button");
+    const lost = await page.evaluate(() => globalThis.candlewick.list.found.map(({ outcome, close }) => [outcome, close]));
     const expected = await page.evaluate(() => globalThis.candlewick.trades.filter(({ result }) => result === "LOST").length);
     if (lost.length !== expected || lost.some(([outcome]) => outcome !== "lost")) fail("the filter lets other trades through");
-    if (lost.some(([, pnl], i) => i > 0 && pnl < lost[i - 1][1])) fail("the list is not sorted");
+    if (lost.some(([, close], i) => i > 0 && close < lost[i - 1][1])) fail("the list is not sorted");
     await page.$eval("#rows", (list) => { list.scrollTop = list.scrollHeight; });
     await new Promise((resolve) => setTimeout(resolve, 100));
     const end = await page.$$eval("#rows tr[aria-rowindex]", (all) => Number(all[all.length - 1].getAttribute("aria-rowindex")));
@@ -135,8 +142,8 @@ const checks = {
     await page.$$eval("#rows td.decided button", (all) => all[all.length - 1].click());
     const last = await page.evaluate(() => globalThis.candlewick.list.found.at(-1).at);
     await expect("a trade of the list is not looked at", (now) => now[0] < last && last < now[1] && length(now) < (to - from) / 2);
-    const pdf = await page.pdf();
-    if (pdf.length < 50_000) fail(`on paper it takes ${pdf.length} bytes`);
+    const sheets = Buffer.from(await page.pdf({ format: "a4" })).toString("latin1").match(/\/Type\s*\/Page[^s]/g).length;
+    if (sheets < 5 || sheets > 20) fail(`on paper it takes ${sheets} pages`);
     if (opened.said.length > 0) fail(`${file} says on the console: ${opened.said}`);
 
     const touched = await open(file, 390, "light", (page) => page.setViewport({ width: 390, height: 800, hasTouch: true, isMobile: true }));

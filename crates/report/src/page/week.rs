@@ -144,6 +144,8 @@ mod tests {
             (4, 0, 1.0, 0),
             // Of 25 at 80 %: sqrt(0.8 / 25) = 0.179; 10 won are (8 - 15) / 25 = -0.28.
             (10, 15, 0.8, -1),
+            // Of 100 at 80 %: 0.0894; 61 won are (48.8 - 39) / 100 = 0.098.
+            (61, 39, 0.8, 1),
         ] {
             assert_eq!(level_of(&cell(won, lost, payout)), expected, "{won} {lost} {payout}");
         }

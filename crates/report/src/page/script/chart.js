@@ -91,14 +91,14 @@ class Chart {
       ? axis.times(from, to, Math.max(2, Math.floor((right - left) / 62)))
       : axis.numbers(from, to, Math.max(2, Math.floor((right - left) / 64)));
     this.views = [];
-    let top = 0;
+    let above = 0;
     for (const [number, pane] of this.panes.entries()) {
       const { low, high, ticks: values } = scales[number];
-      top += TITLE;
+      const top = above + TITLE;
       const bottom = top + heights[number];
       const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
       const view = { x, y, left, right, top, bottom, from, to, colour };
-      this.views.push({ ...view, pane });
+      this.views.push({ ...view, pane, low, high });
       g.font = font(600);
       g.fillStyle = colour("--ink");
       g.textAlign = "left";
@@ -112,9 +112,9 @@ class Chart {
       g.clip();
       for (const layer of pane.layers) layer.draw(g, view, this.cursor);
       g.restore();
-      top = bottom + GAP;
+      above = bottom + GAP;
     }
-    this.foot(g, { ticks, x, left, right, colour, y: top - GAP + 16 });
+    this.foot(g, { ticks, x, left, right, colour, y: above - GAP + 16 });
     this.cross(g, colour);
     this.tell();
   }

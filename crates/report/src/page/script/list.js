@@ -1,4 +1,6 @@
 // The list of trades: sorted, filtered, and of its thousands of rows only those in sight.
+const ON_PAPER = 100;
+
 class TradeList {
   constructor({ contents, trades, window, look }) {
     Object.assign(this, { contents, trades, window, look, order: "decided", way: 1, found: trades });
@@ -101,12 +103,13 @@ class TradeList {
     return line;
   }
 
-  // The rows in sight and some around them; what is left out takes its room all the same.
-  draw(isAll = false) {
+  // The rows in sight and some around them; what is left out takes its room all the same. Paper has the first rows.
+  draw() {
+    const isAll = this.isOnPaper;
     const high = Number.parseFloat(getComputedStyle(this.place).getPropertyValue("--row")) || 30;
     const first = isAll ? 0 : Math.max(0, Math.floor(this.place.scrollTop / high) - 8);
-    const end = Math.min(this.found.length, isAll ? 100 : first + Math.ceil(this.place.clientHeight / high) + 16);
-    const drawn = `${first} ${end} ${high}`;
+    const end = Math.min(this.found.length, isAll ? ON_PAPER : first + Math.ceil(this.place.clientHeight / high) + 16);
+    const drawn = `${first} ${end} ${high} ${isAll}`;
     if (this.drawn === drawn) return;
     this.drawn = drawn;
     const focused = this.body.contains(document.activeElement) ? document.activeElement.closest("tr").getAttribute("aria-rowindex") : null;
@@ -120,6 +123,8 @@ class TradeList {
     };
     const rows = this.found.slice(first, end).map((trade, place) => this.row(trade, first + place));
     this.body.replaceChildren(...space(first), ...rows, ...(isAll ? [] : space(this.found.length - end)));
+    const rest = this.found.length - end;
+    if (isAll && rest > 0) make(make(this.body, "tr"), "td", `and ${format.many(rest)} more`, "none").colSpan = this.columns.length;
     if (this.found.length === 0) make(make(this.body, "tr"), "td", "No trade is like this.", "none").colSpan = this.columns.length;
     if (focused) this.body.querySelector(`[aria-rowindex="${focused}"] button`)?.focus({ preventScroll: true });
   }

@@ -105,12 +105,14 @@
     root.dataset.before = root.dataset.theme ?? "";
     root.dataset.theme = "light";
     for (const chart of charts) chart.draw(chart.place.closest(".tables") ? 330 : 680);
-    list?.draw(true);
+    if (list) list.isOnPaper = true;
+    list?.draw();
   });
   addEventListener("afterprint", () => {
     if (root.dataset.before) root.dataset.theme = root.dataset.before;
     else delete root.dataset.theme;
     redraw();
+    if (list) list.isOnPaper = false;
     list?.draw();
   });
 
