@@ -176,6 +176,63 @@ fn the_candles_that_were_chosen_are_a_choice_and_a_file_that_grew_is_none() {
 }
 
 #[test]
+fn a_strategy_that_is_the_same_however_its_candles_grew_is_one_variant_and_a_rewritten_one_another() {
+    let rows: Vec<String> = candles(50).lines().map(str::to_owned).collect();
+    let cut = |to: usize| rows[..=to].join("\n") + "\n";
+    // Every other candle has a signal, and trades of 1 to 3 minutes lie across the end of each file.
+    let every = (1..25).map(|place| {
+        let time = rows[2 * place].split(',').next().unwrap();
+        format!("{time},BTCUSDT,BUY\n")
+    });
+    let every = every.fold("time,symbol,direction\n".to_owned(), |text, row| text + &row);
+    for close_type in ["01:00", "03:00"] {
+        let folder = lists("");
+        let bot = folder.read("bot.toml").replace("\"01:00\"", &format!("\"{close_type}\""));
+        let mut folder = folder.with("bot.toml", &bot).with("list.csv", &every);
+        for to in 20..=50 {
+            folder = folder.with("BTCUSDT_1m.csv", &cut(to));
+            assert_eq!(count_of(&folder, &[]), 1, "{close_type} {to}");
+        }
+    }
+    // A program of the same name and version that trades the other way: its list lies where no name knows of it.
+    let folder = lists("").with("list.csv", &every).with("BTCUSDT_1m.csv", &cut(40));
+    assert_eq!(count_of(&folder, &[]), 1);
+    let noted = folder.read(LEDGER);
+    let (before, trades) = noted.trim_end().trim_end_matches("\"]]}").rsplit_once('"').unwrap();
+    assert_eq!(trades.len(), 16);
+    std::fs::remove_file(folder.path(LEDGER)).unwrap();
+    std::fs::remove_dir_all(folder.path(".candlewick")).ok();
+    let folder = folder
+        .with("off.toml", "[data]\nstate = \"new\"\n")
+        .with(LEDGER, &format!("{before}\"{}\"]]}}\n", "0".repeat(16)))
+        .with("BTCUSDT_1m.csv", &cut(50));
+    for _ in 0..2 {
+        assert_eq!(count_of(&folder, &["--config", "bot.toml", "--config", "off.toml"]), 2);
+    }
+}
+
+#[test]
+fn a_second_ledger_begins_no_new_count() {
+    let folder =
+        lists("").with("list.csv", &list(1)).with("new.toml", "[variants]\nledger = \"new.jsonl\"\n");
+    let new = ["--config", "bot.toml", "--config", "new.toml"];
+    assert_eq!(count_of(&folder, &[]), 1);
+    let folder = folder.with("list.csv", &list(2));
+    let report = backtest(&folder, &new);
+    assert_eq!((&report["variants"]["count"], &report["variants"]["is_first"]), (&json!(2), &json!(false)));
+    let findings = report["findings"].to_string();
+    assert!(
+        findings.contains("counted in another ledger among them") && findings.contains(LEDGER),
+        "{findings}"
+    );
+    let folder = folder.with("list.csv", &list(3));
+    assert_eq!((count_of(&folder, &[]), count_of(&folder, &new)), (3, 3));
+    std::fs::remove_file(folder.path("new.jsonl")).unwrap();
+    let lost = backtest(&folder, &[])["findings"].to_string();
+    assert!(lost.contains("new.jsonl: the file is missing or empty"), "{lost}");
+}
+
+#[test]
 fn a_setting_counts_where_it_changes_trades_and_not_where_it_does_not() {
     let with =
         |stake: &str, risk: &str| format!("stake = {{ kind = \"fixed\", amount = {stake} }}\n[risk]\n{risk}");

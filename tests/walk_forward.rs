@@ -77,6 +77,9 @@ fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joine
         [&all["win_rate_interval"]["lower"], &all["win_rate"], &all["win_rate_interval"]["upper"]]
             .map(|number| number.as_f64().unwrap());
     assert!(lower < rate && rate < upper && upper < 0.9, "{lower} {rate} {upper}");
+    for interval in ["win_rate_interval", "win_rate_wilson"] {
+        assert_eq!(all[interval]["assumes"], "independent trades, looked at once");
+    }
     // These candles have no edge.
     assert_ne!(walk["verdict"], "edge_shown");
     assert_eq!(folder.read("walk-forward/windows.csv").lines().count(), 6);
@@ -282,6 +285,15 @@ fn a_hold_out_is_the_same_under_another_name_and_an_earlier_look_withholds_an_ed
     folder.run(&backtest).json();
     let again = folder.run(&walk(&["--open-hold-out", "--out", "second"])).json();
     assert_eq!(again["hold_out"], opened["hold_out"]);
+
+    // Another strategy's look may be this idea's under another name: it is said, and withholds nothing.
+    let other = BOT.replace("rsi-reversal", "ema-cross").replace("params = { period = 5 }", "");
+    let folder = self::folder(2).with("other.toml", &other);
+    folder.run(&["backtest", "--json", "--config", "other.toml", "--data", "BTCUSDT_1m.csv"]).json();
+    let hold_out = self::opened(&folder, &walk(&["--open-hold-out", "--out", "first"]));
+    let unknown = hold_out["looks_unknown"].as_str().unwrap();
+    assert!(unknown.contains("with other strategies before: ema-cross (1 look)"), "{hold_out}");
+    assert_eq!(hold_out["looks"], json!([]));
 }
 
 /// What a walk says of the hold-out that it opens.

@@ -59,7 +59,19 @@ impl<'a> SweepRun<'a> {
     /// hinders it is said when they are counted.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
-            let _ = ledger.begin(&self.prepared.entry.name, &self.run, sets);
+            let _ = ledger.begin(&self.prepared.entry.name, sets, &self.look(LookEnd::Stopped));
+        }
+    }
+
+    fn look(&self, end: LookEnd) -> Look {
+        let candles = &self.prepared.candles;
+        Look {
+            kind: LookKind::Sweep,
+            run: Some(self.run.clone()),
+            end,
+            candles: CandleSample::of(&candles.series),
+            is_cut: self.terms.candles.to.is_some(),
+            span: candles.span(),
         }
     }
 }
@@ -72,19 +84,12 @@ fn run_of(identity: &Value) -> String {
 /// Notes every trial of a sweep that ran as a variant of its idea; how many variants of it there are by now. Nothing where
 /// they are not counted, and an error where nobody knows how many there are.
 pub fn count_sweep(
-    SweepRun { terms, prepared, run }: &SweepRun<'_>,
+    sweep: &SweepRun<'_>,
     (rows, end): (&[TrialRow], LookEnd),
     registry: &Registry,
 ) -> Option<io::Result<TriedCount>> {
-    let ledger = prepared.ledger()?;
-    let look = Look {
-        kind: LookKind::Sweep,
-        run: Some(run.clone()),
-        end,
-        candles: CandleSample::of(&prepared.candles.series),
-        is_cut: terms.candles.to.is_some(),
-        span: prepared.candles.span(),
-    };
+    let prepared = sweep.prepared;
+    let (ledger, look) = (prepared.ledger()?, sweep.look(end));
     let notes = rows.iter().filter_map(|row| {
         // What ran on a part of the candles has no trades on the rest.
         let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());

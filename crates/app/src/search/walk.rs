@@ -12,9 +12,10 @@ use candlewick_records::counted;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Replay, SweepProgress, SweepSettings};
-use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, VariantLedger};
 use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -220,7 +221,15 @@ impl<'a> WalkRun<'a> {
         // The windows of a search that learns try sets of their own.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
         let run = hash_of(&walk_alone(&self.identity));
-        let _ = ledger.begin(&self.prepared.entry.name, &run, sets * windows + 1);
+        let look = Look {
+            kind: LookKind::WalkForward,
+            run: Some(run),
+            candles: CandleSample::of(&self.prepared.candles.series),
+            is_cut: self.terms.candles.to.is_some(),
+            span: self.layout.walked.clone(),
+            end: LookEnd::Stopped,
+        };
+        let _ = ledger.begin(&self.prepared.entry.name, sets * windows + 1, &look);
         Ok(())
     }
 
@@ -252,6 +261,21 @@ impl<'a> WalkRun<'a> {
         // Whoever stops it after its last trial stops it, too.
         Ok(watcher(progress(trials, trials)).is_continue().then_some(*result))
     }
+}
+
+/// What looked at a hold-out under the names of other strategies.
+fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
+    let by_others: Vec<String> = looks
+        .iter()
+        .map(|(strategy, count)| format!("{strategy} ({})", counted(*count, "look", "looks")))
+        .collect();
+    (!by_others.is_empty()).then(|| {
+        let by_others = by_others.join(", ");
+        format!(
+            "candles of the hold-out were looked at with other strategies before: {by_others}; where one of them is this idea \
+             under another name, they are unseen no more"
+        )
+    })
 }
 
 /// The hold-out and the request to open it, where it is to be opened.
@@ -342,11 +366,11 @@ impl HoldOutRange {
         });
         let lost = looks.lost.into_iter().map(|lost| format!("variants unknown: {lost}"));
         let found: Vec<String> = looked.into_iter().chain(lost).collect();
-        let unknown = (looks.is_first && found.is_empty()).then(|| {
+        let begins = (looks.is_first && found.is_empty()).then(|| {
             "looks unknown: the ledger of variants begins with this walk; whether anybody looked at the hold-out before \
              is not known"
                 .to_owned()
         });
-        Ok(KnownLooks { found, unknown })
+        Ok(KnownLooks { found, unknown: begins.or_else(|| looks_by_others(&looks.other_strategies)) })
     }
 }

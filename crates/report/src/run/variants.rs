@@ -3,7 +3,9 @@
 use crate::analysis::Metrics;
 use candlewick_backtest::Summary;
 use candlewick_engine::TradeBook;
-use candlewick_search::variants::{Look, Note, Variant, VariantCount, VariantLedger, trades_hash};
+use candlewick_search::variants::{
+    Look, Note, Noted, Variant, VariantCount, VariantLedger, trades_hash, trades_hash_of_closed,
+};
 use std::io;
 
 /// What a run is counted as, and in which ledger.
@@ -33,8 +35,27 @@ impl VariantCounter {
             trades: Some(trades_hash(book, &tried.bots, &self.look.span)),
         };
         let notes: Vec<Note> = self.tried.iter().map(note).collect();
-        let noted = self.ledger.note(&notes, &self.look)?;
+        let mut noted = self.ledger.note(&notes, &self.look)?;
+        if self.note_rewritten(&noted, &notes, book)? {
+            noted = self.ledger.note(&notes, &self.look)?;
+        }
         Ok(VariantCount::of(&noted, &notes, &self.look))
+    }
+
+    /// Notes what strategies would have traded on the candles of their last run, where candles grew and it is not what they traded:
+    /// something was changed that their names do not know.
+    fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
+        let mut is_any = false;
+        for note in notes {
+            let Some(span) = noted.span_before_growth(note, &self.look) else { continue };
+            let trades = Some(trades_hash_of_closed(book, &note.tried.bots, &span));
+            let then = Note { tried: note.tried.clone(), p_value: None, sharpe_of_a_day: None, trades };
+            if !noted.knows(&then, &span) {
+                self.ledger.note(&[then], &Look { span, ..self.look.clone() })?;
+                is_any = true;
+            }
+        }
+        Ok(is_any)
     }
 
     /// Why a run was not counted.

@@ -155,7 +155,7 @@ impl SweepReport {
 pub(crate) fn under_way_words(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
         let sets = counted(sets, "set", "sets");
-        format!("among the variants are {sets} of searches that were stopped or are under way; resumed, they count what they tried")
+        format!("among the variants are {sets} of searches that were stopped or are under way; resumed by the program that began them, they count what they tried, and else they count so for good")
     })
 }
 

@@ -1,6 +1,7 @@
 //! Whether a ledger is whole: each line names a hash of those before it, and a receipt elsewhere knows how many there were.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{File, create_dir_all, read, read_dir, rename};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,24 @@ struct Written {
     /// Older ones do not say.
     #[serde(default)]
     ledger: PathBuf,
+    /// The strategies that it has lines of; older ones do not say.
+    #[serde(default)]
+    strategies: Option<BTreeSet<String>>,
+}
+
+/// A ledger that has a receipt in the same folder.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OtherLedger {
+    pub(super) path: PathBuf,
+    /// The strategies that it has lines of, where its receipt says so.
+    strategies: Option<BTreeSet<String>>,
+}
+
+impl OtherLedger {
+    /// Whether it may have lines of a strategy.
+    pub(super) fn may_know(&self, strategy: &str) -> bool {
+        self.strategies.as_ref().is_none_or(|known| known.contains(strategy))
+    }
 }
 
 impl Chain {
@@ -84,10 +103,14 @@ impl Receipt {
         }
     }
 
-    /// Keeps how long the ledger is now, on the disk when it comes back.
-    pub(super) fn keep(&self, chain: &Chain) -> io::Result<()> {
+    /// Keeps how long the ledger is now and of which strategies, on the disk when it comes back.
+    pub(super) fn keep(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
-        let written = Written { chain: chain.clone(), ledger: self.ledger.clone() };
+        // What was in it stays known when it is lost.
+        let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice::<Written>(&bytes).ok());
+        strategies.extend(before.and_then(|written| written.strategies).unwrap_or_default());
+        let (chain, ledger, strategies) = (chain.clone(), self.ledger.clone(), Some(strategies));
+        let written = Written { chain, ledger, strategies };
         let (text, new) = (serde_json::to_vec(&written)?, self.path.with_extension("new"));
         let mut file = File::create(&new)?;
         file.write_all(&text)?;
@@ -100,7 +123,7 @@ impl Receipt {
     }
 
     /// The other ledgers that have receipts in its folder; a receipt that does not say whose it is comes back as itself.
-    pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<PathBuf, PathBuf>>> {
+    pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
@@ -112,8 +135,11 @@ impl Receipt {
             if path == self.path || !name.starts_with("variants-") || !name.ends_with(".json") {
                 continue;
             }
-            let ledger = serde_json::from_slice::<Written>(&read(&path)?).map(|written| written.ledger);
-            others.push(ledger.ok().filter(|ledger| !ledger.as_os_str().is_empty()).ok_or(path));
+            let written = serde_json::from_slice::<Written>(&read(&path)?).ok();
+            let named = written.filter(|written| !written.ledger.as_os_str().is_empty());
+            let other =
+                named.map(|written| OtherLedger { path: written.ledger, strategies: written.strategies });
+            others.push(other.ok_or(path));
         }
         others.sort_unstable();
         Ok(others)

@@ -1,6 +1,5 @@
 //! A ledger that was read, and lines that are added to it.
 
-use super::Look;
 use super::chain::{Chain, Seen};
 use super::line::{KnownCandles, LostLine, RunLine, TriedLine};
 use serde::{Deserialize, Serialize};
@@ -37,18 +36,23 @@ pub(super) struct Contents<'a> {
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,
     pub(super) lost: Option<String>,
+    /// After each line.
+    hashes: Vec<String>,
 }
 
 /// Lines to be added.
 pub(super) struct Added {
     pub(super) chain: Chain,
     pub(super) text: String,
+    /// The strategies that the ledger then has lines of.
+    pub(super) strategies: BTreeSet<String>,
 }
 
 impl Added {
     /// To what was read: first of all, what is lost of it.
     pub(super) fn to(contents: &Contents<'_>) -> io::Result<Self> {
-        let mut added = Self { chain: contents.chain.clone(), text: String::new() };
+        let (chain, strategies) = (contents.chain.clone(), contents.strategies());
+        let mut added = Self { chain, text: String::new(), strategies };
         if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.says_so) {
             added.push(&LostLine { chain: added.chain.hash.clone(), lost: lost.clone() })?;
         }
@@ -68,7 +72,7 @@ impl<'a> Contents<'a> {
     /// What is whole of a text, held to what a receipt says of it.
     pub(super) fn of(text: &'a str, seen: Seen) -> Self {
         let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
-        let (mut lost, mut says_so) = (None, false);
+        let (mut lost, mut says_so, mut hashes) = (None, false, Vec::new());
         let (mut runs, mut noted) = (BTreeMap::new(), BTreeSet::new());
         let seen = match seen {
             Seen::Nothing => Chain::start(),
@@ -102,6 +106,7 @@ impl<'a> Contents<'a> {
                 (None, None) => candles.read(line),
             }
             chain.add(line);
+            hashes.push(chain.hash.clone());
             is_as_seen |= seen == chain;
         }
         if !is_as_seen {
@@ -112,33 +117,41 @@ impl<'a> Contents<'a> {
                 format!("the file is not the one that had {} lines; it has {found}", seen.lines)
             });
         }
-        Self { tried, runs, noted, says_so, candles, chain, lost }
+        Self { tried, runs, noted, says_so, candles, chain, lost, hashes }
     }
 
-    /// What is noted of a strategy.
-    pub(super) fn tried(&self, strategy: &str) -> impl Iterator<Item = TriedLine> {
-        let own = self.tried.iter().filter(move |(found, _)| found == strategy);
+    /// What is noted of some strategies.
+    pub(super) fn tried(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
+        let own = self.tried.iter().filter(move |(found, _)| of(found));
         own.filter_map(|(_, line)| serde_json::from_str(line).ok())
     }
 
-    /// Sets of a strategy that other runs may have tried, and have not noted.
-    pub(super) fn sets_under_way(&self, strategy: &str, own: Option<&str>) -> u64 {
-        let is_other = |line: &&RunLine| line.trying == strategy && own != Some(line.run.as_str());
-        self.runs.values().filter(is_other).map(|line| line.sets).sum()
+    /// Whether it has something of a strategy.
+    pub(super) fn knows(&self, strategy: &str) -> bool {
+        self.tried.iter().any(|(found, _)| found == strategy) || self.runs_of(strategy).next().is_some()
+    }
+
+    /// The strategies that it has lines of.
+    fn strategies(&self) -> BTreeSet<String> {
+        let tried = self.tried.iter().map(|(strategy, _)| strategy.to_string());
+        tried.chain(self.runs.keys().map(|(strategy, _)| strategy.clone())).collect()
+    }
+
+    /// How far each search of a strategy is.
+    pub(super) fn runs_of(&self, strategy: &str) -> impl Iterator<Item = &RunLine> {
+        self.runs.values().filter(move |line| line.trying == strategy)
+    }
+
+    /// Whether it once was so long: what has another name by now was this file.
+    pub(super) fn has_been(&self, chain: &Chain) -> bool {
+        let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
+        place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)
     }
 
     /// Whether nothing was noted before a run, as far as anybody knows.
     pub(super) fn is_first(&self, own: Option<&str>) -> bool {
         let is_own = |run: &Option<Cow<'_, str>>| run.is_some() && run.as_deref() == own;
         self.lost.is_none() && self.noted.iter().all(is_own)
-    }
-
-    /// What candles of this name were before they grew.
-    pub(super) fn root_for(&self, id: &str, look: &Look) -> String {
-        if look.is_cut || self.candles.contains(id) {
-            return self.candles.root_of(id);
-        }
-        self.candles.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Family, Known, Look, Note, Noted, Variant};
 use candlewick_statistics::benjamini_hochberg;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// How many variants were tried, and what is left of a run's p-value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -20,6 +21,9 @@ pub struct VariantCount {
     pub unknown: Option<String>,
     /// Whether the ledger began with this run, and knows of nothing that came before.
     pub is_first: bool,
+    /// Other ledgers of the project that know of these families; what they know is counted, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_ledgers: Vec<PathBuf>,
     /// By family.
     pub families: Vec<FamilyCount>,
     /// The run's own p-value; nothing when its bots are of several families.
@@ -73,6 +77,7 @@ impl VariantCount {
             under_way,
             unknown: noted.lost.clone(),
             is_first: noted.is_first,
+            other_ledgers: noted.other_ledgers.clone(),
             families,
             p_value,
             p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
@@ -159,7 +164,8 @@ fn corrected(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
     p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
     // Its own entry may stand under another name with the same trades.
     p_values.truncate(known.len().max(1));
-    p_values.resize(p_values.len() + usize::try_from(under_way).ok()?, 1.0);
+    // Others have its name: it was rewritten.
+    p_values.resize(known.len().max(1) + usize::try_from(under_way).ok()?, 1.0);
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
 
@@ -238,6 +244,7 @@ mod tests {
             root: "c".to_owned(),
             span: hours(on),
             seen: Arc::new(candles().within(&hours(on))),
+            is_to_the_end: true,
         }
     }
 
@@ -333,6 +340,16 @@ mod tests {
         let count = VariantCount::of(&noted(all), &own, &week());
         assert_eq!((count.count, count.p_value, count.p_value_bh), (2, None, None));
         assert_eq!(count.families.iter().map(|one| one.variants).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_rewritten_strategy_is_corrected_for_what_it_was() {
+        let row = |trades, p| known(&Row("a", 0..7, Some(trades), Some(p), None));
+        let rows = vec![row("t", 0.5), row("u", 0.5), row("v", 0.02)];
+        let own = Note { trades: Some("v".to_owned()), ..own("rsi", "a", Some(0.02)) };
+        let count = VariantCount::of(&noted(vec![(family("rsi"), rows)]), &[own], &week());
+        let corrected = [count.p_value_bonferroni, count.p_value_bh].map(Option::unwrap);
+        assert!(count.count == 3 && corrected.iter().all(|p| (p - 0.06).abs() < 1e-12), "{corrected:?}");
     }
 
     #[test]

@@ -4,15 +4,16 @@
 //! a process is killed at, at most the last line is not whole; it is skipped, and the next one begins on a line of its own.
 //!
 //! What is removed or changed afterwards is noticed by the hash in each line over those before it and by a receipt in another
-//! folder, and from then on the ledger says so. Who removes both begins anew.
+//! folder, and from then on the ledger says so. Who removes both begins anew. Receipts in the same folder name the other ledgers of
+//! the project: what these know of a strategy counts, too, and what they lost.
 
 use super::chain::{Receipt, Seen};
 use super::contents::{Added, Contents, text_of};
-use super::line::{CandlesLine, RunLine, TriedLine};
+use super::line::{CandlesLine, KnownCandles, RunLine, SeenPart, TriedLine};
 use super::{CandleSample, Family, Variant};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -100,6 +101,8 @@ pub struct Known {
     pub span: Range<Millis>,
     /// What was seen.
     pub seen: Arc<CandleSample>,
+    /// Whether it is one run that went on to where all of these candles end.
+    pub is_to_the_end: bool,
 }
 
 /// What a ledger knows after a note.
@@ -109,9 +112,13 @@ pub struct Noted {
     pub families: Vec<(Family, Vec<Known>)>,
     /// By strategy, sets of other runs that were stopped or are under way: they may have been tried, and are not noted.
     pub under_way: BTreeMap<String, u64>,
-    /// Whether the ledger began with this run.
+    /// What the candles of the look were before they grew.
+    pub root: String,
+    /// Other ledgers of the project that know of these families; what they know is among them.
+    pub other_ledgers: Vec<PathBuf>,
+    /// Whether the ledgers began with this run.
     pub is_first: bool,
-    /// What is known to be missing of it.
+    /// What is known to be missing of them.
     pub lost: Option<String>,
 }
 
@@ -132,20 +139,26 @@ impl VariantLedger {
         &self.path
     }
 
-    /// Notes variants that looked at candles; those that it knows on these are not noted again. Whatever it then knows of their
-    /// families comes back.
+    /// Notes variants that looked at candles; those that it knows on these are not noted again. Whatever it and the other ledgers of
+    /// the project then know of their families comes back.
     ///
     /// # Errors
-    /// Those of the file and of its receipt.
+    /// Those of the file, of its receipt and of the folder that this is in.
     pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
+        let others = self.others()?;
+        let others = others.read();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         // Until the file is closed: another process waits for the moment that this takes.
         file.lock()?;
         let text = text_of(&mut file)?;
         let contents = Contents::of(&text, self.seen_before()?);
         let mut added = Added::to(&contents)?;
-        let id = if look.is_cut { format!("{}-cut", look.candles.id()) } else { look.candles.id() };
-        let root = contents.root_for(&id, look);
+        let mut candles = KnownCandles::default();
+        [&contents].into_iter().chain(others.ledgers.iter().map(|other| &other.contents)).for_each(|known| {
+            candles.learn(&known.candles);
+        });
+        let id = look.candles_id();
+        let root = candles.root_for(&id, look);
         let mut families: Vec<(Family, Vec<Known>)> = Vec::new();
         let mut has_candles = contents.candles.contains(&id);
         for note in notes {
@@ -154,16 +167,21 @@ impl VariantLedger {
                 continue;
             }
             let own: Vec<&Note> = notes.iter().filter(|one| one.tried.family == *family).collect();
-            let tried = contents.tried(&family.strategy);
-            let mut known: Vec<Known> = tried.flat_map(|line| line.into_known(&contents.candles)).collect();
-            let new = unknown(&own, &known, &id, &look.span);
+            let of_family = |contents: &Contents<'_>| {
+                let tried = contents.tried(|strategy| strategy == family.strategy);
+                tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<Known>>()
+            };
+            let here = of_family(&contents);
+            let new = unknown(&own, &here, &root, &look.span);
+            let mut known: Vec<Known> =
+                others.ledgers.iter().flat_map(|other| of_family(&other.contents)).chain(here).collect();
             if !new.is_empty() {
                 if !has_candles {
-                    let (chain, candles) = (added.chain.hash.clone(), id.clone());
-                    let (root, sample) = (root.clone(), look.candles.clone());
-                    added.push(&CandlesLine { chain, candles, root, is_cut: look.is_cut, sample })?;
+                    added
+                        .push(&CandlesLine::of((added.chain.hash.clone(), id.clone(), root.clone()), look))?;
                     has_candles = true;
                 }
+                added.strategies.insert(family.strategy.clone());
                 let seen = look.candles.places(&look.span);
                 let line = TriedLine::of(
                     (added.chain.hash.clone(), family),
@@ -174,7 +192,7 @@ impl VariantLedger {
                 added.push(&line)?;
                 let seen = Arc::new(look.candles.within(&look.span));
                 let (candles, root) = (id.clone(), root.clone());
-                known.extend(new.iter().map(|note| Known::of(note, (&candles, &root), &look.span, &seen)));
+                known.extend(new.iter().map(|note| Known::of(note, (&candles, &root), look, &seen)));
             }
             families.push((family.clone(), known));
         }
@@ -183,40 +201,58 @@ impl VariantLedger {
             let Some(run) = look.run.as_ref().and_then(of_family).filter(|run| !run.is_done) else {
                 continue;
             };
-            let (trying, run) = (run.trying.clone(), run.run.clone());
+            let (trying, on, run) = (run.trying.clone(), run.on.clone(), run.run.clone());
             let (sets, is_done) = (0, look.end == LookEnd::Whole);
-            added.push(&RunLine { chain: added.chain.hash.clone(), trying, run, sets, is_done })?;
+            added.push(&RunLine { chain: added.chain.hash.clone(), trying, run, sets, is_done, on })?;
         }
         self.append(&mut file, &text, &added)?;
         let own = look.run.as_deref();
-        let under_way = families
-            .iter()
-            .map(|(family, _)| (family.strategy.clone(), contents.sets_under_way(&family.strategy, own)));
+        let strategies = || families.iter().map(|(family, _)| family.strategy.as_str());
+        let under_way = strategies().map(|strategy| {
+            let runs = others.under_way(strategy, (&contents, own));
+            (strategy.to_owned(), runs.iter().map(|(line, _)| line.sets).sum())
+        });
+        let other_ledgers: BTreeSet<PathBuf> =
+            strategies().flat_map(|strategy| others.that_know(strategy)).collect();
+        let mut lost: Vec<String> = contents.lost.iter().cloned().collect();
+        lost.extend(
+            strategies().flat_map(|strategy| others.lost(strategy, &contents)).collect::<BTreeSet<_>>(),
+        );
         Ok(Noted {
             under_way: under_way.collect(),
+            other_ledgers: other_ledgers.into_iter().collect(),
+            is_first: contents.is_first(own) && others.are_new(own),
+            lost: (!lost.is_empty()).then(|| lost.join("; ")),
             families,
-            is_first: contents.is_first(own),
-            lost: contents.lost,
+            root,
         })
     }
 
-    /// Notes that a run sets out to try so many sets of a strategy, before any of them runs: however it ends, they count until what
-    /// ran is noted. A run that was noted to its end sets out for nothing.
+    /// Notes that a run sets out to try so many sets of a strategy on some candles, before any of them runs: however it ends, they
+    /// count until what ran is noted. A run that was noted to its end sets out for nothing, and so does a look that is no run.
     ///
     /// # Errors
     /// Those of the file and of its receipt.
-    pub fn begin(&self, strategy: &str, run: &str, sets: u64) -> io::Result<()> {
+    pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
+        let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         file.lock()?;
         let text = text_of(&mut file)?;
         let contents = Contents::of(&text, self.seen_before()?);
-        let (trying, run) = (strategy.to_owned(), run.to_owned());
+        let (trying, run) = (strategy.to_owned(), run.clone());
         let known = contents.runs.get(&(trying.clone(), run.clone()));
         if sets == 0 || known.is_some_and(|known| known.is_done || known.sets >= sets) {
             return Ok(());
         }
         let mut added = Added::to(&contents)?;
-        added.push(&RunLine { chain: added.chain.hash.clone(), trying, run, sets, is_done: false })?;
+        let id = look.candles_id();
+        if !contents.candles.contains(&id) {
+            let root = contents.candles.root_for(&id, look);
+            added.push(&CandlesLine::of((added.chain.hash.clone(), id.clone(), root), look))?;
+        }
+        added.strategies.insert(trying.clone());
+        let (chain, on) = (added.chain.hash.clone(), Some(SeenPart::of(&id, look)));
+        added.push(&RunLine { chain, trying, run, sets, is_done: false, on })?;
         self.append(&mut file, &text, &added)
     }
 
@@ -230,7 +266,7 @@ impl VariantLedger {
         file.write_all(whole.as_bytes())?;
         let Some(receipt) = &self.receipt else { return Ok(()) };
         file.sync_data()?;
-        receipt.keep(&added.chain)
+        receipt.keep(&added.chain, added.strategies.clone())
     }
 
     pub(super) fn seen_before(&self) -> io::Result<Seen> {
@@ -238,9 +274,24 @@ impl VariantLedger {
     }
 }
 
+impl LookKind {
+    /// Whether what came of its trades is that of one run over the whole stretch.
+    pub(super) const fn is_plain(self) -> bool {
+        matches!(self, Self::Backtest | Self::Sweep)
+    }
+}
+
+impl Look {
+    /// The name of its candles.
+    pub(super) fn candles_id(&self) -> String {
+        let id = self.candles.id();
+        if self.is_cut { format!("{id}-cut") } else { id }
+    }
+}
+
 /// The notes, each variant once, that are not known on these candles.
-fn unknown<'a>(notes: &[&'a Note], known: &[Known], candles: &str, span: &Range<Millis>) -> Vec<&'a Note> {
-    let here = known.iter().filter(|one| one.candles == candles && one.span == *span);
+fn unknown<'a>(notes: &[&'a Note], known: &[Known], root: &str, span: &Range<Millis>) -> Vec<&'a Note> {
+    let here = known.iter().filter(|one| one.root == root && one.span == *span);
     let mut seen: HashSet<(&str, Option<&str>)> =
         here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
     let mut new = Vec::new();
@@ -253,12 +304,7 @@ fn unknown<'a>(notes: &[&'a Note], known: &[Known], candles: &str, span: &Range<
 }
 
 impl Known {
-    fn of(
-        note: &Note,
-        (candles, root): (&str, &str),
-        span: &Range<Millis>,
-        seen: &Arc<CandleSample>,
-    ) -> Self {
+    fn of(note: &Note, (candles, root): (&str, &str), look: &Look, seen: &Arc<CandleSample>) -> Self {
         Self {
             variant: note.tried.name.clone(),
             p_value: note.p_value,
@@ -266,8 +312,9 @@ impl Known {
             trades: note.trades.clone(),
             candles: candles.to_owned(),
             root: root.to_owned(),
-            span: span.clone(),
+            span: look.span.clone(),
             seen: Arc::clone(seen),
+            is_to_the_end: look.kind.is_plain() && look.candles.ends_at(look.span.end),
         }
     }
 }
@@ -310,8 +357,11 @@ pub(super) mod tests {
         }
 
         pub(crate) fn ledger(&self) -> VariantLedger {
-            VariantLedger::new(self.0.path().join("variants.jsonl"))
-                .with_receipt_in(&self.0.path().join("state"))
+            self.named("variants.jsonl")
+        }
+
+        pub(crate) fn named(&self, name: &str) -> VariantLedger {
+            VariantLedger::new(self.0.path().join(name)).with_receipt_in(&self.0.path().join("state"))
         }
 
         fn lost(&self) -> Option<String> {
@@ -420,26 +470,78 @@ pub(super) mod tests {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
         let under_way = || ledger.note(&[note("rsi", 0)], &look(0)).unwrap().under_way["rsi"];
-        ledger.begin("rsi", "r1", 20).unwrap();
-        ledger.begin("cross", "r2", 7).unwrap();
+        let run = |run: &str| Look { kind: LookKind::Sweep, run: Some(run.to_owned()), ..look(0) };
+        ledger.begin("rsi", 20, &run("r1")).unwrap();
+        ledger.begin("cross", 7, &run("r2")).unwrap();
         assert_eq!(under_way(), 20);
         // It goes on after a kill.
-        ledger.begin("rsi", "r1", 12).unwrap();
+        ledger.begin("rsi", 12, &run("r1")).unwrap();
         assert_eq!(under_way(), 20);
-        let sweep = |end| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), end, ..look(0) };
+        let sweep = |end| Look { end, ..run("r1") };
         let ran = [note("rsi", 1), note("rsi", 2)];
         let noted = ledger.note(&ran, &sweep(LookEnd::Stopped)).unwrap();
         assert_eq!((noted.under_way["rsi"], noted.families[0].1.len(), under_way()), (0, 3, 0));
-        ledger.begin("rsi", "r1", 18).unwrap();
+        ledger.begin("rsi", 18, &run("r1")).unwrap();
         assert_eq!(under_way(), 18);
         let all = [&ran[..], &[note("rsi", 3)]].concat();
         assert_eq!(ledger.note(&all, &sweep(LookEnd::Whole)).unwrap().families[0].1.len(), 4);
         let whole = std::fs::read_to_string(ledger.path()).unwrap();
         // Run again: whoever was noted to the end sets out for nothing.
-        ledger.begin("rsi", "r1", 20).unwrap();
+        ledger.begin("rsi", 20, &run("r1")).unwrap();
         ledger.note(&all, &sweep(LookEnd::Whole)).unwrap();
         assert_eq!((under_way(), std::fs::read_to_string(ledger.path()).unwrap()), (0, whole));
         assert_eq!(fixture.lost(), None);
+    }
+
+    #[test]
+    fn what_a_ledger_of_another_name_in_the_same_project_knows_counts_too() {
+        let fixture = Fixture::new();
+        let (old, new) = (fixture.named("old.jsonl"), fixture.named("new.jsonl"));
+        assert_eq!(
+            (count(&old, &[note("rsi", 1), note("rsi", 2)], 0), count(&old, &[note("ema", 1)], 0)),
+            (2, 1)
+        );
+        let sweep = Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(0) };
+        old.begin("rsi", 20, &sweep).unwrap();
+        let noted = new.note(&[note("rsi", 3)], &look(0)).unwrap();
+        assert_eq!((noted.families[0].1.len(), noted.under_way["rsi"], noted.is_first), (3, 20, false));
+        assert_eq!((&noted.other_ledgers[..], noted.lost), (&[old.path().to_owned()][..], None));
+        let noted = new.note(&[note("cross", 1)], &look(0)).unwrap();
+        assert_eq!((noted.families[0].1.len(), noted.other_ledgers.len()), (1, 0));
+        // A search that goes on in the new one.
+        new.begin("rsi", 12, &sweep).unwrap();
+        assert_eq!(old.note(&[note("rsi", 1)], &look(0)).unwrap().under_way["rsi"], 12);
+        assert_eq!(new.note(&[note("rsi", 4)], &sweep).unwrap().under_way["rsi"], 0);
+        assert_eq!(old.note(&[note("rsi", 1)], &look(0)).unwrap().families[0].1.len(), 4);
+        // More candles of a file that grew are the same in both.
+        let all = random_walk(1, 400);
+        let roots = |ledger: &VariantLedger, count: usize| {
+            let candles = candles("BTCUSDT", &all[..count]);
+            let look = Look { span: candles.span().unwrap(), candles, ..look(0) };
+            let known = ledger.note(&[note("grown", 1)], &look).unwrap().families.remove(0).1;
+            known.into_iter().map(|known| known.root).collect::<BTreeSet<_>>().len()
+        };
+        assert_eq!([roots(&old, 200), roots(&new, 300), roots(&old, 400), roots(&new, 400)], [1; 4]);
+    }
+
+    #[test]
+    fn a_lost_ledger_of_another_name_is_said_of_its_strategies_and_a_renamed_one_is_not_lost() {
+        let fixture = Fixture::new();
+        let (old, new) = (fixture.named("old.jsonl"), fixture.named("new.jsonl"));
+        old.note(&[note("rsi", 1)], &look(0)).unwrap();
+        let whole = std::fs::read(old.path()).unwrap();
+        std::fs::rename(old.path(), new.path()).unwrap();
+        let noted = |strategy| new.note(&[note(strategy, 2)], &look(0)).unwrap();
+        assert_eq!((noted("rsi").lost, noted("rsi").families[0].1.len()), (None, 2));
+        std::fs::remove_file(new.path()).unwrap();
+        let third = fixture.named("third.jsonl");
+        let lost = |strategy| third.note(&[note(strategy, 3)], &look(0)).unwrap().lost;
+        let said = lost("rsi").unwrap();
+        assert!(said.contains("old.jsonl: the file is missing") && said.contains("new.jsonl: "), "{said}");
+        assert_eq!(lost("cross"), None);
+        // Brought back from a copy.
+        std::fs::write(old.path(), whole).unwrap();
+        assert!(!lost("rsi").unwrap().contains("old.jsonl"));
     }
 
     #[test]
@@ -447,7 +549,7 @@ pub(super) mod tests {
         let fixture = Fixture::new();
         let run = |run: &str| Look { run: Some(run.to_owned()), ..look(0) };
         let is_first = |look: &Look| fixture.ledger().note(&[note("rsi", 1)], look).unwrap().is_first;
-        fixture.ledger().begin("rsi", "r1", 20).unwrap();
+        fixture.ledger().begin("rsi", 20, &run("r1")).unwrap();
         assert!(is_first(&run("r1")) && is_first(&run("r1")));
         assert!(!is_first(&run("r2")) && !is_first(&look(0)));
     }

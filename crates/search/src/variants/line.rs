@@ -1,6 +1,6 @@
 //! The lines of a ledger. What tells them apart comes first, so that lines of other families need not be parsed.
 
-use super::ledger::{Known, LookKind, Note};
+use super::ledger::{Known, Look, LookKind, Note};
 use super::sample::SeriesSample;
 use super::{CandleSample, Family};
 use candlewick_sdk::Millis;
@@ -24,6 +24,13 @@ pub(super) struct CandlesLine {
     pub(super) sample: CandleSample,
 }
 
+impl CandlesLine {
+    /// Of the candles of a look.
+    pub(super) fn of((chain, candles, root): (String, String, String), look: &Look) -> Self {
+        Self { chain, candles, root, is_cut: look.is_cut, sample: look.candles.clone() }
+    }
+}
+
 /// Lines before it are lost.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LostLine {
@@ -41,8 +48,34 @@ pub(super) struct RunLine {
     pub(super) run: String,
     /// Sets that may have been tried and are not noted.
     pub(super) sets: u64,
-    /// Whether all of them ran and are noted.
+    /// Whether it goes on no more: all of them ran and are noted, or it was closed.
     pub(super) is_done: bool,
+    /// On which candles; older ones do not say.
+    #[serde(default)]
+    pub(super) on: Option<SeenPart>,
+}
+
+/// What of candles that a line before it names was seen.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SeenPart {
+    pub(super) candles: String,
+    seen: Vec<[usize; 2]>,
+    from: Millis,
+    to: Millis,
+}
+
+impl SeenPart {
+    /// Of candles of this name.
+    pub(super) fn of(candles: &str, look: &Look) -> Self {
+        let (seen, Range { start, end }) = (look.candles.places(&look.span), look.span.clone());
+        Self { candles: candles.to_owned(), seen, from: start, to: end }
+    }
+
+    /// The candles, where they are known.
+    pub(super) fn sample(&self, candles: &KnownCandles) -> Option<CandleSample> {
+        let line = candles.0.get(&self.candles)?;
+        Some(line.sample.part(&self.seen, &(self.from..self.to)))
+    }
 }
 
 /// Variants of one family on the same candles.
@@ -84,13 +117,13 @@ enum Written {
 
 /// All candles that a ledger names.
 #[derive(Default)]
-pub(super) struct KnownCandles(HashMap<String, CandlesLine>);
+pub(super) struct KnownCandles(HashMap<String, Arc<CandlesLine>>);
 
 impl KnownCandles {
     /// Takes a line that may be one of candles.
     pub(super) fn read(&mut self, line: &str) {
         if let Ok(line) = serde_json::from_str::<CandlesLine>(line) {
-            self.0.insert(line.candles.clone(), line);
+            self.0.insert(line.candles.clone(), Arc::new(line));
         }
     }
 
@@ -98,16 +131,36 @@ impl KnownCandles {
         self.0.contains_key(name)
     }
 
+    /// Takes what another ledger knows, too.
+    pub(super) fn learn(&mut self, other: &Self) {
+        for (name, line) in &other.0 {
+            self.0.entry(name.clone()).or_insert_with(|| Arc::clone(line));
+        }
+    }
+
+    /// Whether all series of these candles end there.
+    fn end_at(&self, name: &str, end: Millis) -> bool {
+        self.0.get(name).is_some_and(|line| line.sample.ends_at(end))
+    }
+
+    /// What candles of this name were before they grew.
+    pub(super) fn root_for(&self, id: &str, look: &Look) -> String {
+        if look.is_cut || self.contains(id) {
+            return self.root_of(id);
+        }
+        self.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
+    }
+
     /// What candles that grew were before.
-    pub(super) fn root_of(&self, name: &str) -> String {
+    fn root_of(&self, name: &str) -> String {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
     /// The root of known candles of which these are more. Fewer are a choice: whoever cuts candles after a look chose where they end.
-    pub(super) fn root_like(&self, sample: &CandleSample) -> Option<String> {
+    fn root_like(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();
-        for line in self.0.values().filter(|line| !line.is_cut) {
+        for line in self.0.values().map(|line| &**line).filter(|line| !line.is_cut) {
             let known = longest.entry(&line.root).or_insert(line);
             if length(line) > length(known) {
                 *known = line;
@@ -161,6 +214,7 @@ impl TriedLine {
     pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<Known> {
         let seen = Arc::new(self.sample(candles));
         let (span, root) = (self.from..self.to, candles.root_of(&self.candles));
+        let is_to_the_end = self.kind.is_plain() && candles.end_at(&self.candles, self.to);
         let known = |written| {
             let (variant, p_value, sharpe_of_a_day, trades) = match written {
                 Written::Whole(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
@@ -168,7 +222,7 @@ impl TriedLine {
             };
             let (root, span, seen) = (root.clone(), span.clone(), Arc::clone(&seen));
             let candles = self.candles.clone();
-            Known { variant, p_value, sharpe_of_a_day, trades, candles, root, span, seen }
+            Known { variant, p_value, sharpe_of_a_day, trades, candles, root, span, seen, is_to_the_end }
         };
         self.variants.into_iter().map(known).collect()
     }

@@ -1,17 +1,17 @@
 //! Who looked at candles before, as ledgers know it.
 
-use super::chain::Receipt;
-use super::contents::{Contents, text_of};
+use super::contents::Contents;
 use super::{CandleSample, LookKind, VariantLedger};
-use std::fs::File;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::Path;
 
 /// Earlier looks at some candles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlierLooks {
     /// By the same strategy, each kind with its number.
     pub same_strategy: Vec<(LookKind, u64)>,
+    /// By others, each strategy with the number of its looks.
+    pub other_strategies: BTreeMap<String, u64>,
     /// Whether nothing was noted before: who looked then is not known.
     pub is_first: bool,
     /// What is known to be missing of ledgers.
@@ -19,71 +19,57 @@ pub struct EarlierLooks {
 }
 
 impl VariantLedger {
-    /// Which earlier runs of a strategy looked at these candles, whatever they were called; those of `run` are its own. Ledgers of
-    /// another name that were kept in the same project know, too.
+    /// Which earlier runs looked at these candles, whatever they were called; those of `run` are its own. Ledgers of another name that
+    /// were kept in the same project know, too.
     ///
     /// # Errors
-    /// Those of the files and of their receipts.
+    /// Those of the file, of its receipt and of the folder that this is in.
     pub fn earlier_looks(
         &self,
         strategy: &str,
         candles: &CandleSample,
         run: &str,
     ) -> io::Result<EarlierLooks> {
-        let mut looks = EarlierLooks { is_first: true, ..EarlierLooks::default() };
-        self.add_looks(&mut looks, (strategy, candles, run))?;
-        for other in self.receipt.as_ref().map_or(Ok(Vec::new()), Receipt::other_ledgers)? {
-            match other {
-                Ok(path) => Self { receipt: self.receipt_of(&path), path }
-                    .add_looks(&mut looks, (strategy, candles, run))?,
-                Err(receipt) => {
-                    let receipt = receipt.display();
-                    looks.lost.push(format!("{receipt}: it does not say where its ledger is"));
+        let ((seen, text), others) = (self.read()?, self.others()?);
+        let (own, others) = (Contents::of(&text, seen), others.read());
+        let is_first = own.is_first(Some(run)) && others.are_new(Some(run));
+        let mut looks = EarlierLooks { is_first, ..EarlierLooks::default() };
+        looks.lost.extend(own.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
+        looks.lost.extend(others.lost(strategy, &own));
+        for (line, contents) in others.under_way(strategy, (&own, Some(run))) {
+            let seen = line.on.as_ref().and_then(|on| on.sample(&contents.candles));
+            if seen.is_none_or(|seen| candles.seen_in(&seen).is_some()) {
+                let sets = line.sets;
+                looks.lost.push(format!(
+                    "a search of {sets} sets that was stopped or is under way may have seen them (run {}; resumed by the program that \
+                     began it, it says so; run by another, it is another search)",
+                    line.run
+                ));
+            }
+        }
+        let mut known = BTreeSet::new();
+        for contents in others.ledgers.iter().map(|other| &other.contents).chain([&own]) {
+            for line in contents.tried(|_| true) {
+                let is_own = line.run.as_deref() == Some(run);
+                if is_own || candles.seen_in(&line.sample(&contents.candles)).is_none() {
+                    continue;
+                }
+                // A copy of a ledger says the same again.
+                if !line.chain.is_empty() && !known.insert(line.chain.clone()) {
+                    continue;
+                }
+                if line.strategy != strategy {
+                    *looks.other_strategies.entry(line.strategy).or_default() += 1;
+                    continue;
+                }
+                match looks.same_strategy.iter_mut().find(|(kind, _)| *kind == line.kind) {
+                    Some((_, count)) => *count += 1,
+                    None => looks.same_strategy.push((line.kind, 1)),
                 }
             }
         }
         looks.same_strategy.sort_unstable();
         Ok(looks)
-    }
-
-    fn add_looks(
-        &self,
-        looks: &mut EarlierLooks,
-        (strategy, candles, run): (&str, &CandleSample, &str),
-    ) -> io::Result<()> {
-        // Before the ledger: whoever writes between the two makes it longer than the receipt says, which is no loss.
-        let seen = self.seen_before()?;
-        let text = match File::open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            file => {
-                let mut file = file?;
-                file.lock_shared()?;
-                text_of(&mut file)?
-            }
-        };
-        let contents = Contents::of(&text, seen);
-        looks.is_first &= contents.is_first(Some(run));
-        looks.lost.extend(contents.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
-        if contents.sets_under_way(strategy, Some(run)) > 0 {
-            let path = self.path.display();
-            looks.lost.push(format!("{path}: a search that was stopped or is under way may have seen them"));
-        }
-        for line in contents.tried(strategy) {
-            let is_own = line.run.as_deref() == Some(run);
-            if is_own || candles.seen_in(&line.sample(&contents.candles)).is_none() {
-                continue;
-            }
-            match looks.same_strategy.iter_mut().find(|(kind, _)| *kind == line.kind) {
-                Some((_, count)) => *count += 1,
-                None => looks.same_strategy.push((line.kind, 1)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Of another ledger in the same project.
-    fn receipt_of(&self, ledger: &Path) -> Option<Receipt> {
-        Some(Receipt::of(self.receipt.as_ref()?.folder(), ledger))
     }
 }
 
@@ -92,8 +78,13 @@ mod tests {
     use super::super::ledger::tests::{Fixture, candles, look, note};
     use super::super::{Look, LookKind};
     use super::*;
+    use candlewick_sdk::Candle;
     use candlewick_sdk::testkit::random_walk;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn hour_of(all: &[Candle], name: &str, hour: usize) -> CandleSample {
+        candles(name, &all[60 * hour..60 * (hour + 1)])
+    }
 
     #[test]
     fn whoever_reads_while_another_writes_misses_nothing() {
@@ -121,9 +112,7 @@ mod tests {
     #[test]
     fn a_ledger_of_another_name_in_the_same_project_knows_of_looks_and_of_its_own_loss() {
         let fixture = Fixture::new();
-        let named = |name: &str| {
-            VariantLedger::new(fixture.0.path().join(name)).with_receipt_in(&fixture.0.path().join("state"))
-        };
+        let named = |name: &str| fixture.named(name);
         let looks = || named("new.jsonl").earlier_looks("rsi", &look(0).candles, "").unwrap();
         assert_eq!((looks().is_first, looks().lost.len()), (true, 0));
         named("old.jsonl").note(&[note("rsi", 1)], &look(0)).unwrap();
@@ -139,12 +128,15 @@ mod tests {
         let ledger = fixture.ledger();
         let lost =
             |strategy: &str, run: &str| ledger.earlier_looks(strategy, &look(2).candles, run).unwrap().lost;
-        ledger.begin("rsi", "r1", 20).unwrap();
+        let sweep = |hour| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(hour) };
+        ledger.begin("rsi", 20, &sweep(2)).unwrap();
         let found = lost("rsi", "r2");
         assert!(found.len() == 1 && found[0].contains("may have seen them"), "{found:?}");
         assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));
-        let sweep = Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(0) };
-        ledger.note(&[note("rsi", 1)], &sweep).unwrap();
+        // Candles that it does not run on cannot have been seen.
+        let elsewhere = ledger.earlier_looks("rsi", &hour_of(&random_walk(1, 180), "X", 0), "r2").unwrap();
+        assert_eq!(elsewhere.lost, [""; 0]);
+        ledger.note(&[note("rsi", 1)], &sweep(0)).unwrap();
         assert_eq!(lost("rsi", "r2"), [""; 0]);
     }
 
@@ -153,7 +145,7 @@ mod tests {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
         let all = random_walk(1, 180);
-        let hour = |name: &str, hour: usize| candles(name, &all[60 * hour..60 * (hour + 1)]);
+        let hour = |name: &str, hour: usize| hour_of(&all, name, hour);
         let looks = |strategy: &str, candles: &CandleSample, run: &str| {
             ledger.earlier_looks(strategy, candles, run).unwrap().same_strategy
         };
@@ -167,6 +159,12 @@ mod tests {
             assert_eq!(looks("rsi", &hour(name, 1), "r2"), both);
             assert_eq!(looks("rsi", &hour(name, 1), "r1"), both[..1]);
             assert_eq!(looks("cross", &hour(name, 1), ""), []);
+            // Somebody who calls the strategy by another name looked all the same.
+            let others = |strategy, at| {
+                ledger.earlier_looks(strategy, &hour(name, at), "r1").unwrap().other_strategies
+            };
+            assert_eq!(others("cross", 1), [("rsi".to_owned(), 1)].into());
+            assert_eq!((others("rsi", 1), others("cross", 2)), Default::default());
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Family`] is an idea: a strategy, whatever it runs on. What counts as its variants is what can be chosen for the best: the
 //! parameters with the content of files that they name, expiry, risk rules, stakes and the balance, the strategy's version, and the
 //! candles by their content. What changes no trade makes no variant, since trades alone are judged: variants with the same trades on
-//! the same candles are one, and one set of inputs whose trades changed is several. Candles that only grew at their end are the same
+//! the same candles are one, and one set of inputs whose trades changed is several, also where candles grew meanwhile. Candles that only grew at their end are the same
 //! ones: a verdict may be looked at at any time.
 //!
 //! Each backtest, each trial of a sweep and each walk forward is noted in a [`VariantLedger`], once however often it is repeated, and a
@@ -18,6 +18,8 @@ mod ledger;
 mod line;
 mod looks;
 mod moves;
+mod others;
+mod rewritten;
 mod sample;
 mod trades;
 
@@ -26,4 +28,4 @@ pub use family::{Family, Variant, files_of};
 pub use ledger::{Known, Look, LookEnd, LookKind, Note, Noted, VariantLedger};
 pub use looks::EarlierLooks;
 pub use sample::CandleSample;
-pub use trades::{join_hashes, trades_hash};
+pub use trades::{join_hashes, trades_hash, trades_hash_of_closed};

@@ -68,6 +68,11 @@ impl CandleSample {
         Some(start..self.0.iter().map(|one| one.to).max()?)
     }
 
+    /// Whether all of its series end there.
+    pub(super) fn ends_at(&self, end: Millis) -> bool {
+        self.0.iter().all(|one| one.to == end)
+    }
+
     /// What of it lies in a stretch of time. Only of a sample whose candles are at hand.
     #[must_use]
     pub fn within(&self, range: &Range<Millis>) -> Self {

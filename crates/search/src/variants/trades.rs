@@ -1,7 +1,7 @@
 //! What came of the trades of a variant, as a hash: the same for variants that cannot be told apart by their results.
 
 use crate::sweep::{Figures, Timeline};
-use candlewick_engine::TradeBook;
+use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_sdk::{Millis, Outcome};
 use std::ops::Range;
 
@@ -19,8 +19,17 @@ pub fn join_hashes(hashes: &[String]) -> String {
 
 /// The same of the trades of some bots of a run over the candles of a stretch.
 pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
-    let is_own = |bot: usize| bots.contains(&bot);
-    let own = || book.rows().iter().filter(|row| is_own(row.approved.bot().index()));
+    hash_of(book, &|row| bots.contains(&row.approved.bot().index()), span)
+}
+
+/// The same of those that had closed by the end of a stretch: all that came of a run whose candles ended there.
+pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
+    let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
+    hash_of(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
+}
+
+fn hash_of(book: &TradeBook, is_own: &dyn Fn(&IntentRow) -> bool, span: &Range<Millis>) -> String {
+    let own = || book.rows().iter().filter(|row| is_own(row));
     let count = |outcome| own().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let counts = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(count);
     hash(counts, &Timeline::of_rows(own(), span))

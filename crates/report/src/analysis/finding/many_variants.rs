@@ -10,13 +10,17 @@ const MANY: u64 = 10;
 const ALPHA: f64 = 0.05;
 
 pub(super) fn find(variants: &VariantCount) -> Option<Finding> {
-    let VariantCount { count, under_way, p_value, p_value_bonferroni, .. } = variants;
+    let VariantCount { count, under_way, p_value, p_value_bonferroni, other_ledgers, .. } = variants;
     if *count < 2 {
         return None;
     }
     let mut text = format!("{count} variants of this idea were tried so far");
     if *under_way > 0 {
         let _ = write!(text, " ({under_way} of them by searches that were stopped or are under way)");
+    }
+    if !other_ledgers.is_empty() {
+        let paths: Vec<String> = other_ledgers.iter().map(|path| path.display().to_string()).collect();
+        let _ = write!(text, " (those that are counted in another ledger among them: {})", paths.join(", "));
     }
     if let (Some(own), Some(corrected)) = (p_value, p_value_bonferroni) {
         let _ = write!(text, ": a p-value of {own:.4} becomes {corrected:.4}");
@@ -43,6 +47,15 @@ mod tests {
             ..VariantCount::default()
         };
         assert_eq!(find(&variants).map(|finding| finding.severity), expected, "{count} {p_value:?}");
+    }
+
+    #[test]
+    fn a_ledger_that_counts_some_of_them_is_named() {
+        let other_ledgers = vec!["b.jsonl".into()];
+        let found = find(&VariantCount { count: 3, other_ledgers, ..VariantCount::default() }).unwrap();
+        let expected = "3 variants of this idea were tried so far (those that are counted in another ledger among them: \
+                        b.jsonl).";
+        assert_eq!(found.text, expected);
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! Ledgers of other names in the same project: their receipts say where they are.
+
+use super::VariantLedger;
+use super::chain::{Chain, OtherLedger, Receipt, Seen};
+use super::contents::{Contents, text_of};
+use super::line::RunLine;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What lies in the files of other ledgers.
+#[derive(Default)]
+pub(super) struct OtherTexts {
+    found: Vec<(OtherLedger, Seen, String)>,
+    /// What cannot be read, and why.
+    unreadable: Vec<String>,
+}
+
+/// Another ledger that was read.
+pub(super) struct Other<'a> {
+    ledger: &'a OtherLedger,
+    /// How long its receipt says it was.
+    seen: Option<Chain>,
+    pub(super) contents: Contents<'a>,
+}
+
+/// Other ledgers that were read.
+pub(super) struct Others<'a> {
+    pub(super) ledgers: Vec<Other<'a>>,
+    unreadable: &'a [String],
+}
+
+impl VariantLedger {
+    /// What its file holds, after what its receipt says.
+    pub(super) fn read(&self) -> io::Result<(Seen, String)> {
+        // Before the ledger: whoever writes between the two makes it longer than the receipt says, which is no loss.
+        let seen = self.seen_before()?;
+        let text = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            file => {
+                let mut file = file?;
+                file.lock_shared()?;
+                text_of(&mut file)?
+            }
+        };
+        Ok((seen, text))
+    }
+
+    /// What other ledgers of the project hold. Not while this one is locked: two that wait for each other's would wait for ever.
+    pub(super) fn others(&self) -> io::Result<OtherTexts> {
+        let Some(receipt) = &self.receipt else { return Ok(OtherTexts::default()) };
+        let mut texts = OtherTexts::default();
+        for other in receipt.other_ledgers()? {
+            match other {
+                Ok(other) => match self.beside(&other.path).read() {
+                    Ok((seen, text)) => texts.found.push((other, seen, text)),
+                    Err(error) => texts.unreadable.push(format!("{}: {error}", other.path.display())),
+                },
+                Err(receipt) => {
+                    let receipt = receipt.display();
+                    texts.unreadable.push(format!("{receipt}: it does not say where its ledger is"));
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Another ledger of the same project.
+    fn beside(&self, path: &Path) -> Self {
+        let folder = self.receipt.as_ref().map(Receipt::folder);
+        Self { path: path.to_owned(), receipt: folder.map(|folder| Receipt::of(folder, path)) }
+    }
+}
+
+impl OtherTexts {
+    /// All of them.
+    pub(super) fn read(&self) -> Others<'_> {
+        let ledgers = self.found.iter().map(|(ledger, seen, text)| {
+            let contents = Contents::of(text, seen.clone());
+            let seen = if let Seen::Lines(chain) = seen { Some(chain.clone()) } else { None };
+            Other { ledger, seen, contents }
+        });
+        Others { ledgers: ledgers.collect(), unreadable: &self.unreadable }
+    }
+}
+
+impl Others<'_> {
+    /// Why there may be more of a strategy than they say. A file that has another name by now is not lost.
+    pub(super) fn lost(&self, strategy: &str, own: &Contents<'_>) -> Vec<String> {
+        let is_renamed = |other: &Other<'_>| {
+            other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.has_been(chain))
+        };
+        let may_know =
+            self.ledgers.iter().filter(|other| other.ledger.may_know(strategy) && !is_renamed(other));
+        let lost = may_know.filter_map(|other| {
+            Some(format!("{}: {}", other.ledger.path.display(), other.contents.lost.as_ref()?))
+        });
+        lost.chain(self.unreadable.iter().cloned()).collect()
+    }
+
+    /// Those that have something of a strategy.
+    pub(super) fn that_know(&self, strategy: &str) -> impl Iterator<Item = PathBuf> {
+        let known = self.ledgers.iter().filter(move |other| other.contents.knows(strategy));
+        known.map(|other| other.ledger.path.clone())
+    }
+
+    /// Whether nothing was noted in any before a run, as far as anybody knows.
+    pub(super) fn are_new(&self, run: Option<&str>) -> bool {
+        self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first(run))
+    }
+
+    /// Other runs of a strategy than `run` that may have tried sets, and have noted them neither in the ledger of `own` nor in one of
+    /// these. One that went on in another ledger is as far as the furthest of them says.
+    pub(super) fn under_way<'a>(
+        &'a self,
+        strategy: &'a str,
+        (own, run): (&'a Contents<'a>, Option<&str>),
+    ) -> Vec<(&'a RunLine, &'a Contents<'a>)> {
+        let mut runs: BTreeMap<&str, (&RunLine, &Contents<'_>)> = BTreeMap::new();
+        for contents in self.ledgers.iter().map(|other| &other.contents).chain([own]) {
+            for line in contents.runs_of(strategy).filter(|line| run != Some(line.run.as_str())) {
+                let furthest = runs.entry(&line.run).or_insert((line, contents));
+                if line.sets < furthest.0.sets {
+                    *furthest = (line, contents);
+                }
+            }
+        }
+        runs.into_values().filter(|(line, _)| line.sets > 0).collect()
+    }
+}
