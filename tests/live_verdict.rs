@@ -116,6 +116,61 @@ fn a_journal_from_before_there_were_verdicts_is_held_to_what_it_can_say() {
     assert!(changed.stderr.contains("a decision that the journal lacks"), "{}", changed.stderr);
 }
 
+/// Programs that gave every bot all of alpha wrote no weights, staked by Wilson's bound without a word of it, and refused by verdicts
+/// that fell at other trades.
+#[test]
+fn a_journal_of_earlier_verdicts_opens_and_is_compared_up_to_the_first_refusal_by_one() {
+    let kelly = "stake = { kind = \"kelly\", fraction = 0.2, kelly_floor_trades = 5, bound = \"wilson\" }\n";
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 6 * HOUR))
+        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + 6 * HOUR))
+        .with("bots.toml", &format!("{QUICK}{kelly}"));
+    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--config", "bots.toml"];
+    let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--json"];
+    let refused = folder.run(&[&live[..], &data].concat()).json()["refused"]["EdgeRejected"].clone();
+    assert!(refused.as_u64() > Some(50), "{refused}");
+    let recorded = lines(&folder.path("run.db"));
+    let header = &recorded[0].line.body;
+    let bound =
+        ["\"bound\":\"wilson\",", ",\"bound\":\"wilson\""].into_iter().find(|bound| header.contains(bound));
+    let older = |name: &str, has_weights: bool| {
+        let body = |body: &str| match body.split_once(",\"weight\":") {
+            Some((before, after)) if !has_weights => {
+                let rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.e".contains(c));
+                format!("{before}{rest}")
+            }
+            // No verdict would fall by these.
+            _ => body
+                .replacen(bound.unwrap(), "", 1)
+                .replacen("\"alpha\":0.4", "\"alpha\":0.0000001", 1)
+                .replacen("\"beta\":0.4", "\"beta\":0.0000001", 1),
+        };
+        let all = recorded.iter().map(|stored| stored.line.clone());
+        write(&folder.path(name), all.map(|line| Line { body: body(&line.body), ..line }));
+        folder.run(&["parity", "--journal", name, "--json"])
+    };
+    // With weights it is one of today that was changed.
+    assert_eq!(older("changed.db", true).code, 5);
+    let old = older("old.db", false).json();
+    let (decisions, first) = (&old["decisions"], &old["decisions"]["not_compared"][0]);
+    assert_eq!((&old["ok"], &decisions["difference"]), (&true.into(), &Value::Null), "{old}");
+    assert!(
+        first["run"] == 1 && first["seq"].as_u64() > Some(1) && decisions["actions"].as_u64() > Some(5),
+        "{old}"
+    );
+    let run = |command: &[&str]| folder.run(&[command, &["--journal", "old.db"]].concat());
+    assert!(run(&["parity"]).stdout.contains("by a verdict of an earlier rule"));
+    assert_eq!(run(&["report", "--json"]).json()["refused"]["EdgeRejected"], refused);
+    assert_eq!(run(&["status", "--json"]).json()["verdicts"][0]["bot"], "often");
+    let explained = run(&["explain", "1"]);
+    assert!(
+        explained.code == 0 && explained.stdout.contains("often"),
+        "{}{}",
+        explained.stdout,
+        explained.stderr
+    );
+}
+
 /// Answers, ends and decisions that meet at one moment.
 #[test]
 fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {

@@ -8,7 +8,7 @@ use crate::inspection::ruin_of;
 use crate::progress::Progress;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
-use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
+use candlewick_engine::{Header, JournalHash, Recorder, check_stakes};
 use candlewick_journal::{FileJournal, NullJournal, Tee};
 use candlewick_records::Delays;
 use candlewick_sdk::{Millis, Registry, Strategy};
@@ -95,7 +95,7 @@ impl BacktestTerms {
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
         let refused = |error| AppError::from(problem_of_session(&error, &loaded));
-        let ladders = check_ladders(&settings.session).map_err(refused)?;
+        let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = ruin_of(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;

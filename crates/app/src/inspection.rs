@@ -7,7 +7,7 @@ use candlewick_api::{HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
-    EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ladders, check_ruin,
+    EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ruin, check_stakes,
 };
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -34,7 +34,7 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
     match BotSet::build(loaded, registry) {
         Ok(bots) => {
             let settings = session_settings(loaded);
-            let made = Session::new(&settings, bots.strategies).and_then(|_| check_ladders(&settings));
+            let made = Session::new(&settings, bots.strategies).and_then(|_| check_stakes(&settings));
             match made.and_then(|_| ruin_of(loaded)) {
                 Ok(ruin) => {
                     let key = "risk.max_ruin_probability";
@@ -90,7 +90,7 @@ pub fn demand_of(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
 
 /// What is sound, and worth knowing.
 pub fn notices_of(loaded: &Loaded) -> Vec<String> {
-    let ladders = check_ladders(&session_settings(loaded)).unwrap_or_default();
+    let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
     let ruin = ruin_of(loaded).unwrap_or_default();
     ladders.into_iter().map(|notice| notice.text).chain(ruin.notices).collect()
 }

@@ -1,9 +1,9 @@
-//! Ladders are held against the limits before the first trade: all levels of every ladder that can run at once
-//! must fit.
+//! Stakes are held against the limits before the first trade: all levels of every ladder that can run at once
+//! must fit, and a Kelly stake needs to know among how many trades it is shared.
 
 use crate::risk::Limits;
 use crate::stake::Stake;
-use crate::{EngineError, SessionSettings};
+use crate::{EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::Money;
 
 /// What is to be said of a bot's ladder before the first trade.
@@ -19,11 +19,12 @@ pub struct LadderNotice {
     pub text: String,
 }
 
-/// Checks that the full cost of all ladders fits balance, daily loss limit, drawdown limit and largest stake.
+/// Checks that the full cost of all ladders fits balance, daily loss limit, drawdown limit and largest stake, and that trades which
+/// are open together are limited where a bot stakes by Kelly.
 ///
 /// # Errors
 /// [`EngineError`] with the figures when they do not fit.
-pub fn check_ladders(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
+pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
     let balance = scale
@@ -33,6 +34,16 @@ pub fn check_ladders(settings: &SessionSettings) -> Result<Vec<LadderNotice>, En
     let mut total = Money::ZERO;
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
+        if matches!(bot.stake, StakeSettings::Kelly { .. }) && !limits.caps_open_trades() {
+            return Err(EngineError::setting(
+                "risk.max_open_trades",
+                format!(
+                    "bot \"{}\" stakes by Kelly, a fraction that is shared among the trades that can be open together, and nothing \
+                     limits these: give max_open_trades or max_open_trades_per_symbol",
+                    bot.name
+                ),
+            ));
+        }
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
         if let Some(most) = limits.largest_stake().filter(|most| cost.largest > *most) {
             return Err(EngineError::setting(
@@ -79,6 +90,17 @@ mod tests {
     use candlewick_sdk::{ExpirationType, Interval, MoneyScale, Symbol};
 
     fn check(bots: usize, amount: i64, change: impl Fn(&mut RiskSettings), expected: Result<usize, &str>) {
+        // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
+        let stake = StakeSettings::Martingale { amount: Decimal::from(amount), factor: 2.0, levels: 3 };
+        check_stake(bots, &stake, change, expected);
+    }
+
+    fn check_stake(
+        bots: usize,
+        stake: &StakeSettings,
+        change: impl Fn(&mut RiskSettings),
+        expected: Result<usize, &str>,
+    ) {
         let mut risk = RiskSettings::default();
         change(&mut risk);
         let bot = |index: usize| BotSettings {
@@ -90,8 +112,7 @@ mod tests {
             close_type: "01:00".parse().unwrap(),
             expiration_type: ExpirationType::TimeFixed,
             params: serde_json::json!({}),
-            // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
-            stake: StakeSettings::Martingale { amount: Decimal::from(amount), factor: 2.0, levels: 3 },
+            stake: stake.clone(),
         };
         let settings = SessionSettings {
             money_scale: MoneyScale::default(),
@@ -99,11 +120,28 @@ mod tests {
             risk,
             bots: (0..bots).map(bot).collect(),
         };
-        match (check_ladders(&settings), expected) {
+        match (check_stakes(&settings), expected) {
             (Ok(notices), Ok(count)) => assert_eq!(notices.len(), count),
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
             (answer, _) => panic!("{answer:?} instead of {expected:?}"),
         }
+    }
+
+    #[test]
+    fn a_kelly_stake_needs_a_limit_of_the_trades_that_it_is_shared_among() {
+        let bound = crate::KellyBound::default();
+        let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound };
+        for (all, per_symbol, is_fine) in [(0, 0, false), (3, 0, true), (0, 2, true), (3, 1, true)] {
+            let caps = |risk: &mut RiskSettings| {
+                (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
+            };
+            let expected = if is_fine { Ok(0) } else { Err("risk.max_open_trades: bot \"bot-0\"") };
+            check_stake(1, &kelly, caps, expected);
+        }
+        let none = |risk: &mut RiskSettings| {
+            (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
+        };
+        check(1, 10, none, Ok(1));
     }
 
     #[test]

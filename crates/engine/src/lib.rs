@@ -46,7 +46,7 @@ pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
 pub use journal_decoder::{DecodeError, JournalDecoder, Recorded, to_recorded_form};
 pub use judge::{Judge, JudgedTrade, judge, judge_of, judge_trades, to_trade_outcome};
-pub use ladder::{LadderNotice, check_ladders};
+pub use ladder::{LadderNotice, check_stakes};
 pub use ledger::Ledger;
 pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};

@@ -27,7 +27,7 @@ use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
-use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
+use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::LoggedExchange;
 use candlewick_records::TradingMode;
 use candlewick_runtime::{
@@ -198,9 +198,9 @@ pub async fn run(
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
 }
 
-/// A Session whose ladders can be afforded.
+/// A Session whose stakes fit its limits.
 fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Session, AppError> {
-    for notice in check_ladders(settings)? {
+    for notice in check_stakes(settings)? {
         tracing::warn!("{}", notice.text);
     }
     Ok(Session::new(settings, strategies)?)

@@ -4,7 +4,7 @@ use super::ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
 use crate::error::AppError;
-use candlewick_engine::{SessionSettings, check_ladders};
+use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_runtime::{Demand, NewSettings, RuntimeSettings, SettingsReader, Standing};
 use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Running {
     fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings, AppError> {
         check_reload(&self.config, loaded)?;
         let settings = self.settings_of(loaded);
-        check_ladders(&settings)?;
+        check_stakes(&settings)?;
         ladders::check(&settings, standing, loaded.config.simulation.payout_percent)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
         let (configured, venue) = (&self.config.runtime, &self.runtime);

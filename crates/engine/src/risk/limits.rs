@@ -85,7 +85,13 @@ impl Limits {
         self.minimum_stake
     }
 
-    /// How many trades can be open together; at least 1.
+    /// Whether there is a cap of the trades that are open together.
+    pub(crate) const fn caps_open_trades(&self) -> bool {
+        self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
+    }
+
+    /// How many trades can be open together; at least 1. Without a cap nobody knows, and it is 1: a new run that needs to know
+    /// is refused then ([`check_stakes`](crate::check_stakes)), one of before is replayed as it was.
     pub(crate) fn most_together(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);

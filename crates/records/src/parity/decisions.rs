@@ -4,7 +4,7 @@ use crate::error::RecordsError;
 use crate::fold::SessionFold;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
 use candlewick_engine::{
-    Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Session, to_recorded_form,
+    Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Rule, Session, to_recorded_form,
 };
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Registry, Strategy};
@@ -22,6 +22,19 @@ pub(super) struct Decisions {
     pub actions: u64,
     /// The first that differs.
     pub difference: Option<Difference>,
+    /// Runs of which only a part could be compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<NotCompared>,
+}
+
+/// Decisions of a run that cannot be replayed: the verdict that is enforced refused a trade by a rule that this program has no
+/// more, and whatever followed rests on it.
+#[derive(Debug, Serialize)]
+pub(super) struct NotCompared {
+    /// From this entry on.
+    pub seq: u64,
+    /// The run.
+    pub run: u64,
 }
 
 /// Where a replay parts from the record.
@@ -50,6 +63,8 @@ struct Replay {
     /// Whether the run's verdicts are those of a program that gave every bot all of alpha, or whose accounts staked by another
     /// rule: they stand as recorded.
     has_earlier_verdicts: bool,
+    /// Where a refusal by an earlier verdict was met, which this program cannot repeat.
+    ends_at: Option<u64>,
     /// Whether settings were read again that are not yet in force.
     is_prepared: bool,
 }
@@ -64,7 +79,7 @@ impl Decisions {
         runs: &[RecordedRun],
         registry: &Registry,
     ) -> Result<Self, RecordsError> {
-        let mut decisions = Self { events: 0, actions: 0, difference: None };
+        let mut decisions = Self { events: 0, actions: 0, difference: None, not_compared: Vec::new() };
         for (index, run) in runs.iter().enumerate() {
             let begin = lines.partition_point(|stored| stored.seq <= run.seq);
             let end = runs.get(index + 1);
@@ -89,6 +104,8 @@ impl Decisions {
             let mut replay = Replay::new(fold.session, run.format, has_earlier_verdicts);
             let difference = lines[begin..end].iter().find_map(|stored| replay.take(stored, &mut decisions));
             decisions.difference = difference.or_else(|| replay.missing(&lines[end - 1]));
+            let run = run.number;
+            decisions.not_compared.extend(replay.ends_at.map(|seq| NotCompared { seq, run }));
             if decisions.difference.is_some() {
                 break;
             }
@@ -120,12 +137,16 @@ impl Replay {
             awaited: VecDeque::new(),
             format,
             has_earlier_verdicts,
+            ends_at: None,
             is_prepared: false,
         }
     }
 
     /// Takes the next line of the run; how it differs from the replay, if it does.
     fn take(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
+        if self.ends_at.is_some() {
+            return None;
+        }
         match stored.line.kind {
             LineKind::Run => None,
             LineKind::Note => self.prepare(stored),
@@ -142,6 +163,10 @@ impl Replay {
                 let got = self.awaited.pop_front();
                 if expected.is_some() && expected == got {
                     decisions.actions += 1;
+                    return None;
+                }
+                if self.is_of_earlier_verdict(&[&expected, &got]) {
+                    self.end(stored);
                     return None;
                 }
                 let problem = match (&expected, &got) {
@@ -195,9 +220,25 @@ impl Replay {
         None
     }
 
+    /// Whether one of these is a refusal for want of an edge, in a run whose verdicts fell by another rule.
+    fn is_of_earlier_verdict(&self, decisions: &[&Option<Value>]) -> bool {
+        let is_refusal = |decision: &Value| decision["rule"] == Rule::EdgeRejected.as_str();
+        self.has_earlier_verdicts && decisions.iter().any(|one| one.as_ref().is_some_and(is_refusal))
+    }
+
+    /// Compares no more.
+    fn end(&mut self, stored: &StoredLine) {
+        self.ends_at = Some(stored.seq);
+        self.awaited.clear();
+    }
+
     /// A decision of the replay that the journal lacks before this line.
     fn missing(&mut self, stored: &StoredLine) -> Option<Difference> {
         let got = Some(self.awaited.pop_front()?);
+        if self.is_of_earlier_verdict(&[&got]) {
+            self.end(stored);
+            return None;
+        }
         let (seq, run) = (stored.seq, stored.line.run);
         let problem = "the replay has a decision that the journal lacks here".to_owned();
         Some(Difference { seq, run, problem, expected: None, got })

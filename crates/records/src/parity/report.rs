@@ -1,7 +1,7 @@
 //! What parity found, as a table or as JSON.
 
 use super::cause::Cause;
-use super::decisions::Decisions;
+use super::decisions::{Decisions, NotCompared};
 use super::outcomes::{Differing, Outcomes};
 use super::prices::prices;
 use crate::count::counted;
@@ -136,6 +136,12 @@ impl Display for ParityReport {
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
             figures.add_row(["decisions".to_owned(), text]);
+            for NotCompared { seq, run } in &decisions.not_compared {
+                let text = format!(
+                    "run {run} from entry {seq} on: a trade was refused, or was not, by a verdict of an earlier rule"
+                );
+                figures.add_row(["  not compared".to_owned(), text]);
+            }
         }
         if let Some(outcomes) = &self.outcomes {
             let text = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);

@@ -11,6 +11,7 @@ pub use table::write_windows;
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
 use candlewick_backtest::Finished;
+use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
 use candlewick_sdk::{Millis, Money};
 use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
@@ -119,7 +120,7 @@ pub struct WalkForwardSummary<'a> {
 /// The tests of all windows as one run.
 #[derive(Debug, Serialize)]
 pub(super) struct Joined {
-    /// With a chance of at least 95 %, the true win rate lies in it, if trades are independent.
+    /// With a chance of at least 95 %, the true win rate lies in it, under what it assumes.
     pub(super) win_rate_interval: Option<IntervalLine>,
     /// The same with about 95 %, and narrower.
     win_rate_wilson: Option<IntervalLine>,
@@ -130,6 +131,7 @@ pub(super) struct Joined {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct IntervalLine {
     confidence: f64,
+    assumes: &'static str,
     pub(super) lower: f64,
     pub(super) upper: f64,
 }
@@ -252,7 +254,7 @@ impl Joined {
     fn of(figures: Figures) -> Self {
         let interval = |interval: ConfidenceInterval| {
             let ConfidenceInterval { lower, upper } = interval;
-            IntervalLine { confidence: CONFIDENCE, lower, upper }
+            IntervalLine { confidence: CONFIDENCE, assumes: WinRates::ASSUMES, lower, upper }
         };
         let rate = WinRate::new(figures.won, figures.lost).ok();
         let exact = rate.and_then(|rate| clopper_pearson_interval(rate, CONFIDENCE).ok());
