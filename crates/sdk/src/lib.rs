@@ -73,6 +73,7 @@ mod visible;
 // A trade.
 mod direction;
 mod expiry;
+mod fixed_text;
 mod reason;
 mod settlement;
 mod signal;
@@ -81,6 +82,7 @@ mod declaration;
 mod declared_strategy;
 pub mod indicator;
 pub mod parameters;
+mod parameters_mistake;
 mod registry;
 mod strategy;
 #[cfg(any(test, feature = "testkit"))]
@@ -93,6 +95,7 @@ pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, Se
 pub use declared_strategy::{DeclaredStrategy, SignalRule};
 pub use direction::{Direction, DirectionError};
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
+pub use fixed_text::FixedText;
 pub use interval::{Interval, IntervalError};
 pub use longer::LongerCandles;
 pub use millis::Millis;

@@ -4,10 +4,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a parameter struct can do. Implemented for everything that has the bounds; use [`crate::parameters!`].
+/// What a parameter struct can do. [`crate::parameters!`] implements it; one that is written by hand needs the four traits, and
+/// an empty `impl`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not declared as parameters of a strategy",
+    label = "declare it with `parameters!`",
+    note = "parameters! {{ pub struct Params {{ period: usize = 14, 1..=500; }} }}"
+)]
 pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Default {}
-
-impl<P: Serialize + DeserializeOwned + schemars::JsonSchema + Default> Parameters for P {}
 
 /// One parameter as its schema describes it: for `strategy show`, and for a search that needs the range.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,5 +189,10 @@ macro_rules! parameters {
                 Self { $( $field: $default, )* }
             }
         }
+
+        impl $crate::Parameters for $name {}
+    };
+    ( $($mistaken:tt)* ) => {
+        $crate::__parameters_mistake! { $($mistaken)* }
     };
 }

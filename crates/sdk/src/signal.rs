@@ -1,6 +1,6 @@
 //! A strategy's signal: the trade that it asks for.
 
-use crate::{Direction, Expiry, Reason};
+use crate::{Direction, Expiry, FixedText, Reason};
 
 /// What a strategy answers when it wants a trade: a direction and a short reason, perhaps an expiry other than its bot's.
 /// The stake is not its business.
@@ -29,21 +29,21 @@ impl Signal {
 
     /// A bet on a higher price.
     #[inline]
-    pub const fn buy(reason: &'static str) -> Self {
-        Self::new(Direction::Buy, reason)
+    pub fn buy(reason: impl FixedText) -> Self {
+        Self::new(Direction::Buy, reason.text())
     }
 
     /// A bet on a lower price.
     #[inline]
-    pub const fn sell(reason: &'static str) -> Self {
-        Self::new(Direction::Sell, reason)
+    pub fn sell(reason: impl FixedText) -> Self {
+        Self::new(Direction::Sell, reason.text())
     }
 
     /// Adds a named number to the reason; at most four are kept.
     #[must_use]
     #[inline]
-    pub fn with(mut self, name: &'static str, value: f64) -> Self {
-        self.reason = self.reason.with(name, value);
+    pub fn with(mut self, name: impl FixedText, value: f64) -> Self {
+        self.reason = self.reason.with(name.text(), value);
         self
     }
 

@@ -10,6 +10,11 @@ use crate::{
 /// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
 /// Anything it reads from outside it reads in [`StrategyFactory::build`], from files that its parameters name: what they hold is
 /// part of what a result is known by.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a strategy",
+    label = "implement `Strategy` for it",
+    note = "`Strategy` asks for `warmup` and `on_candle`; one that only compares numbers with levels implements `DeclaredStrategy` instead"
+)]
 pub trait Strategy: CandleLoop + Send {
     /// How many candles it must have seen before its signals mean anything, the present one counted: with a warm-up of 20 the
     /// signal of the 20th candle is the first that is traded in a backtest. A mean of the last 20 closes asks for 20; a comparison
@@ -136,6 +141,11 @@ impl BuildError {
 
 /// How a strategy is described and made. Implemented by the strategy's own type; registered with
 /// [`crate::Registry::with`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be registered as a strategy",
+    label = "implement `StrategyFactory` for it",
+    note = "`Strategy` says what it answers to candles; `StrategyFactory` its name, version and parameters, and how it is built"
+)]
 pub trait StrategyFactory: Strategy + Sized + 'static {
     /// The name in configurations: lower case, with hyphens.
     const NAME: &'static str;

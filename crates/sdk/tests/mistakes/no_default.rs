@@ -1,0 +1,9 @@
+//! A parameter without a default.
+
+candlewick_sdk::parameters! {
+    pub struct Params {
+        period: usize;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! A line that ends with nothing.
+
+candlewick_sdk::parameters! {
+    pub struct Params {
+        period: usize = 14, 1..=500
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! A range without its upper end.
+
+candlewick_sdk::parameters! {
+    pub struct Params {
+        period: usize = 14, 1..500;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A parameter that says that it is public.
+
+candlewick_sdk::parameters! {
+    pub struct Params {
+        /// Candles in the average.
+        pub period: usize = 14;
+    }
+}
+
+fn main() {}
