@@ -288,6 +288,10 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     assert_eq!(order(&["reload"])["state"]["phase"], "halted");
     assert_eq!(order(&["resume"])["state"]["phase"], "trading");
     assert!(!elsewhere.path("candlewick.db.HALT").exists());
+    let elsewhere = elsewhere.with_variable("CANDLEWICK_JOURNAL__URL", "sqlite://candlewick.db");
+    let asked = elsewhere.run(&["status", "--config", &config]);
+    asked.fails(2, &["the journal has no run yet"]);
+    let elsewhere = Folder::new().with_variable("XDG_STATE_HOME", &state);
     // Named by nothing, it is not guessed: the bots that run are.
     let nowhere = Folder::new().with_variable("XDG_STATE_HOME", &state);
     let journal = folder.path("candlewick.db").canonicalize().unwrap();

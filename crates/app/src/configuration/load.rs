@@ -116,6 +116,12 @@ impl Loaded {
         self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
     }
 
+    /// Whether `key` has the value of the environment.
+    pub fn is_of_environment(&self, key: &str) -> bool {
+        let path = KeyPath::parse(key);
+        self.origin_of(path.deepest(&self.root)) == Some(Origin::Environment.to_string())
+    }
+
     /// Whether the bots are the built-in examples.
     pub fn has_built_in_bots(&self) -> bool {
         let bots = self.origin_of(KeyPath::parse("bots").deepest(&self.root));

@@ -89,7 +89,7 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
 }
 
 /// Has a configuration name the journal and the places of the bot that runs by the same files, where none runs on the journal
-/// that it names from this folder.
+/// that it names from this folder. A journal that the environment names is the one that is meant.
 ///
 /// # Errors
 /// Several bots run by these files, each on another journal.
@@ -98,7 +98,10 @@ pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
     let Some(file) = named.file() else { return Ok(()) };
     let here = whole(file).unwrap_or_else(|_| file.to_owned());
     let bots = living_bots().await;
-    if loaded.files().is_empty() || bots.iter().any(|bot| bot.journal == here) {
+    if loaded.files().is_empty()
+        || loaded.is_of_environment("journal.url")
+        || bots.iter().any(|bot| bot.journal == here)
+    {
         return Ok(());
     }
     let mut same = bots.into_iter().filter(|bot| bot.configuration == loaded.files());
