@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     assert!(honest.len() >= 50 && cheats.len() >= 20, "{} and {}", honest.len(), cheats.len());
     let caught = trial::CAUGHT.iter().filter(|(_, checks)| !checks.is_empty()).count();
     assert!(
-        caught >= 24,
+        caught >= 34,
         "{caught} of {} cheats that were made without a look at the checks",
         trial::CAUGHT.len()
     );
@@ -175,7 +175,9 @@ fn check(name: &str, folder: &Path) -> Said {
         "signal-list" => command.args(list),
         "c-reads-the-next-row" | "c-mean-of-the-file" => command.args(candles),
         "t-table-by-time" | "t-table-thirty" | "t-best-minutes" => command.args(known),
-        "t-table-by-close" | "t-table-third" | "t-nearest-neighbour" => command.args(&known[..2]),
+        "t-table-by-close" | "t-table-third" | "t-nearest-neighbour" | "u-child-process" => {
+            command.args(&known[..2])
+        }
         _ => &mut command,
     };
     let output = command.output().unwrap();

@@ -1,7 +1,7 @@
 //! By which check each cheat of the trial is caught.
 
 /// The cheats, and the check that catches each for certain; none where none does, which the help of `strategy check` says.
-pub(crate) const CAUGHT: [(&str, &[&str]); 30] = [
+pub(crate) const CAUGHT: [(&str, &[&str]); 40] = [
     ("t-next-by-pointer", &["look-ahead"]),
     ("t-thirty-by-pointer", &["look-ahead"]),
     ("t-sixty-by-pointer", &["look-ahead"]),
@@ -32,4 +32,14 @@ pub(crate) const CAUGHT: [(&str, &[&str]); 30] = [
     ("t-machine", &["outside"]),
     ("t-declared-future", &["declaration"]),
     ("t-declared-other", &["declaration"]),
+    ("u-process-id", &["processes"]),
+    ("u-one-in-ten-by-pointer", &["look-ahead"]),
+    ("u-every-second-instance", &["determinism"]),
+    ("u-file-of-the-system", &["outside"]),
+    ("u-child-process", &["outside"]),
+    ("u-port", &["processes"]),
+    ("u-luck-of-all", &["isolation"]),
+    ("u-racing-thread", &["determinism"]),
+    ("u-stopwatch", &["determinism"]),
+    ("u-map-of-the-thread", &["determinism"]),
 ];

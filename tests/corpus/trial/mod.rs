@@ -1,6 +1,7 @@
 //! Strategies that were written without a look at the checks: how many cheats are caught by checks that were not made for them,
 //! and whether an honest strategy is accused by checks that never saw its like.
 
+mod again;
 mod caught;
 mod cheats;
 mod declared;
@@ -14,12 +15,12 @@ pub(crate) use caught::CAUGHT;
 
 /// Adds the honest strategies to a program.
 pub(crate) fn add_honest(app: App, names: &mut Vec<&'static str>) -> App {
-    honest::add_all(app, names)
+    again::add_honest(honest::add_all(app, names), names)
 }
 
 /// Adds the cheats to a program.
 pub(crate) fn add_cheats(app: App) -> App {
-    declared::add(cheats::add(app))
+    again::add_cheats(declared::add(cheats::add(app)))
 }
 
 /// What a strategy is called with.
