@@ -33,6 +33,7 @@ mod latency;
 mod live_verdict;
 mod lying_venue;
 mod missing_trade;
+mod new_strategy;
 mod oracle;
 mod oracle_agreement;
 mod page;

@@ -4,7 +4,7 @@ use super::chance::Chance;
 use crate::{BotContext, Candle, ExpirationType, Expiry, Interval, Millis, Ohlcv, Symbol};
 
 /// Open time of the first candle: 2025-01-01 00:00 UTC.
-const START: Millis = Millis::new(1_735_689_600_000);
+pub(super) const START: Millis = Millis::new(1_735_689_600_000);
 
 /// A bot on one-minute candles of `symbol`, whose trades last a minute.
 ///

@@ -30,17 +30,20 @@
 //! ```
 //!
 //! [`Check`] says what is checked; the command `strategy check` of every program that knows the strategy checks the same and
-//! more. The candles to check on are [`random_walk`]s or your own; [`from_closes`] makes a few candles by hand.
+//! more. The candles to check on are [`random_walk`]s or your own; [`from_closes`] makes a few candles by hand. Which signals
+//! these call for is one line with a table: [`assert_signals`].
 
 mod allocator;
 mod candles;
 mod chance;
 mod conformance;
+mod table;
 mod validation;
 
 pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
 pub use conformance::{Nonconformity, conformance};
+pub use table::assert_signals;
 pub use validation::{
     Check, Checked, Decision, Finding, KnownUntil, Market, Subject, Unseen, Validation, ValidationError,
     candles_needed, check_clock, check_declaration, check_files, check_foresight, validate,

@@ -1,6 +1,7 @@
-//! `strategy`: which there are, what they take, and whether they hold what every strategy must.
+//! `strategy`: which there are, what they take, whether they hold what every strategy must, and how a new one begins.
 
 mod check;
+mod new;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -27,6 +28,8 @@ pub(crate) enum StrategyCommand {
     },
     /// Whether a strategy looks ahead, is warm when it says so, decides the same again, and more; exit 5 when it does not
     Check(check::CheckArguments),
+    /// Write a crate with a strategy of your own, its tests, a program and a bot
+    New(new::NewArguments),
     /// Answers another process of this program, which gives it candles: part of strategy check and sweep
     #[command(hide = true, after_help = "Example:\n  candlewick strategy check rsi-reversal")]
     Decide {
@@ -41,6 +44,7 @@ pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<En
         StrategyCommand::List => list(context)?,
         StrategyCommand::Show { name } => show(find(name, context.registry)?, context)?,
         StrategyCommand::Check(arguments) => check::run(arguments, context)?,
+        StrategyCommand::New(arguments) => new::run(arguments, context)?,
         StrategyCommand::Decide { .. } => check::decide(context)?,
     }
     Ok(Ending::Done)

@@ -1,0 +1,252 @@
+//! `strategy new`: a crate with a strategy, a program, tests and a bot.
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+use clap::Args;
+use serde_json::json;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The files, by their names in the crate. They are templates: `my-strategy` and its other spellings stand for the name,
+/// `CHECKOUT` for the folder of Candlewick.
+const FILES: [(&str, &str); 8] = [
+    ("Cargo.toml", include_str!("template/manifest.toml")),
+    ("src/lib.rs", include_str!("template/lib.rs")),
+    ("src/main.rs", include_str!("template/program.rs")),
+    ("tests/signals.rs", include_str!("template/signals.rs")),
+    ("bot.toml", include_str!("template/bot.toml")),
+    ("README.md", include_str!("template/readme")),
+    (".gitignore", include_str!("template/gitignore")),
+    (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
+];
+
+/// Names a folder of the checkout, so it is written only where there is one.
+const CARGO_CONFIG: &str = ".cargo/config.toml";
+
+/// The longest name, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Words of Rust, and folders of cargo, that no crate may have as its name.
+const NO_CRATE: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
+    examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc-macro pub \
+    ref return self static std struct super test trait true try type typeof unsafe unsized use virtual where while yield";
+
+/// Names of types that the template uses, as a strategy would be called whose type has the same.
+const NO_TYPE: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
+    json-schema none ok option params partial-eq result serialize signal some strategy strategy-factory string vec";
+
+/// Which name, and where Candlewick is.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The crate lies in a new folder, is no part of any workspace, and builds against a checkout of Candlewick, sharing what \
+                  that has built: the folder that --path names, or the one that this program was built from. Where that is no more, the \
+                  crate asks for the published version of this program, which must be on the registry that cargo uses.\n\n\
+                  Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick"
+)]
+pub(crate) struct NewArguments {
+    /// The name of the strategy, its crate and the new folder: lower-case letters, digits and hyphens
+    name: String,
+    /// A checkout of Candlewick to build against
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(), Failure> {
+    let NewArguments { name, path } = arguments;
+    check_name(name)?;
+    if context.registry.find(name).is_some() {
+        let problem = format!("this program has a strategy \"{name}\" already");
+        return Err(Failure::configuration(problem).help("give another name"));
+    }
+    let folder = Path::new(name);
+    if fs::symlink_metadata(folder).is_ok() {
+        let problem = format!("there is a file or folder {name} already");
+        return Err(Failure::configuration(problem).help("give another name, or work in another folder"));
+    }
+    let checkout = checkout(path.as_deref())?;
+    let files = files(name, checkout.as_deref())?;
+    write(folder, &files).map_err(|error| {
+        Failure::configuration(format!("the crate cannot be written here: {error}"))
+            .help("nothing is left of it; work in a folder that you may write to")
+    })?;
+    if context.global.json {
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        return print_json(&json!({ "name": name, "folder": name, "checkout": checkout, "files": names }));
+    }
+    let built_on = match &checkout {
+        Some(checkout) => format!("It builds against {checkout}."),
+        None => format!(
+            "It asks for the published candlewick {}: the checkout of this program is no more. --path names another.",
+            env!("CARGO_PKG_VERSION")
+        ),
+    };
+    print(&format!(
+        "{name}/ is written: the strategy in src/lib.rs, its tests, a program, a bot in bot.toml. {built_on}\n\n  cd {name}\n  \
+         cargo test\n  cargo run --release -F program -- backtest --config bot.toml --html report.html"
+    ))
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let refuse = |problem: String| {
+        let help = "a name is made of lower-case letters, digits and hyphens and begins with a letter: momentum, three-in-a-row";
+        Err(Failure::configuration(problem).help(help))
+    };
+    let is_known = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
+    let is_whole = name.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && !name.ends_with('-')
+        && !name.contains("--");
+    if !name.chars().all(is_known) || !is_whole {
+        return refuse(format!("\"{name}\" is no name of a strategy"));
+    }
+    if name.len() > MAX_NAME {
+        return refuse(format!("a name has at most {MAX_NAME} letters, this one has {}", name.len()));
+    }
+    let mut taken = NO_CRATE.split_whitespace().chain(NO_TYPE.split_whitespace());
+    if name.starts_with("candlewick") || taken.any(|taken| taken == name) {
+        return refuse(format!("\"{name}\" means something else already, in Rust or in Candlewick"));
+    }
+    Ok(())
+}
+
+/// The folder of Candlewick: the one that is named, or the one that this program was built from, if it is still there.
+fn checkout(named: Option<&Path>) -> Result<Option<String>, Failure> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let is_checkout = |folder: &Path| {
+        ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
+    };
+    let folder = match named {
+        Some(folder) if !is_checkout(folder) => {
+            let problem = format!(
+                "{} is no checkout of Candlewick: it has no crates/sdk and crates/cli",
+                folder.display()
+            );
+            return Err(Failure::configuration(problem));
+        }
+        Some(folder) => folder,
+        None if is_checkout(&own) => &own,
+        None => return Ok(None),
+    };
+    let canonical = fs::canonicalize(folder).map_err(|error| {
+        Failure::configuration(format!("the folder {} cannot be read: {error}", folder.display()))
+    })?;
+    let text = canonical.into_os_string().into_string().map_err(|path| {
+        Failure::configuration(format!("the folder {} has a name that is no text", path.display()))
+            .help("a manifest can only name folders whose names are text: move or link it")
+    })?;
+    Ok(Some(text))
+}
+
+/// The files of the crate, by their names.
+fn files(name: &str, checkout: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
+    let snake = name.replace('-', "_");
+    let camel = camel_case(name);
+    let fill = |text: &str| {
+        let text =
+            text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
+        match checkout {
+            // What a path holds is told apart from what is TOML.
+            Some(checkout) => text.replace("CHECKOUT", &checkout.replace('\\', "\\\\").replace('"', "\\\"")),
+            None => ["sdk", "cli"].iter().fold(text, |text, part| {
+                let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
+                text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), version)
+            }),
+        }
+    };
+    let wanted = FILES.iter().filter(|(file, _)| checkout.is_some() || *file != CARGO_CONFIG);
+    let mut files: Vec<_> = wanted.map(|(file, text)| ((*file).to_owned(), fill(text))).collect();
+    // The versions that Candlewick is tested with; cargo leaves out what the crate does not need.
+    if let Some(lock) =
+        checkout.map(|checkout| Path::new(checkout).join("Cargo.lock")).filter(|lock| lock.is_file())
+    {
+        let text = fs::read_to_string(&lock)
+            .map_err(|error| Failure::configuration(format!("{} cannot be read: {error}", lock.display())))?;
+        files.push(("Cargo.lock".to_owned(), text));
+    }
+    Ok(files)
+}
+
+/// `three-in-a-row` as the name of a type: `ThreeInARow`.
+fn camel_case(name: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+    };
+    name.split('-').map(capital).collect()
+}
+
+/// Writes all files into a new folder, or none: they get their place when they are complete.
+fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
+    let partial = PathBuf::from(format!(".{}.partial-{}", folder.display(), std::process::id()));
+    fs::create_dir(&partial)?;
+    let write = |(name, text): &(String, String)| {
+        let file = partial.join(name);
+        file.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(&file, text)?;
+        fs::File::open(&file)?.sync_all()
+    };
+    let written = files.iter().try_for_each(write).and_then(|()| fs::rename(&partial, folder));
+    if written.is_err() {
+        // That what is left cannot be removed would be no news.
+        let _ = fs::remove_dir_all(&partial);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_crates_and_strategies() {
+        for name in ["momentum", "three-in-a-row", "rsi2", "a-1"] {
+            assert!(check_name(name).is_ok(), "{name}");
+        }
+        let long = "a".repeat(65);
+        for name in [
+            "",
+            "Momentum",
+            "my_strategy",
+            "../x",
+            "a b",
+            "2nd",
+            "-a",
+            "a-",
+            "a--b",
+            "match",
+            "test",
+            "signal",
+            "é",
+            &long,
+            "candlewick-sdk",
+        ] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_spelt_as_each_place_asks() {
+        let files = files("three-in-a-row", Some("/a \"b\"")).unwrap();
+        let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("it is written").1;
+        assert!(text("src/main.rs").contains("use three_in_a_row::ThreeInARow;"));
+        assert!(text("src/lib.rs").contains("\"three-in-a-row\""));
+        let manifest: toml::Table = text("Cargo.toml").parse().unwrap();
+        assert_eq!(manifest["dependencies"]["candlewick-sdk"]["path"].as_str(), Some("/a \"b\"/crates/sdk"));
+        assert_eq!(manifest["package"]["name"].as_str(), Some("three-in-a-row"));
+        for (file, text) in &files {
+            for left in ["my-strategy", "my_strategy", "MyStrategy", "CHECKOUT"] {
+                assert!(!text.contains(left), "{file} holds {left}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_checkout_versions_are_asked_for() {
+        let files = files("momentum", None).unwrap();
+        let manifest: toml::Table = files[0].1.parse().unwrap();
+        let version = manifest["dependencies"]["candlewick-cli"]["version"].as_str();
+        assert_eq!(version, Some(env!("CARGO_PKG_VERSION")));
+        assert!(files.iter().all(|(file, text)| file != CARGO_CONFIG && !text.contains("CHECKOUT")));
+    }
+}

@@ -1,0 +1,47 @@
+//! A strategy of your own: the rule below is an example, put yours in its place.
+
+use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+
+parameters! {
+    /// Parameters of the strategy: a name, a type, a default and a range each.
+    pub struct Params {
+        /// Smallest move of a candle, as a fraction of its open.
+        move_fraction: f64 = 0.001, 0.0..=0.5;
+    }
+}
+
+/// Bets that a candle that moved far is followed by another in the same direction.
+pub struct MyStrategy {
+    params: Params,
+}
+
+impl Strategy for MyStrategy {
+    /// So many candles it must have seen before a signal means anything, the present one counted.
+    fn warmup(&self) -> usize {
+        1
+    }
+
+    /// Called with every closed candle, in order. The words of a signal are fixed; what differs is a named number.
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let change = candle.close() / candle.open() - 1.0;
+        if change >= self.params.move_fraction {
+            Some(Signal::buy("rose").with("change", change))
+        } else if change <= -self.params.move_fraction {
+            Some(Signal::sell("fell").with("change", change))
+        } else {
+            None
+        }
+    }
+}
+
+impl StrategyFactory for MyStrategy {
+    const NAME: &'static str = "my-strategy";
+    /// Of its rules: change it with them, so that results of different rules are never mixed.
+    const VERSION: &'static str = "0.1.0";
+    const ABOUT: &'static str = "Bets that a candle that moved far is followed by another in the same direction.";
+    type Params = Params;
+
+    fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+        Ok(Self { params })
+    }
+}

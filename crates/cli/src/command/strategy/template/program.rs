@@ -1,0 +1,13 @@
+//! Every command of `candlewick`, with this strategy beside those that are built in.
+
+use candlewick_cli::{App, CountingAllocator};
+use my_strategy::MyStrategy;
+use std::process::ExitCode;
+
+/// Lets `strategy check` say whether memory grows.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+fn main() -> ExitCode {
+    App::with_builtin_strategies().with_strategy::<MyStrategy>().run()
+}

@@ -1,0 +1,249 @@
+//! Candles and the signals that they call for, as one table of text.
+
+use super::candles::{START, bot};
+use super::validation::Subject;
+use crate::{Candle, Interval, LongerCandles, Millis, Ohlcv, StrategyFactory};
+use std::fmt::Write as _;
+
+/// The columns of numbers that a table can have.
+const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
+
+/// A row: a candle, and the signal that is expected at it. Empty for none.
+struct Row {
+    line: String,
+    candle: Candle,
+    signal: String,
+}
+
+/// Holds a strategy to a table: these candles, these signals.
+///
+/// The first line names the columns: `close`, and what of `open`, `high`, `low` and `volume` matters, in any order; then
+/// `signal`. Each further line is a one-minute candle of BTCUSDT, the first at 2025-01-01 00:00 UTC, without gaps. Where there is
+/// no such column, a candle opens at the close before it, its high and low are the larger and the smaller of open and close, and
+/// its volume is 0.
+///
+/// A signal is `BUY` or `SELL`, perhaps with its reason as reports show it, or with the words that it begins with: `BUY`,
+/// `BUY rose` and `BUY rose change=0.02` all accept `Signal::buy("rose").with("change", 0.02)`. Where the column is empty there must be none.
+/// As in a backtest, signals before the end of the warm-up do not count. Neither prices between candles nor results are shown.
+///
+/// ```
+/// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+/// # parameters! {
+/// #     pub struct Params {}
+/// # }
+/// # struct Follows;
+/// # impl Strategy for Follows {
+/// #     fn warmup(&self) -> usize { 0 }
+/// #     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+/// #         (candle.close() > candle.open()).then(|| Signal::buy("rose"))
+/// #     }
+/// # }
+/// # impl StrategyFactory for Follows {
+/// #     const NAME: &'static str = "follows";
+/// #     const VERSION: &'static str = "1.0.0";
+/// #     const ABOUT: &'static str = "Follows.";
+/// #     type Params = Params;
+/// #     fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> { Ok(Self) }
+/// # }
+/// candlewick_sdk::testkit::assert_signals::<Follows>(
+///     &Params::default(),
+///     "close  signal
+///      100
+///      101    BUY rose
+///      100",
+/// );
+/// ```
+///
+/// # Panics
+/// When a signal is another than the table's, with every line where it is; when the table cannot be read, or the strategy not be
+/// built.
+#[track_caller]
+pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
+    let differences = read(table).and_then(|rows| differences::<S>(params, &rows));
+    assert!(
+        differences.as_ref().is_ok_and(String::is_empty),
+        "{}",
+        differences.unwrap_or_else(|error| error)
+    );
+}
+
+/// The lines whose signal is another than the expected one, each with both. Empty when there are none.
+fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<String, String> {
+    let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
+    let mut strategy = subject.build().map_err(|error| error.to_string())?;
+    let longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals());
+    let mut longer = longer.map_err(|error| error.to_string())?;
+    let warmup = strategy.warmup();
+    let mut text = String::new();
+    for (index, Row { line, candle, signal: expected }) in rows.iter().enumerate() {
+        let signal = strategy.on_candle(candle);
+        longer.show(candle, &mut *strategy);
+        let counts = index + 1 >= warmup;
+        let given = signal.filter(|_| counts).map(|signal| format!("{} {}", signal.direction, signal.reason));
+        let given = given.unwrap_or_default();
+        let is_beginning = given.strip_prefix(expected.as_str()).is_some_and(|rest| rest.starts_with(' '));
+        if given == *expected || (is_beginning && !expected.is_empty()) {
+            continue;
+        }
+        let [expected, given] =
+            [expected.as_str(), &given].map(|signal| if signal.is_empty() { "no signal" } else { signal });
+        let cold = if counts { String::new() } else { format!(": its warm-up is {warmup} candles") };
+        let _ = writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
+    }
+    Ok(text)
+}
+
+fn read(table: &str) -> Result<Vec<Row>, String> {
+    let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut columns: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let has_signals = columns.pop_if(|last| *last == "signal").is_some();
+    let unknown = columns.iter().find(|column| !NUMBERS.contains(column));
+    if let Some(unknown) = unknown {
+        return Err(format!(
+            "the table's columns are {}, and signal as the last: there is no {unknown}",
+            NUMBERS.join(", ")
+        ));
+    }
+    if !columns.contains(&"close") {
+        return Err("the table's first line names its columns, and one of them is close".to_owned());
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for (index, line) in lines.enumerate() {
+        let about = |problem: &str| format!("candle {}, \"{line}\": {problem}", index + 1);
+        let mut words = line.split_whitespace();
+        let mut numbers = Vec::new();
+        for column in &columns {
+            let number = words.next().and_then(|word| word.parse::<f64>().ok());
+            numbers.push(number.ok_or_else(|| about(&format!("there is no number for {column}")))?);
+        }
+        let signal = words.collect::<Vec<_>>().join(" ");
+        let is_signal = matches!(signal.split(' ').next(), Some("" | "BUY" | "SELL"));
+        if !is_signal || !(has_signals || signal.is_empty()) {
+            return Err(about(
+                "behind the numbers stands BUY, SELL or nothing, in a column with the name signal",
+            ));
+        }
+        let value = |name| columns.iter().position(|column| *column == name).map(|place| numbers[place]);
+        let close = value("close").unwrap_or_default();
+        let open = value("open").or(rows.last().map(|row| row.candle.close())).unwrap_or(close);
+        let high = value("high").unwrap_or(open.max(close));
+        let low = value("low").unwrap_or(open.min(close));
+        let numbers = Ohlcv { open, high, low, close, volume: value("volume").unwrap_or(0.0) };
+        let time = START + Millis::MINUTE * index as i64;
+        let candle =
+            Candle::new(time, Interval::MINUTE, numbers).map_err(|error| about(&error.to_string()))?;
+        rows.push(Row { line: line.to_owned(), candle, signal });
+    }
+    if rows.is_empty() {
+        return Err("the table has no candles: one line each, below the columns".to_owned());
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BotContext, BuildError, Signal, Strategy};
+
+    crate::parameters! {
+        struct Params {
+            warmup: usize = 0;
+        }
+    }
+
+    /// Buys when a candle closes at its high.
+    struct Strong(usize);
+
+    impl Strategy for Strong {
+        fn warmup(&self) -> usize {
+            self.0
+        }
+
+        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+            let range = candle.high() - candle.low();
+            (range > 0.0 && candle.close() >= candle.high())
+                .then(|| Signal::buy("at its high").with("range", range))
+        }
+    }
+
+    impl StrategyFactory for Strong {
+        const NAME: &'static str = "strong";
+        const VERSION: &'static str = "1.0.0";
+        const ABOUT: &'static str = "Planted.";
+        type Params = Params;
+
+        fn build(params: Params, _: &BotContext) -> Result<Self, BuildError> {
+            Ok(Self(params.warmup))
+        }
+    }
+
+    fn outcome(warmup: usize, table: &str) -> String {
+        read(table)
+            .and_then(|rows| differences::<Strong>(&Params { warmup }, &rows))
+            .unwrap_or_else(|error| error)
+    }
+
+    #[test]
+    fn candles_are_those_of_the_table() {
+        let rows = read("low close volume signal\n 9.5 10 3\n\n 9 12 4 SELL").unwrap();
+        let of = |row: &Row| {
+            let candle = &row.candle;
+            [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()]
+        };
+        assert_eq!(
+            rows.iter().map(of).collect::<Vec<_>>(),
+            [[10.0, 10.0, 9.5, 10.0, 3.0], [10.0, 12.0, 9.0, 12.0, 4.0]]
+        );
+        assert_eq!(rows[1].candle.time() - rows[0].candle.time(), Millis::MINUTE);
+    }
+
+    #[test]
+    fn a_signal_is_expected_by_its_direction_or_with_more_of_its_reason() {
+        for signal in ["BUY", "BUY at its", "BUY at its high range=2"] {
+            assert_eq!(
+                outcome(0, &format!("close high signal\n10 11\n12 12 {signal}\n11 12")),
+                "",
+                "{signal}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_other_signal_is_named() {
+        let found = outcome(0, "close signal\n10 BUY\n12\n14 SELL\n16 BUY at its hi\n15");
+        let lines: Vec<&str> = found.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "candle 1, \"10 BUY\": expected BUY, got no signal",
+                "candle 2, \"12\": expected no signal, got BUY at its high range=2",
+                "candle 3, \"14 SELL\": expected SELL, got BUY at its high range=2",
+                "candle 4, \"16 BUY at its hi\": expected BUY at its hi, got BUY at its high range=2",
+            ]
+        );
+    }
+
+    #[test]
+    fn signals_of_the_warm_up_do_not_count() {
+        assert_eq!(outcome(3, "close signal\n10\n11\n12 BUY"), "");
+        let early = outcome(3, "close signal\n10\n11 BUY\n12 BUY");
+        assert_eq!(early, "candle 2, \"11 BUY\": expected BUY, got no signal: its warm-up is 3 candles\n");
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_read_says_why() {
+        for (table, expected) in [
+            ("", "the table's first line names its columns, and one of them is close"),
+            ("close", "the table has no candles"),
+            ("closed signal\n1", "the table's columns are open, high, low, close, volume"),
+            ("signal close\n1", "the table's columns are open, high, low, close, volume"),
+            ("close\n1\nx", "candle 2, \"x\": there is no number for close"),
+            ("close signal\n1 HOLD", "candle 1, \"1 HOLD\": behind the numbers stands BUY, SELL or nothing"),
+            ("close\n1 BUY", "candle 1, \"1 BUY\": behind the numbers stands"),
+            ("close\n-1", "candle 1, \"-1\": "),
+        ] {
+            let found = outcome(0, table);
+            assert!(found.starts_with(expected), "{table:?}: {found}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `strategy new`: a crate that builds and passes as it is written.
+
+use crate::candlewick::{BINARY, Folder, repository};
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn a_new_crate_builds_and_passes_its_tests_offline() {
+    let folder = Folder::new();
+    let written = folder.run(&["strategy", "new", "three-in-a-row"]);
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    // What the workspace has built of the dependencies is not built again, and nothing is fetched.
+    let target = Path::new(BINARY).ancestors().nth(2).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["test", "--offline", "--tests"])
+        .current_dir(folder.path("three-in-a-row"))
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TERM_COLOR", "never")
+        .output()
+        .expect("cargo must be installed to build the crate that strategy new writes");
+    let [printed, errors] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success(), "{printed}\n{errors}");
+    assert!(printed.contains("2 passed; 0 failed"), "{printed}\n{errors}");
+    assert!(!errors.contains("warning"), "{errors}");
+    assert!(!errors.contains("Compiling candlewick-cli"), "tests need no program: {errors}");
+}
+
+#[test]
+fn what_is_there_stays_and_nothing_half_written_is_left() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["strategy", "new", "momentum"]).code, 0);
+    let rule = folder.read("momentum/src/lib.rs");
+    for (name, expected) in [
+        ("momentum", "there is a file or folder momentum already"),
+        ("rsi-reversal", "this program has a strategy \"rsi-reversal\" already"),
+        ("Momentum", "\"Momentum\" is no name of a strategy"),
+    ] {
+        let refused = folder.run(&["strategy", "new", name]);
+        assert_eq!(refused.code, 2, "{}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    }
+    let elsewhere = folder.run(&["strategy", "new", "other", "--path", "momentum"]);
+    assert!(
+        elsewhere.code == 2 && elsewhere.stderr.contains("momentum is no checkout of Candlewick"),
+        "{}",
+        elsewhere.stderr
+    );
+    assert_eq!(folder.read("momentum/src/lib.rs"), rule);
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        !left.iter().any(|name| name.to_string_lossy().contains("partial") || *name == *"other"),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn the_answer_names_the_files_and_the_checkout() {
+    let folder = Folder::new();
+    let path = repository();
+    let path = path.to_str().unwrap();
+    let answer = folder.run(&["strategy", "new", "momentum", "--path", path, "--json"]).json();
+    assert_eq!(answer["checkout"], path);
+    for file in answer["files"].as_array().unwrap() {
+        assert!(folder.path("momentum").join(file.as_str().unwrap()).is_file(), "{file}");
+    }
+}
