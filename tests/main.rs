@@ -6,6 +6,7 @@ mod answers;
 mod audits;
 mod believed;
 mod bench;
+mod book;
 mod candlewick;
 mod catalog;
 mod check;

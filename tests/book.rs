@@ -1,0 +1,63 @@
+//! The table of contents and the pages of the book are the same set, and what the book includes is there.
+
+use crate::tidy::{root, tracked};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).expect("a page of the book is text")
+}
+
+/// The pages that the table of contents lists, in its order.
+fn listed() -> Vec<PathBuf> {
+    let docs = root().join("docs");
+    let summary = read(&docs.join("SUMMARY.md"));
+    let links = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    links.map(|link| docs.join(link)).collect()
+}
+
+#[test]
+fn the_table_of_contents_lists_every_page_once() {
+    let docs = root().join("docs");
+    let listed = listed();
+    let set: BTreeSet<PathBuf> = listed.iter().cloned().collect();
+    assert_eq!(set.len(), listed.len(), "a page is listed twice: {listed:?}");
+    let pages: BTreeSet<PathBuf> = tracked(".md")
+        .into_iter()
+        .filter(|file| file.starts_with(&docs) && !file.ends_with("SUMMARY.md"))
+        .collect();
+    assert!(pages.len() > 40, "only {} pages were found", pages.len());
+    assert_eq!(set, pages);
+}
+
+/// What a page includes: a file, and a part of it by its anchor.
+fn included(page: &Path) -> Vec<(PathBuf, Option<String>)> {
+    let text = read(page);
+    let named = text.split("{{#include ").skip(1).filter_map(|rest| rest.split("}}").next());
+    let folder = page.parent().expect("a page lies in a folder");
+    named
+        .map(|name| match name.split_once(':') {
+            Some((file, anchor)) => (folder.join(file), Some(anchor.to_owned())),
+            None => (folder.join(name), None),
+        })
+        .collect()
+}
+
+#[test]
+fn what_the_book_includes_is_there() {
+    let mut parts = 0;
+    for page in listed() {
+        for (file, anchor) in included(&page) {
+            assert!(file.exists(), "{} includes {}, which is not there", page.display(), file.display());
+            let Some(anchor) = anchor else { continue };
+            parts += 1;
+            let text = read(&file);
+            for mark in ["ANCHOR", "ANCHOR_END"] {
+                let mark = format!("// {mark}: {anchor}");
+                assert!(text.lines().any(|line| line.trim() == mark), "{} lacks {mark}", file.display());
+            }
+        }
+    }
+    assert!(parts > 3, "only {parts} parts of files were found");
+}
