@@ -24,6 +24,12 @@ fn a_new_crate_builds_and_passes_its_tests_offline() {
     assert!(printed.contains("2 passed; 0 failed"), "{printed}\n{errors}");
     assert!(!errors.contains("warning"), "{errors}");
     assert!(!errors.contains("Compiling candlewick-cli"), "tests need no program: {errors}");
+    let formatted = Command::new(env!("CARGO"))
+        .args(["fmt", "--check"])
+        .current_dir(folder.path("three-in-a-row"))
+        .output();
+    let formatted = formatted.expect("cargo was there just now");
+    assert!(formatted.status.success(), "{}", String::from_utf8_lossy(&formatted.stdout));
 }
 
 #[test]

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 
 /// The files, by their names in the crate. They are templates: `my-strategy` and its other spellings stand for the name,
 /// `CHECKOUT` for the folder of Candlewick.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
     ("src/main.rs", include_str!("template/program.rs")),
     ("tests/signals.rs", include_str!("template/signals.rs")),
     ("bot.toml", include_str!("template/bot.toml")),
     ("README.md", include_str!("template/readme")),
+    ("rustfmt.toml", include_str!("../../../../../rustfmt.toml")),
     (".gitignore", include_str!("template/gitignore")),
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];

@@ -38,7 +38,8 @@ impl StrategyFactory for MyStrategy {
     const NAME: &'static str = "my-strategy";
     /// Of its rules: change it with them, so that results of different rules are never mixed.
     const VERSION: &'static str = "0.1.0";
-    const ABOUT: &'static str = "Bets that a candle that moved far is followed by another in the same direction.";
+    const ABOUT: &'static str =
+        "Bets that a candle that moved far is followed by another in the same direction.";
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {

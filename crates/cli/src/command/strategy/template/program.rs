@@ -1,8 +1,9 @@
 //! Every command of `candlewick`, with this strategy beside those that are built in.
 
 use candlewick_cli::{App, CountingAllocator};
-use my_strategy::MyStrategy;
 use std::process::ExitCode;
+
+use my_strategy::MyStrategy;
 
 /// Lets `strategy check` say whether memory grows.
 #[global_allocator]

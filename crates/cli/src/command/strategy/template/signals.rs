@@ -1,7 +1,8 @@
 //! What the strategy answers to candles, and what every strategy must hold.
 
 use candlewick_sdk::testkit::{assert_signals, bot, conformance, random_walk};
-use my_strategy::{MyStrategy, Params};
+
+use my_strategy::*;
 
 #[test]
 fn a_candle_that_moved_far_is_followed() {
@@ -17,6 +18,7 @@ fn a_candle_that_moved_far_is_followed() {
 
 #[test]
 fn it_holds_what_every_strategy_must() {
-    let signals = conformance::<MyStrategy>(&Params::default(), &bot("BTCUSDT"), &random_walk(1, 2_000));
+    let (bot, candles) = (bot("BTCUSDT"), random_walk(1, 2_000));
+    let signals = conformance::<MyStrategy>(&Params::default(), &bot, &candles);
     assert!(signals.expect("every check passes") > 0);
 }
