@@ -48,10 +48,12 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
     problems
 }
 
-/// A stake that no trade could ever have, at the balance that is configured; a live run has the wallet's own.
-pub fn problem_of_stakes(loaded: &Loaded) -> Option<Problem> {
-    let found = check_first_stakes(&session_settings(loaded)).err();
-    found.map(|error| problem_of_session(&error, loaded))
+/// What is to be said of stakes that no trade could have at the balance that is configured.
+///
+/// # Errors
+/// A stake that no trade could ever have.
+pub fn notices_of_stakes(loaded: &Loaded) -> Result<Vec<String>, Problem> {
+    check_first_stakes(&session_settings(loaded)).map_err(|error| problem_of_session(&error, loaded))
 }
 
 /// Bots and accounts that a short body cannot state.

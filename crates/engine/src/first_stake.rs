@@ -3,67 +3,91 @@
 
 use crate::risk::Limits;
 use crate::stake::{Purse, Stake};
-use crate::{EngineError, SessionSettings};
+use crate::{EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
-/// Checks that each bot's first stake, at the configured balance, passes the limits that look at stakes.
+/// Checks that each bot's first stake passes the limits that look at stakes. What holds at the configured balance alone is a
+/// notice: a live run has the wallet's own.
 ///
 /// # Errors
-/// [`EngineError`] with the figures where no trade of a bot could ever be opened.
-pub fn check_first_stakes(settings: &SessionSettings) -> Result<(), EngineError> {
+/// [`EngineError`] with the figures where no trade of a bot could ever be opened, whatever the balance.
+pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
     let balance = scale
         .exact(settings.balance)
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+    let mut notices = Vec::new();
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
         let purse = Purse { free: balance, minimum: limits.minimum_stake(), together: 1 };
         let first = limits.step_down(stake.next(purse));
-        if let Some((limit, bound)) = broken_limit(first, balance, &limits, scale) {
-            return Err(EngineError::setting(
-                key,
-                format!(
-                    "the stake of bot \"{}\" is {}, and {limit} is {bound}: no trade could ever be opened; change one of the two",
-                    bot.name,
-                    scale.format(first),
-                ),
+        let Some(broken) = broken_limit(first, balance, &limits, scale) else { continue };
+        let (name, stake) = (&bot.name, scale.format(first));
+        let BrokenLimit { limit, bound, by_balance } = broken;
+        if by_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
+            notices.push(format!(
+                "bot \"{name}\": at account.initial_balance its stake is {stake}, and {limit} is {bound}: no trade could be opened"
             ));
+        } else {
+            let problem = format!(
+                "the stake of bot \"{name}\" is {stake}, and {limit} is {bound}: no trade could ever be opened; change one of the two"
+            );
+            return Err(EngineError::setting(key, problem));
         }
     }
-    Ok(())
+    Ok(notices)
 }
 
-/// The limit that `stake` breaks, in words, and its figure.
-fn broken_limit(
-    stake: Money,
-    balance: Money,
-    limits: &Limits,
-    scale: MoneyScale,
-) -> Option<(&'static str, String)> {
+/// A limit, in words, and its figure.
+struct BrokenLimit {
+    limit: &'static str,
+    bound: String,
+    /// Whether it follows from the balance.
+    by_balance: bool,
+}
+
+/// The limit that `stake` breaks; those that hold at any balance come first.
+fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale) -> Option<BrokenLimit> {
+    let broken =
+        |limit, bound: Money, by_balance| BrokenLimit { limit, bound: scale.format(bound), by_balance };
     if stake < limits.minimum_stake() {
-        return Some(("the least, risk.min_stake,", scale.format(limits.minimum_stake())));
+        return Some(broken("the least, risk.min_stake,", limits.minimum_stake(), false));
     }
     let bounds = [
-        ("the most, risk.max_stake,", limits.largest_stake()),
-        ("the most, risk.max_stake_percent of account.initial_balance,", limits.share_of(balance)),
-        ("account.initial_balance", Some(balance)),
-        ("risk.daily_loss_limit, what a day may lose,", limits.daily_loss()),
-        ("what risk.max_drawdown_percent lets account.initial_balance lose", limits.drawdown_below(balance)),
+        ("the most, risk.max_stake,", limits.largest_stake(), false),
+        ("risk.daily_loss_limit, what a day may lose,", limits.daily_loss(), false),
+        ("the most, risk.max_stake_percent of account.initial_balance,", limits.share_of(balance), true),
+        ("account.initial_balance", Some(balance), true),
+        (
+            "what risk.max_drawdown_percent lets account.initial_balance lose",
+            limits.drawdown_below(balance),
+            true,
+        ),
     ];
-    let (limit, bound) = bounds.into_iter().find(|(_, bound)| bound.is_some_and(|bound| stake > bound))?;
-    Some((limit, scale.format(bound?)))
+    bounds.into_iter().find_map(|(limit, bound, by_balance)| {
+        let bound = bound.filter(|bound| stake > *bound)?;
+        Some(broken(limit, bound, by_balance))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BotSettings, RiskSettings, StakeSettings};
+    use crate::{BotSettings, RiskSettings};
     use candlewick_sdk::rust_decimal::Decimal;
     use candlewick_sdk::{ExpirationType, Interval, Symbol};
 
-    fn check(stake: StakeSettings, change: impl Fn(&mut RiskSettings), expected: Option<&str>) {
+    #[derive(Clone, Copy, Debug)]
+    enum Expected {
+        Sound,
+        AtThisBalance(&'static str),
+        Never(&'static str),
+    }
+    use Expected::{AtThisBalance, Never, Sound};
+
+    fn check(stake: StakeSettings, change: impl Fn(&mut RiskSettings), expected: Expected) {
         let mut risk = RiskSettings {
             daily_loss_limit: Decimal::ZERO,
             max_drawdown_percent: 0.0,
@@ -87,12 +111,14 @@ mod tests {
             risk,
             bots: vec![bot],
         };
-        let problem = check_first_stakes(&settings).err().map(|error| error.to_string());
-        match (&problem, expected) {
-            (None, None) => (),
-            (Some(problem), Some(part)) => assert!(problem.contains(part), "{problem}"),
-            _ => panic!("{problem:?} instead of {expected:?}"),
-        }
+        let answer = check_first_stakes(&settings).map_err(|error| error.to_string());
+        let (answer, expected) = match (answer, expected) {
+            (Ok(notices), Sound) => return assert!(notices.is_empty(), "{notices:?}"),
+            (Ok(notices), AtThisBalance(part)) => (notices.concat(), part),
+            (Err(problem), Never(part)) => (problem, part),
+            (answer, _) => panic!("{answer:?} instead of {expected:?}"),
+        };
+        assert!(answer.contains(expected), "{answer}");
     }
 
     fn fixed(amount: i64) -> StakeSettings {
@@ -101,36 +127,31 @@ mod tests {
 
     #[test]
     fn a_stake_that_every_limit_lets_through_is_sound() {
-        check(fixed(10), |_| {}, None);
-        check(fixed(1_000), |_| {}, None);
-        check(fixed(100), |risk| risk.daily_loss_limit = Decimal::from(100), None);
+        check(fixed(10), |_| {}, Sound);
+        check(fixed(1_000), |_| {}, Sound);
+        check(fixed(100), |risk| risk.daily_loss_limit = Decimal::from(100), Sound);
+        check(StakeSettings::Share { percent: 0.1 }, |_| {}, Sound);
     }
 
     #[test]
     fn a_stake_that_no_trade_could_have_is_named_with_the_limit() {
-        check(
-            fixed(10),
-            |risk| risk.min_stake = Decimal::from(11),
-            Some("is 10.00, and the least, risk.min_stake, is 11.00"),
-        );
-        check(fixed(10), |risk| risk.max_stake = Decimal::from(9), Some("risk.max_stake, is 9.00"));
-        check(fixed(10), |risk| risk.max_stake_percent = 0.9, Some("account.initial_balance, is 9.00"));
-        check(fixed(1_001), |_| {}, Some("account.initial_balance is 1000.00"));
-        check(fixed(10), |risk| risk.daily_loss_limit = Decimal::from(9), Some("risk.daily_loss_limit"));
-        check(
-            fixed(10),
-            |risk| risk.max_drawdown_percent = 0.9,
-            Some("account.initial_balance lose is 9.00"),
-        );
+        let least = "is 10.00, and the least, risk.min_stake, is 11.00";
+        check(fixed(10), |risk| risk.min_stake = Decimal::from(11), Never(least));
+        check(fixed(10), |risk| risk.max_stake = Decimal::from(9), Never("risk.max_stake, is 9.00"));
+        check(fixed(10), |risk| risk.daily_loss_limit = Decimal::from(9), Never("risk.daily_loss_limit"));
     }
 
     #[test]
-    fn a_share_of_the_balance_below_the_least_stake_is_found() {
+    fn what_another_balance_would_mend_is_a_notice() {
         check(
-            StakeSettings::Share { percent: 0.05 },
-            |_| {},
-            Some("is 0.50, and the least, risk.min_stake, is 1.00"),
+            fixed(10),
+            |risk| risk.max_stake_percent = 0.9,
+            AtThisBalance("account.initial_balance, is 9.00"),
         );
-        check(StakeSettings::Share { percent: 0.1 }, |_| {}, None);
+        check(fixed(1_001), |_| {}, AtThisBalance("account.initial_balance is 1000.00"));
+        let drawdown = "account.initial_balance lose is 9.00";
+        check(fixed(10), |risk| risk.max_drawdown_percent = 0.9, AtThisBalance(drawdown));
+        let least = "is 0.50, and the least, risk.min_stake, is 1.00";
+        check(StakeSettings::Share { percent: 0.05 }, |_| {}, AtThisBalance(least));
     }
 }

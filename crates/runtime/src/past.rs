@@ -175,7 +175,7 @@ impl Past {
             self.found.insert(finding.to_owned());
         }
         if let Some(alarm) = text("alarm") {
-            self.alarms.insert(alarm.strip_prefix(HALTED).unwrap_or(alarm).to_owned());
+            self.alarms.insert(alarm.to_owned());
         }
     }
 }
@@ -223,7 +223,7 @@ mod tests {
             (past.unexplained, past.second_trades),
             (vec!["a".into(), "b".into()], vec!["a".to_owned()])
         );
-        let said = ["trade c is to pay 900 %", "trade d cannot have the time 1"].map(str::to_owned);
+        let said = ["halted: trade c is to pay 900 %", "trade d cannot have the time 1"].map(str::to_owned);
         assert_eq!(past.alarms, BTreeSet::from(said));
     }
 }

@@ -17,7 +17,7 @@ pub enum SimulatorError {
         allowed: &'static str,
     },
     /// A payout that no venue pays, and that is a usual one as a share of the stake.
-    #[error("[simulation] payout_percent = {percent}: payouts are in percent; did you mean {}?", percent * 100.0)]
+    #[error("[simulation] payout_percent = {percent}: payouts are in percent; did you mean {}?", as_percent(*percent))]
     PayoutAsShare {
         /// What it was.
         percent: f64,
@@ -65,4 +65,9 @@ pub enum SimulatorError {
         /// The symbol.
         symbol: Symbol,
     },
+}
+
+/// A share of the stake as a percent, with the four decimals that a payout may have.
+fn as_percent(share: f64) -> f64 {
+    (share * 1e6).round() / 1e4
 }

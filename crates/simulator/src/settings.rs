@@ -171,6 +171,8 @@ mod tests {
     fn a_payout_as_a_share_of_the_stake_is_not_taken_for_a_percent() {
         let said = "[simulation] payout_percent = 0.85: payouts are in percent; did you mean 85?";
         check(json!({ "payout_percent": 0.85 }), Err(said));
+        let said = "[simulation] payout_percent = 0.57: payouts are in percent; did you mean 57?";
+        check(json!({ "payout_percent": 0.57 }), Err(said));
         check(json!({ "payout_percent": 2.5 }), Ok(()));
     }
 

@@ -7,6 +7,8 @@ use crate::credentials::{Credentials, Secret};
 use candlewick_broker::{BrokerError, current_priority};
 use reqwest::{Method, Request};
 
+const ANOTHER_USERS: &str = "; the one in its file now is another user's, and is not used";
+
 impl HttpBroker {
     /// The venue refused the token of this generation. Answers whether another is used by now, or from now on.
     pub(super) async fn token_refused(&self, generation: u64, what: Refused, text: &str) -> bool {
@@ -23,8 +25,7 @@ impl HttpBroker {
             }
             Ok(false) => {
                 self.credentials.pass_over(token);
-                let text = format!("{text}; the one in its file now is another user's, and is not used");
-                self.credentials.refuse(generation, what, &text)
+                self.credentials.refuse(generation, what, &format!("{text}{ANOTHER_USERS}"))
             }
             Err(error) => {
                 tracing::debug!(%error, "nobody knows whose the new token is");
@@ -35,8 +36,20 @@ impl HttpBroker {
 
     /// A token that opens nothing may read all the same, and then nothing that is read finds the next one in its file.
     pub(super) async fn look_for_next_token(&self) {
-        if let Some((generation, text)) = self.credentials.refused_for_opening() {
-            self.token_refused(generation, Refused::Opening, &text).await;
+        let Some((generation, _)) = self.credentials.refused_for_opening() else { return };
+        let Some(token) = self.credentials.read_anew().await else { return };
+        match self.is_our_users(&token).await {
+            Ok(true) => self.credentials.replace(generation, token),
+            Ok(false) => {
+                self.credentials.pass_over(token);
+                // A person may have said meanwhile that it is in order.
+                if let Some((generation, text)) = self.credentials.refused_for_opening()
+                    && !text.ends_with(ANOTHER_USERS)
+                {
+                    self.credentials.refuse(generation, Refused::Opening, &format!("{text}{ANOTHER_USERS}"));
+                }
+            }
+            Err(error) => tracing::debug!(%error, "nobody knows whose the new token is"),
         }
     }
 

@@ -80,7 +80,7 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
         path: folder.join(format!("{name}-{}.{ENDING}", &hash[..8])),
         bot: RunningBot {
             process: std::process::id(),
-            configuration: loaded.files().to_owned(),
+            configuration: loaded.files().iter().filter(|file| file.is_file()).cloned().collect(),
             socket: in_whole_folder(&paths.socket)?,
             halt_file: in_whole_folder(paths.halt_file.path())?,
             journal,
@@ -95,33 +95,38 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
 /// Several bots run by these files, each on another journal.
 pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
     let named = journal_url(loaded).map_err(Problems::from)?;
-    let Some(file) = named.file() else { return Ok(()) };
-    let here = whole(file).unwrap_or_else(|_| file.to_owned());
-    let bots = living_bots().await;
-    if loaded.files().is_empty()
-        || loaded.is_of_environment("journal.url")
-        || bots.iter().any(|bot| bot.journal == here)
-    {
+    // A whole path means the same everywhere, and what is read from a pipe has no name that means anything.
+    let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };
+    let files = loaded.files();
+    let is_named = !files.is_empty() && files.iter().all(|file| file.is_file());
+    if !is_named || loaded.is_of_environment("journal.url") {
         return Ok(());
     }
-    let mut same = bots.into_iter().filter(|bot| bot.configuration == loaded.files());
-    let Some(bot) = same.next() else { return Ok(()) };
-    let others: Vec<PathBuf> = same.map(|bot| bot.journal).collect();
-    if !others.is_empty() {
-        let problem = format!(
-            "{} bots run by this configuration, and none of them on {}",
-            others.len() + 1,
-            here.display()
-        );
-        let named = named_by([bot.journal].into_iter().chain(others));
-        return Err(AppError::invalid(format!("{problem}: {named}")));
+    let here = whole(file).unwrap_or_else(|_| file.to_owned());
+    let mut same = living_bots().await;
+    same.retain(|bot| bot.configuration == files);
+    if same.is_empty() || same.iter().any(|bot| bot.journal == here) {
+        return Ok(());
     }
+    // One that was given another journal is not the one of the journal that the configuration names.
+    if same.len() > 1 || same.iter().any(|bot| !bot.journal.ends_with(file)) {
+        return Err(several(same, &here));
+    }
+    let Some(bot) = same.pop() else { return Ok(()) };
     let Some(journal) = bot.journal.to_str() else { return Ok(()) };
     tracing::info!("the bot of this configuration runs on {journal}");
     loaded.config.journal.url = format!("sqlite://{journal}");
     loaded.config.control.socket = Some(bot.socket);
     loaded.config.control.halt_file = Some(bot.halt_file);
     Ok(())
+}
+
+/// Nobody guesses which bot is meant.
+fn several(bots: Vec<RunningBot>, here: &Path) -> AppError {
+    let (count, here) = (bots.len(), here.display());
+    let run = if count == 1 { "1 bot runs".to_owned() } else { format!("{count} bots run") };
+    let named = named_by(bots.into_iter().map(|bot| bot.journal));
+    AppError::invalid(format!("{run} by this configuration, and none of them on {here}: {named}"))
 }
 
 /// How the bots of this user that run are named; none where none does.
@@ -142,7 +147,9 @@ async fn living_bots() -> Vec<RunningBot> {
     for bot in state_folder().map(|folder| entries(&folder)).unwrap_or_default() {
         let url = JournalUrl::from_path(&bot.journal);
         // What cannot be asked is told by whoever asks for that journal.
-        if bot.journal.exists() && matches!(living_holder(&url).await, Ok(Some(_))) {
+        let holder = if bot.journal.exists() { living_holder(&url).await } else { Ok(None) };
+        // The journal may be another bot's by now, of which nothing is entered.
+        if holder.is_ok_and(|held| held.is_some_and(|lease| lease.holder.pid == bot.process)) {
             living.push(bot);
         }
     }

@@ -24,14 +24,21 @@ impl Coordinator {
     ) -> TradeReport {
         let report = self.with_plausible_times(intent, counted(report, self.session.scale()), step);
         let (report, impossible) = possible_payout(intent, report, self.settings.max_payout_percent);
-        if let Some(reason) = impossible.filter(|reason| self.doubts.is_new_oddity(reason)) {
-            if self.session.halted().is_none() {
-                self.halt(reason, step);
-            } else {
-                self.session.alarm(reason, step);
-            }
+        if let Some(reason) = impossible {
+            self.halt_at_oddity(reason, step);
         }
         report
+    }
+
+    /// Halts for what cannot be, or says it where the run is halted for something else: whoever resumes from that has not seen
+    /// this to be in order, so that it halts when it is met again.
+    pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
+        let is_halted = self.session.halted().is_some();
+        match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
+            (true, true) => self.session.alarm(text, step),
+            (true, false) => self.halt(text, step),
+            (false, _) => {}
+        }
     }
 
     /// A report without the times that its trade cannot have, with an alarm.

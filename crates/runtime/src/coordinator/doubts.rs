@@ -1,15 +1,16 @@
 //! Intents whose answer was lost, and what is known of all trades that are somebody's.
 
 use super::recorded_session::RecordedSession;
+use super::settlement::profit_by_rule;
 use crate::RuntimeSettings;
-use crate::past::Past;
+use crate::past::{HALTED, Past};
 use crate::resolver::{
     Accepted, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, UNCERTAINTY,
     Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Listed trades that are remembered for what cannot be of them.
@@ -134,10 +135,15 @@ impl Doubts {
         self.resolver.begin_look(now);
     }
 
-    /// Whether it was not said in these words yet that something cannot be. What an earlier run said, and was perhaps halted
-    /// by, a person has seen and resumed from.
-    pub(crate) fn is_new_oddity(&mut self, text: &str) -> bool {
-        self.oddities.insert(text.to_owned())
+    /// Whether the run was not halted yet by something in these words that cannot be, or, where it is halted for another reason,
+    /// whether that was not said yet. What an earlier run was halted by, a person has seen and resumed from.
+    pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
+        let halted_by = format!("{HALTED}{text}");
+        if is_halted {
+            !self.oddities.contains(&halted_by) && self.oddities.insert(text.to_owned())
+        } else {
+            self.oddities.insert(halted_by)
+        }
     }
 
     /// The same of a trade's times, of which one is said, whatever the venue makes of it next.
@@ -279,12 +285,15 @@ impl Doubts {
     }
 }
 
-/// Stakes of trades that are open as far as is known, and that may be over at `now`.
+/// What the venue may have paid by `now` for trades that are open as far as is known: their stakes, and what a win earns.
 fn returned(session: &RecordedSession, now: Millis) -> Vec<Money> {
     let may_be_over = |row: &&IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());
         row.state == IntentState::Open && row.close_time.unwrap_or(earliest) <= now
     };
-    let open = session.book().rows().iter().filter(may_be_over).map(|row| row.approved.stake());
+    let open = session.book().rows().iter().filter(may_be_over).flat_map(|row| {
+        let stake = row.approved.stake();
+        [Some(stake), profit_by_rule(Outcome::Won, stake, row.payout)].into_iter().flatten()
+    });
     open.chain(session.session().second_trades().iter().map(|trade| trade.stake)).collect()
 }

@@ -38,8 +38,6 @@ impl Absence {
 
     /// Whether the venue has said so by both ways for so long, or its list could not be read as a whole for so long.
     fn has_lasted(&self, patience: Millis) -> bool {
-        let span =
-            |looks: Option<(Millis, Millis)>| looks.map_or(Millis::new(-1), |(first, last)| last - first);
         (self.last - self.since).min(span(self.unlisted).max(span(self.unread))) >= patience
     }
 }
@@ -151,12 +149,18 @@ impl Coordinator {
     }
 }
 
+/// From the first of such looks to the last; less than nothing where there was none.
+fn span(looks: Option<(Millis, Millis)>) -> Millis {
+    looks.map_or(Millis::new(-1), |(first, last)| last - first)
+}
+
 fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
-    let Absence { since, last, unlisted, .. } = trade.absence?;
+    let Absence { since, last, unlisted, unread, .. } = trade.absence?;
     let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
-    let ways = match unlisted {
-        Some(_) => "neither by its id nor in its list",
-        None => "not by its id, and its list could not be read as a whole",
+    let ways = if span(unlisted) >= span(unread) {
+        "neither by its id nor in its list"
+    } else {
+        "not by its id, and its list could not be read as a whole"
     };
     Some(format!(
         "the venue has had no trade {id} of intent {intent} for {seconds} s, {ways}: how it ended is not known; look at \

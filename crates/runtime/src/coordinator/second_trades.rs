@@ -89,22 +89,16 @@ impl Coordinator {
                  the {ours} account: it is in no ledger here",
                 report.id
             );
-            if !self.doubts.is_new_oddity(&text) {
-                continue;
-            }
-            if self.session.halted().is_none() {
-                self.halt(text, step);
-            } else {
-                self.session.alarm(text, step);
-            }
+            self.halt_at_oddity(text, step);
         }
     }
 
     /// More trades than requests: whichever is adopted, one is too many.
     pub(super) fn halt_at_second_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("intent {intent} asked for one trade: {why}");
+        let is_halted = self.session.halted().is_some();
         if let (Why::TooManyTrades { .. }, SecondTradeRule::Halt) = (why, self.settings.second_trade)
-            && self.doubts.is_new_oddity(&text)
+            && self.doubts.is_new_oddity(&text, is_halted)
         {
             self.halt(text, step);
         }

@@ -5,7 +5,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::output::print;
 use anyhow::Context as _;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
-use candlewick_app::inspection::{problem_of_stakes, problems_of};
+use candlewick_app::inspection::{notices_of_stakes, problems_of};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -128,11 +128,9 @@ fn check(text: &str, file: &Path, context: &Context<'_>) -> Result<(), Failure> 
     let draft = folder.path().join(file.file_name().unwrap_or_default());
     std::fs::write(&draft, text).context("no temporary file can be written").map_err(unwritable)?;
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new())?;
-    let mut problems = problems_of(&loaded, RealMoney::NotAsked, context.registry);
-    if problems.is_empty() {
-        problems.extend(problem_of_stakes(&loaded));
-    }
-    Ok(Problems::check(problems)?)
+    Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?;
+    notices_of_stakes(&loaded).map_err(Problems::from)?;
+    Ok(())
 }
 
 #[cfg(test)]

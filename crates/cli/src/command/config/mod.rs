@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{demand_of, notices_of, problem_of_stakes, problems_of};
+use candlewick_app::inspection::{demand_of, notices_of, notices_of_stakes, problems_of};
 use clap::Subcommand;
 use serde_json::json;
 
@@ -56,13 +56,13 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
 fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, Vec::new())?;
     let mut problems = problems_of(&loaded, real, context.registry);
-    if problems.is_empty() {
-        problems.extend(problem_of_stakes(&loaded));
-    }
     problems.extend(check_secrets(&loaded));
+    let stakes =
+        if problems.is_empty() { notices_of_stakes(&loaded).map_err(Problems::from)? } else { Vec::new() };
     let mut notices = Problems::check(problems).map(|()| notices_of(&loaded))?;
     let limit = loaded.config.broker.client.requests_per_second;
     let demand = demand_of(&loaded, context.registry);
+    notices.extend(stakes);
     notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));
     let bots = loaded.config.bots.len();

@@ -1,6 +1,7 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
 mod missing;
+mod oddities;
 mod reloading;
 mod reports;
 mod token;

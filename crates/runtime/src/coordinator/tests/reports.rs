@@ -33,7 +33,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    fn warnings_about(&self, text: &str) -> usize {
+    pub(super) fn warnings_about(&self, text: &str) -> usize {
         self.warnings.iter().filter(|warning| warning.contains(text)).count()
     }
 }
@@ -499,31 +499,6 @@ fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
 }
 
 /// A payout of 900 % in each of the trade's records, of which a person said in between that the run is to go on.
-#[test]
-fn what_a_person_has_resumed_from_halts_no_run_again() {
-    let absurd = || TradeReport { payout: Payout::from_percent(900.into()).ok(), ..running() };
-    let answer = |ask: Asked, _: i64, now: Millis| match ask {
-        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(absurd()), now))),
-        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(absurd(), now)))),
-        Asked::List => Answer::Trades(TradeListing::default()),
-    };
-    let read_again = |bench: &mut Bench| {
-        let report = Box::new(Reply::at(absurd(), bench.now));
-        bench.step(Input::Answer(Answer::Trade(INTENT, Ok(report))));
-        bench.coordinator.session.halted().cloned()
-    };
-    let mut bench = Bench::start(|_| {});
-    let seen = play(&mut bench, OPENED, answer);
-    let reason = "trade 01JT of intent 1 is to pay 900 %, more than 200 %";
-    assert_eq!(seen.halted.as_deref(), Some(reason));
-    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
-    assert_eq!(read_again(&mut bench), None, "in the same run");
-    let past = Past { alarms: std::collections::BTreeSet::from([reason.to_owned()]), ..Past::default() };
-    let mut next = Bench::start(|parts| parts.past = past);
-    let seen = play(&mut next, OPENED, answer);
-    assert_eq!((&seen.halted, seen.warnings_about("is to pay 900 %")), (&None, 0), "in the next one");
-}
-
 #[test]
 fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_told() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };

@@ -1,0 +1,57 @@
+//! What cannot be halts a run once, and again only where nobody has resumed from it.
+
+use super::reports::{Asked, INTENT, OPENED, play, running};
+use super::*;
+use crate::control::ControlOrder;
+use crate::past::HALTED;
+use candlewick_sdk::Payout;
+
+#[test]
+fn what_a_person_has_resumed_from_halts_no_run_again() {
+    let absurd = || TradeReport { payout: Payout::from_percent(900.into()).ok(), ..running() };
+    let answer = |ask: Asked, _: i64, now: Millis| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(absurd()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(absurd(), now)))),
+        Asked::List => Answer::Trades(TradeListing::default()),
+    };
+    // Until the trade has been asked for once more.
+    let read_again = |bench: &mut Bench| {
+        let begun = bench.now;
+        loop {
+            bench.now += Millis::new(500);
+            assert!(bench.now - begun < Millis::HOUR, "it is not asked for");
+            let asked = |command: &Command| matches!(command, Command::Ask(Ask::Trade(..)));
+            if bench.step(Input::Time).iter().any(asked) {
+                let report = Box::new(Reply::at(absurd(), bench.now));
+                bench.step(Input::Answer(Answer::Trade(INTENT, Ok(report))));
+                return bench.coordinator.session.halted().cloned();
+            }
+        }
+    };
+    let mut bench = Bench::start(|_| {});
+    let seen = play(&mut bench, OPENED, answer);
+    let reason = "trade 01JT of intent 1 is to pay 900 %, more than 200 %";
+    assert_eq!(seen.halted.as_deref(), Some(reason));
+    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
+    assert_eq!(read_again(&mut bench), None, "in the same run");
+    let in_next_run = |alarm: String| {
+        let past = Past { alarms: std::collections::BTreeSet::from([alarm]), ..Past::default() };
+        let mut next = Bench::start(|parts| parts.past = past);
+        play(&mut next, OPENED, answer)
+    };
+    let seen = in_next_run(format!("{HALTED}{reason}"));
+    assert_eq!((&seen.halted, seen.warnings_about("is to pay 900 %")), (&None, 0), "in the next one");
+    // What was only said, while something else halted the run, nobody has resumed from.
+    assert_eq!(in_next_run(reason.to_owned()).halted.as_deref(), Some(reason));
+    let mut bench = Bench::start(|_| {});
+    let seen = play(&mut bench, OPENED, |ask, _, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(running(), now)))),
+        Asked::List => Answer::Trades(TradeListing::default()),
+    });
+    assert_eq!(seen.halted, None);
+    bench.step(Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() }));
+    assert_ne!(read_again(&mut bench).as_deref(), Some(reason), "it is halted by a person");
+    bench.step(Input::Order(OrderId(2), ControlOrder::Resume));
+    assert_eq!(read_again(&mut bench).as_deref(), Some(reason));
+}
