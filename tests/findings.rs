@@ -246,11 +246,11 @@ fn a_result_that_is_too_good() {
 #[test]
 fn a_payout_that_nobody_pays() {
     let folder = folder(&[Won, Lost].repeat(30), "")
-        .with("low.toml", "[simulation]\npayout_percent = 0.8\n")
+        .with("low.toml", "[simulation]\npayout_percent = 2.5\n")
         .with("high.toml", "[simulation]\npayout_percent = 350\n");
     let data = ["--data", "BTCUSDT_1m.csv", "--config"];
     let [low, high] = ["low.toml", "high.toml"].map(|file| backtest(&folder, &[&data[..], &[file]].concat()));
-    check("unusual_payout", &low, "0.8 % is assumed: venues are seen to pay 60 to 92 %", &of_file(&folder));
+    check("unusual_payout", &low, "2.5 % is assumed: venues are seen to pay 60 to 92 %", &of_file(&folder));
     check("unusual_payout", &high, "350.0 % is assumed: a coin toss earns money at it", &of_file(&folder));
 }
 

@@ -96,6 +96,13 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         Difference::Two if reach == Reach::Lost => send(world, request.clone()),
         Difference::Earlier | Difference::Twin | Difference::Two => return None,
     }
+    // Unlike ours, and by chance the very order of another intent that may still have a trade: that would be nobody's to tell.
+    let is_anothers = |other: &u64| {
+        Some(*other) != intent && world.truth().order_of(*other).as_ref() == Some(&request.order)
+    };
+    if difference != Difference::Hand && world.disk().unclear.keys().any(is_anothers) {
+        return None;
+    }
     world.log(|| format!("somebody else, different by {difference:?}: {request:?}"));
     send(world, request);
     None
