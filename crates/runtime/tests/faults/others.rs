@@ -100,7 +100,8 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
     let is_anothers = |other: &u64| {
         Some(*other) != intent && world.truth().order_of(*other).as_ref() == Some(&request.order)
     };
-    if difference != Difference::Hand && world.disk().unclear.keys().any(is_anothers) {
+    let is_by_terms = !matches!(difference, Difference::Hand | Difference::Earlier | Difference::Two);
+    if is_by_terms && world.disk().unclear.keys().any(is_anothers) {
         return None;
     }
     world.log(|| format!("somebody else, different by {difference:?}: {request:?}"));
