@@ -33,7 +33,7 @@ pub enum JournalError {
     /// It lies on a PostgreSQL server, and the program was built without the feature `postgres`.
     #[error(
         "{url} lies on a PostgreSQL server, and this program was built without PostgreSQL: \
-         build it with `--features postgres`, as packages are, or name a file: sqlite://FILE"
+         build it with `--features postgres`, or name a file: sqlite://FILE"
     )]
     WithoutPostgres {
         /// Where it lies.

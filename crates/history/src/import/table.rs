@@ -66,7 +66,7 @@ pub(crate) struct CandleTable {
 
 #[cfg(not(feature = "feather"))]
 const WITHOUT_FEATHER: &str = "this program was built without feather files: save the candles as parquet or CSV, or build it \
-                               with `--features feather`, as packages are";
+                               with `--features feather`";
 
 /// Packed columns are held in memory as they are unpacked.
 const MAX_COLUMNS_BYTES: u64 = 1 << 30;
