@@ -107,6 +107,11 @@ fn venue_at(
     Ok(venue.with_asset_types(asset_types(&loaded.config.bots)))
 }
 
+/// How many seconds of venue time pass while a person waits so many.
+fn in_venue_time(seconds: u32, factor: f64) -> u32 {
+    (f64::from(seconds) * factor.max(1.0)).min(f64::from(u32::MAX)) as u32
+}
+
 /// Settlements are known after the simulator's delay. In lock-step a candle is there at its close or never, so
 /// nothing is asked for twice and nothing waits; prices that no strategy wants are not polled.
 fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
@@ -115,12 +120,18 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
     // Patience with an open trade begins when its settlement can be known.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
+    if let Speed::Times(factor) = speed {
+        runtime.stop_patience_s = in_venue_time(runtime.stop_patience_s, factor);
+        runtime.interrupt_patience_s = in_venue_time(runtime.interrupt_patience_s, factor);
+    }
     runtime.first_ask_ms = 0;
     // Stress moves the prices of trades on purpose away from the sandbox's price records.
     runtime.audit_settlement_prices &= loaded.config.simulation.stress == 0.0;
     if speed == Speed::Max {
         runtime.hold_ms = 0;
         runtime.quick_repeats = 0;
+        // Whatever is open closes at once.
+        runtime.interrupt_patience_s = u32::MAX;
         runtime.watch_prices = false;
         runtime.list_every_s = 0;
     }

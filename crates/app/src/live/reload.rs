@@ -44,6 +44,8 @@ impl Running {
         runtime.stop_patience_s = runtime
             .stop_patience_s
             .saturating_add(venue.stop_patience_s.saturating_sub(configured.stop_patience_s));
+        runtime.interrupt_patience_s =
+            scaled(runtime.interrupt_patience_s, venue.interrupt_patience_s, configured.interrupt_patience_s);
         runtime.audit_settlement_prices &=
             venue.audit_settlement_prices || !configured.audit_settlement_prices;
         if self.requests_per_second > 0.0 {
@@ -58,6 +60,12 @@ impl Running {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.balance, bots, ..session_settings(loaded) }
     }
+}
+
+/// `seconds` as much longer as `venue` is than `configured`: that venue's time is faster than a person's.
+fn scaled(seconds: u32, venue: u32, configured: u32) -> u32 {
+    let longer = u64::from(seconds) * u64::from(venue) / u64::from(configured.max(1));
+    u32::try_from(longer).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -347,11 +347,11 @@ impl Screen {
         if unfinished == 0 {
             return format!("{why}no new trades; none is open");
         }
-        let seconds = ((waits_until - self.latest).get().max(0) + 999) / 1_000;
+        let until = clock_time(waits_until);
         let trades = if unfinished == 1 { "trade" } else { "trades" };
         let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
         format!(
-            "{why}no new trades; waiting up to {seconds} s for {unfinished} open {trades}{closes}; Ctrl-C again quits now"
+            "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until} at most; Ctrl-C again quits now"
         )
     }
 }
@@ -384,7 +384,7 @@ mod tests {
         let until = screen.latest + Millis::from_seconds(90);
         assert_eq!(
             screen.stopping(Stop::Interrupted, 1, Some(close), until),
-            "no new trades; waiting up to 90 s for 1 open trade (closes 03:12:02); Ctrl-C again quits now"
+            "no new trades; waiting for 1 open trade (closes 03:12:02), until 03:01:30 at most; Ctrl-C again quits now"
         );
         assert_eq!(
             screen.stopping(Stop::TimeUp, 0, None, until),
