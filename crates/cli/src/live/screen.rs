@@ -324,20 +324,14 @@ impl Screen {
             Notice::Price(..) | Notice::Warning(_) | Notice::Alarm(_) => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
-                let text = self.stopping(why, unfinished, last_close, waits_until);
+                let text = Self::stopping(why, unfinished, last_close, waits_until);
                 self.line(self.latest, BOLD, "stopping", &text);
             }
         }
     }
 
     /// Why a run stops, and what it waits for.
-    fn stopping(
-        &self,
-        why: Stop,
-        unfinished: usize,
-        last_close: Option<Millis>,
-        waits_until: Millis,
-    ) -> String {
+    fn stopping(why: Stop, unfinished: usize, last_close: Option<Millis>, waits_until: Millis) -> String {
         let why = match why {
             Stop::TimeUp => "the time is up: ",
             Stop::DataEnds(_) => "the candles end: ",
@@ -378,16 +372,14 @@ mod tests {
 
     #[test]
     fn a_stop_says_what_is_waited_for_and_how_to_quit() {
-        let mut screen = Screen::new((Detail::All, Stream::Error), MoneyScale::default(), &[]);
-        screen.latest = Millis::HOUR * 3;
-        let close = screen.latest + Millis::from_seconds(722);
-        let until = screen.latest + Millis::from_seconds(90);
+        let now = Millis::HOUR * 3;
+        let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
         assert_eq!(
-            screen.stopping(Stop::Interrupted, 1, Some(close), until),
+            Screen::stopping(Stop::Interrupted, 1, Some(close), until),
             "no new trades; waiting for 1 open trade (closes 03:12:02), until 03:01:30 at most; Ctrl-C again quits now"
         );
         assert_eq!(
-            screen.stopping(Stop::TimeUp, 0, None, until),
+            Screen::stopping(Stop::TimeUp, 0, None, until),
             "the time is up: no new trades; none is open"
         );
     }

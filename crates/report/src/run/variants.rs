@@ -42,17 +42,18 @@ impl VariantCounter {
         Ok(VariantCount::of(&noted, &notes, &self.look))
     }
 
-    /// Notes what strategies would have traded on the candles of their last run, where candles grew and it is not what they traded:
+    /// Notes what strategies would have traded on the candles of their first and their last run, where candles grew and it is not what they traded:
     /// something was changed that their names do not know.
     fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
         let mut is_any = false;
         for note in notes {
-            let Some(span) = noted.span_before_growth(note, &self.look) else { continue };
-            let trades = Some(trades_hash_of_closed(book, &note.tried.bots, &span));
-            let then = Note { tried: note.tried.clone(), p_value: None, sharpe_of_a_day: None, trades };
-            if !noted.knows(&then, &span) {
-                self.ledger.note(&[then], &Look { span, ..self.look.clone() })?;
-                is_any = true;
+            for span in noted.spans_before_growth(note, &self.look) {
+                let trades = Some(trades_hash_of_closed(book, &note.tried.bots, &span));
+                let then = Note { tried: note.tried.clone(), p_value: None, sharpe_of_a_day: None, trades };
+                if !noted.knows(&then, &span) {
+                    self.ledger.note(&[then], &Look { span, ..self.look.clone() })?;
+                    is_any = true;
+                }
             }
         }
         Ok(is_any)
