@@ -9,10 +9,9 @@ mod text;
 
 pub use best::verify_best;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_sdk::Candle;
 use candlewick_sdk::testkit::{
-    Check, Checked, Finding, Market, Subject, Unseen, Validation, ValidationError, at_interval,
-    candles_needed, check_clock, random_walk, reverting, trending, validate,
+    Check, Checked, Finding, Market, Subject, Unseen, Validation, ValidationError, candles_needed,
+    check_clock, synthetic_markets, validate,
 };
 pub use process::{Itself, answer_request};
 use speed::Speed;
@@ -26,8 +25,8 @@ const MAX_CANDLES: usize = 50_000;
 /// Candles that nobody can have seen, and the time that a run over them may take: who cheats seldom, or late, shows it there.
 const MAX_UNSEEN: usize = 100_000;
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Candles of a synthetic market beyond what the warm-up asks for.
-const SYNTHETIC_CANDLES: usize = 1_500;
+/// The least number of candles that nobody has seen, beyond what the warm-up asks for.
+const SPARE_UNSEEN: usize = 1_500;
 
 /// What became of a strategy's checks.
 pub struct ValidationReport {
@@ -86,7 +85,7 @@ fn examine_quietly(
 ) -> Result<ValidationReport, ValidationError> {
     let warmup = subject.build()?.warmup();
     let given = market.as_ref().map(|market| market.candles.len());
-    let markets = market.map_or_else(|| synthetic(subject, warmup), |market| vec![newest(market)]);
+    let markets = market.map_or_else(|| synthetic_markets(subject, warmup), |market| vec![newest(market)]);
     let names = markets.iter().map(|market| {
         let candles = market.candles.len();
         CheckedMarket { name: market.name.clone(), candles, given: given.unwrap_or(candles) }
@@ -120,20 +119,7 @@ fn examine_quietly(
 fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
     let candle = speed.candle.unwrap_or_default().as_nanos().max(1);
     let affordable = usize::try_from(PATIENCE.as_nanos() / candle).unwrap_or(MAX_UNSEEN);
-    affordable.clamp(candles_needed(warmup) + SYNTHETIC_CANDLES, MAX_UNSEEN.max(candles_needed(warmup) * 2))
-}
-
-fn synthetic(subject: &Subject, warmup: usize) -> Vec<Market> {
-    let count = candles_needed(warmup.min(MAX_CANDLES)) + SYNTHETIC_CANDLES;
-    let market = |name: &str, candles: Vec<Candle>| Market {
-        name: name.to_owned(),
-        candles: at_interval(&candles, subject.bot.interval),
-    };
-    vec![
-        market("random walk", random_walk(11, count)),
-        market("trends", trending(12, count)),
-        market("reversion", reverting(13, count)),
-    ]
+    affordable.clamp(candles_needed(warmup) + SPARE_UNSEEN, MAX_UNSEEN.max(candles_needed(warmup) * 2))
 }
 
 fn newest(mut market: Market) -> Market {

@@ -1,6 +1,7 @@
 //! Every check of a strategy as one call.
 
-use super::validation::{Check, Finding, Market, Subject, Unseen, ValidationError, validate};
+use super::checks::UNSEEN;
+use super::validation::{Check, Finding, Market, Subject, ValidationError, validate};
 use crate::{BotContext, Candle, StrategyFactory};
 
 /// What a strategy does that none may. Candles are counted from 0.
@@ -18,9 +19,6 @@ pub enum Nonconformity {
         words: String,
     },
 }
-
-/// The same each time: what a test finds today it finds tomorrow.
-const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Checks a strategy on candles of its bot's interval and answers how many signals it gave there.
 ///

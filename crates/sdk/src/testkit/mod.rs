@@ -23,28 +23,38 @@
 //! #     type Params = Params;
 //! #     fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> { Ok(Self) }
 //! # }
-//! use candlewick_sdk::testkit::{bot, conformance, random_walk};
+//! use candlewick_sdk::testkit::{assert_passes_checks, assert_signals};
 //!
-//! let signals = conformance::<Momentum>(&Params::default(), &bot("BTCUSDT"), &random_walk(1, 2_000));
-//! assert!(signals.expect("a strategy as it should be") > 0);
+//! assert_signals::<Momentum>(&Params::default(), "close signal\n 10\n 11 BUY rose\n 10");
+//! assert_passes_checks::<Momentum>(&Params::default());
 //! ```
 //!
 //! [`Check`] says what is checked; the command `strategy check` of every program that knows the strategy checks the same and
-//! more. The candles to check on are [`random_walk`]s or your own; [`from_closes`] makes a few candles by hand. Which signals
-//! these call for is one line with a table: [`assert_signals`].
+//! more; [`conformance`] checks on candles of your own. [`from_closes`] makes a few candles by hand, and [`signals`] says what
+//! is answered to them. Which signals candles call for is one line with a table ([`assert_signals`]), or, for many candles, a file
+//! beside the test ([`assert_golden`]).
 
 mod allocator;
 mod candles;
 mod chance;
+mod checks;
 mod conformance;
+mod golden;
+#[cfg(test)]
+mod sample;
+mod signals;
 mod table;
 mod validation;
 
 pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
+pub use checks::assert_passes_checks;
 pub use conformance::{Nonconformity, conformance};
+pub use golden::assert_golden;
+pub use signals::signals;
 pub use table::assert_signals;
 pub use validation::{
     Check, Checked, Decision, Finding, KnownUntil, Market, Subject, Unseen, Validation, ValidationError,
-    candles_needed, check_clock, check_declaration, check_files, check_foresight, validate,
+    candles_needed, check_clock, check_declaration, check_files, check_foresight, synthetic_markets,
+    validate,
 };

@@ -18,6 +18,7 @@ mod outside;
 mod repeat;
 mod restart;
 mod subject;
+mod synthetic;
 mod trade;
 mod warm_up;
 
@@ -26,7 +27,9 @@ pub use declared::check_declaration;
 pub use finding::{Check, Checked, Finding};
 pub use foresight::{Unseen, check_foresight};
 pub use outside::{KnownUntil, check_clock, check_files};
+pub(super) use subject::Manner;
 pub use subject::Subject;
+pub use synthetic::synthetic_markets;
 
 use crate::{BuildError, Candle};
 use bench::Bench;

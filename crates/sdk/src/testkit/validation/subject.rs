@@ -29,17 +29,17 @@ const ROOM: usize = 4_096;
 
 /// What the strategy answered, and when.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(in crate::testkit) struct Answer {
     /// The candle that closed, or that was forming when a price was shown.
-    pub(super) candle: usize,
+    pub(in crate::testkit) candle: usize,
     /// Which of the prices inside the candle, or [`PRICES_IN_CANDLE`] for its close.
     pub(super) moment: u8,
-    pub(super) signal: Signal,
+    pub(in crate::testkit) signal: Signal,
 }
 
 /// How candles are shown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(in crate::testkit) struct Manner {
     /// Prices are shown from this candle on, to a strategy that wants them: there are none for past candles.
     pub(super) prices_from: usize,
     /// Whether its answers become trades, whose outcomes it is shown.
@@ -55,7 +55,7 @@ pub(super) enum Results {
 
 /// Why a run did not come to its end.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Stop {
+pub(in crate::testkit) enum Stop {
     #[error("it is built once and not again: {0}")]
     Build(BuildError),
     #[error("it panics at candle {candle}: {message}")]
@@ -64,7 +64,7 @@ pub(super) enum Stop {
 
 impl Manner {
     /// One by one, with prices and results: what a bot sees.
-    pub(super) const LIVE: Self = Self { prices_from: 0, results: Results::Shown };
+    pub(in crate::testkit) const LIVE: Self = Self { prices_from: 0, results: Results::Shown };
     /// The same without results, which a restart does not show again.
     pub(super) const ALONE: Self = Self { results: Results::Withheld, ..Self::LIVE };
 }
@@ -92,7 +92,7 @@ impl Subject {
     }
 
     /// Shows candles to a new instance.
-    pub(super) fn run(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
+    pub(in crate::testkit) fn run(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
         let (candles, place) = (&with_room(candles), Cell::new(0));
         let show = || {
             let mut showing = Showing::new(self, manner)?;

@@ -1,6 +1,6 @@
 //! What the strategy answers to candles, and what every strategy must hold.
 
-use candlewick_sdk::testkit::{assert_signals, bot, conformance, random_walk};
+use candlewick_sdk::testkit::{assert_passes_checks, assert_signals};
 
 use my_strategy::*;
 
@@ -18,7 +18,5 @@ fn a_candle_that_moved_far_is_followed() {
 
 #[test]
 fn it_holds_what_every_strategy_must() {
-    let (bot, candles) = (bot("BTCUSDT"), random_walk(1, 2_000));
-    let signals = conformance::<MyStrategy>(&Params::default(), &bot, &candles);
-    assert!(signals.expect("every check passes") > 0);
+    assert_passes_checks::<MyStrategy>(&Params::default());
 }

@@ -1,0 +1,69 @@
+//! The checks of `strategy check` as one call in a test.
+
+use super::bot;
+use super::validation::{Finding, Subject, Unseen, check_clock, synthetic_markets, validate};
+use crate::{Millis, Registry, StrategyFactory};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The same each time: what a test finds today it finds tomorrow.
+pub(super) const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
+
+/// Makes every check of `strategy check` that one process can make, on the same synthetic candles, as a bot of one-minute
+/// candles: that it can be registered, and all of [`Check`](super::Check) but what takes other processes or the
+/// system ([`Check::Files`](super::Check::Files), [`Check::Processes`](super::Check::Processes), [`Check::Outside`](super::Check::Outside), [`Check::Speed`](super::Check::Speed)). Memory is checked where the
+/// test has installed the [`CountingAllocator`](super::CountingAllocator).
+///
+/// For candles of your own there is [`conformance`](super::conformance).
+///
+/// # Panics
+/// With all checks that failed.
+#[track_caller]
+pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
+    if let Err(problem) = check::<S>(params) {
+        panic!("{problem}");
+    }
+}
+
+fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
+    Registry::default().with::<S>().map_err(|error| error.to_string())?;
+    let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
+    let warmup = subject.build().map_err(|error| error.to_string())?.warmup();
+    let markets = synthetic_markets(&subject, warmup);
+    let validation =
+        validate(&subject, &markets, UNSEEN, &mut |_| {}).map_err(|error| format!("{}: {error}", S::NAME))?;
+    let clock = check_clock(&subject, &markets[0], now());
+    let failed =
+        validation.checked.iter().chain([&clock]).filter(|checked| checked.finding == Finding::Failed);
+    let lines: Vec<String> =
+        failed.map(|checked| format!("\n  {}: {}", checked.check, checked.words)).collect();
+    if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
+}
+
+/// The machine's clock, which a strategy may not read: [`Check::Clock`](super::Check::Clock) shows candles that are newer.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a strategy that reads the clock is found only by comparing with it"
+)]
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::new(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Follows, Params, ReadsTheClock, message_of};
+    use super::*;
+
+    #[test]
+    fn an_honest_strategy_passes() {
+        assert_passes_checks::<Follows>(&Params { far: 3.0 });
+    }
+
+    #[test]
+    fn what_fails_is_named() {
+        let message = message_of(|| assert_passes_checks::<ReadsTheClock>(&Params { far: 1.0 }));
+        assert!(message.starts_with("reads-the-clock fails\n  clock: at candle "), "{message}");
+        let message = message_of(|| assert_passes_checks::<Follows>(&Params { far: 6.0 }));
+        assert!(message.contains("far = 6 is outside 0 to 5"), "{message}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Golden runs: every signal of a strategy on some candles, in a file beside its test.
+
+use super::signals::signals;
+use crate::{BotContext, Candle, StrategyFactory};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+/// The variable that has golden files written.
+const UPDATE: &str = "UPDATE_GOLDEN";
+
+/// Holds every signal on these candles to a file of text, by its path from the folder of the package: a line of the strategy's name,
+/// version and parameters, one of the candles, and one for each signal with the open time of its candle in milliseconds.
+///
+/// Run the test with `UPDATE_GOLDEN=1` to write the file, look at what changed, and keep it under version control: a change of
+/// the rules that nobody meant is seen there. A change that is meant raises the strategy's version.
+///
+/// # Panics
+/// When the file is not there, or the signals are others; the message names the first line that differs. As [`signals`]
+/// does, too.
+#[track_caller]
+pub fn assert_golden<S: StrategyFactory>(
+    params: &S::Params,
+    bot: &BotContext,
+    candles: &[Candle],
+    file: impl AsRef<Path>,
+) {
+    let is_update = env::var_os(UPDATE).is_some_and(|value| !value.is_empty() && value != "0");
+    if let Err(problem) = compare(file.as_ref(), &run_of::<S>(params, bot, candles), is_update) {
+        panic!("{}: {problem}", S::NAME);
+    }
+}
+
+/// The run as it stands in the file.
+#[track_caller]
+fn run_of<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> String {
+    let params_text = serde_json::to_string(params).unwrap_or_default();
+    let first = candles.first().map_or(0, |candle| candle.time().get());
+    let mut text = format!("{} {} {params_text}\n", S::NAME, S::VERSION);
+    // Writing into a text cannot fail.
+    let _ = writeln!(text, "{} {}, {} candles from {first}", bot.symbol, bot.interval, candles.len());
+    for (candle, signal) in candles.iter().zip(signals::<S>(params, bot, candles)) {
+        if !signal.is_empty() {
+            let _ = writeln!(text, "{} {signal}", candle.time());
+        }
+    }
+    text
+}
+
+fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
+    let name = file.display();
+    if is_update {
+        let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+        return folder
+            .and_then(|()| fs::write(file, run))
+            .map_err(|error| format!("cannot write {name}: {error}"));
+    }
+    let kept = fs::read_to_string(file)
+        .map_err(|error| format!("cannot read {name}: {error}; {UPDATE}=1 writes it"))?;
+    let (mut kept_lines, mut lines) = (kept.lines(), run.lines());
+    for number in 1.. {
+        match (kept_lines.next(), lines.next()) {
+            (None, None) => break,
+            (kept, now) if kept == now => {}
+            (kept, now) => {
+                let shown = |line: Option<&str>| line.unwrap_or("(the end)").to_owned();
+                return Err(format!(
+                    "its run is another than {name} from line {number} on; if it shall be, raise VERSION and run with \
+                     {UPDATE}=1\n  kept: {}\n  now:  {}",
+                    shown(kept),
+                    shown(now)
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Follows, Params};
+    use super::super::{bot, from_closes};
+    use super::*;
+
+    #[test]
+    fn a_run_is_its_strategy_its_candles_and_its_signals() {
+        let candles = from_closes(&[10.0, 11.0, 10.0, 12.0]);
+        let expected = "follows 1.0.0 {\"far\":1.5}\nBTCUSDT 1m, 4 candles from 1735689600000\n\
+                        1735689660000 BUY rose by=1\n1735689780000 SELL 05:00 rose far by=2\n";
+        assert_eq!(run_of::<Follows>(&Params { far: 1.5 }, &bot("BTCUSDT"), &candles), expected);
+    }
+
+    #[test]
+    fn a_file_is_written_when_that_is_asked_for_and_held_to_otherwise() {
+        let folder = env::temp_dir().join(format!("golden-{}", std::process::id()));
+        let file = folder.join("kept/run.txt");
+        let missing = compare(&file, "a\nb\n", false).unwrap_err();
+        assert!(
+            missing.contains("cannot read") && missing.ends_with("UPDATE_GOLDEN=1 writes it"),
+            "{missing}"
+        );
+        compare(&file, "a\nb\n", true).unwrap();
+        compare(&file, "a\nb\n", false).unwrap();
+        for (run, expected) in [
+            (
+                "a\nc\n",
+                "from line 2 on; if it shall be, raise VERSION and run with UPDATE_GOLDEN=1\n  kept: b\n  now:  c",
+            ),
+            ("a\n", "kept: b\n  now:  (the end)"),
+            ("a\nb\nc\n", "kept: (the end)\n  now:  c"),
+        ] {
+            let problem = compare(&file, run, false).unwrap_err();
+            assert!(problem.ends_with(expected), "{problem}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,84 @@
+//! Strategies that the kit's own tests are made with.
+
+use crate::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFactory};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+crate::parameters! {
+    /// What is far.
+    pub(super) struct Params {
+        /// A rise of so much calls for the other direction, for five minutes.
+        far: f64 = 1.0, 0.0..=5.0;
+    }
+}
+
+/// Buys after a rise and sells after a far one; where only five is far it panics.
+pub(super) struct Follows {
+    far: f64,
+}
+
+impl Strategy for Follows {
+    fn warmup(&self) -> usize {
+        1
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let rise = candle.close() - candle.open();
+        assert!(rise <= 0.0 || self.far < 5.0, "too far");
+        let expiry = || Expiry {
+            close_type: "05:00".parse().unwrap(),
+            expiration_type: crate::ExpirationType::TimeFixed,
+        };
+        let signal = match rise {
+            rise if rise >= self.far => Signal::sell("rose far").expiring(expiry()),
+            rise if rise > 0.0 => Signal::buy("rose"),
+            _ => return None,
+        };
+        Some(signal.with("by", rise))
+    }
+}
+
+impl StrategyFactory for Follows {
+    const NAME: &'static str = "follows";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Follows.";
+    type Params = Params;
+
+    fn build(params: Params, _: &BotContext) -> Result<Self, BuildError> {
+        Ok(Self { far: params.far })
+    }
+}
+
+/// Trades only candles that have not been yet.
+pub(super) struct ReadsTheClock;
+
+impl Strategy for ReadsTheClock {
+    fn warmup(&self) -> usize {
+        1
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "this is what must not be")]
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let is_new = u128::from(candle.time().get().unsigned_abs()) > now;
+        (!is_new && candle.close() > candle.open()).then(|| Signal::buy("rose"))
+    }
+}
+
+impl StrategyFactory for ReadsTheClock {
+    const NAME: &'static str = "reads-the-clock";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Reads the clock.";
+    type Params = Params;
+
+    fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
+        Ok(Self)
+    }
+}
+
+/// What a check says that does not pass.
+pub(super) fn message_of(check: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(check)).expect_err("it passes");
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
