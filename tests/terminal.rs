@@ -9,10 +9,11 @@ use std::process::{Command, Stdio};
 #[test]
 fn a_shell_that_tells_its_jobs_before_the_terminal_is_gone_takes_its_bot_along() {
     let (_served, folder) = venue_and_folder();
-    // The bot is a job of its own, which no system tells that the terminal goes. It listens once its first line is printed.
+    // The bot is a job of its own, which no system tells that the terminal goes. It listens once its first line is printed. Where
+    // the tests were started by nohup, it would be meant to outlive the terminal.
     let shell = format!(
-        "set -m; {BINARY} live --config bot.toml > out 2> log & echo $! > pid; \
-         until [ -s out ]; do sleep 0.1; done; kill -HUP $!"
+        "set -m; env --default-signal=HUP {BINARY} live --config bot.toml > out 2> log & echo $! > pid; \
+         until [ -s out ]; do sleep 0.1; done; kill -HUP $!; sleep 0.3"
     );
     // In a terminal of its own, with the environment of a command in that folder.
     let of_folder = folder.command(&[]);

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 /// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
 /// How long a terminal that is being closed may still be there: a shell that ends may tell its jobs first.
-const CLOSING: Duration = Duration::from_secs(5);
+const CLOSING: Duration = Duration::from_secs(3);
 /// How often it is looked for meanwhile.
 const PACE: Duration = Duration::from_millis(100);
 
@@ -100,7 +100,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_terminal_that_is_being_closed_is_looked_for_until_it_is_gone() {
         for (gone_after_ms, is_gone, looked_ms) in
-            [(0, true, 0), (1_050, true, 1_100), (60_000, false, 4_900)]
+            [(0, true, 0), (1_050, true, 1_100), (60_000, false, 2_900)]
         {
             let began = Instant::now();
             let is_there = || began.elapsed() < Duration::from_millis(gone_after_ms);
