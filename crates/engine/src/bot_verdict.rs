@@ -3,10 +3,11 @@
 use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Follows each of the bot's intents; the accounts begin with 1 again when anything changes that makes it another bot.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BotVerdict {
     judge: Judge,
     edge: Edge,

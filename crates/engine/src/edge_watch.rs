@@ -3,9 +3,10 @@
 use crate::IntentId;
 use candlewick_sdk::Millis;
 use candlewick_statistics::{ChangeDetector, EdgeTestPlan, TradeOutcome, WatchStake};
+use serde::{Deserialize, Serialize};
 
 /// Watches the trades that are decided after *edge shown* for the end of an edge of `delta` or more.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EdgeWatch {
     detector: ChangeDetector,
     open: Vec<(IntentId, WatchStake)>,

@@ -2,10 +2,12 @@
 
 use crate::{Approved, BotId, IntentId, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money};
+use serde::{Deserialize, Serialize};
 use std::{iter, mem};
 
 /// Where an unfinished intent stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Stage {
     /// Its request left, its answer is awaited.
     InFlight,
@@ -16,7 +18,7 @@ pub(crate) enum Stage {
 }
 
 /// An unfinished intent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) id: IntentId,
     pub(crate) bot: BotId,
@@ -33,7 +35,7 @@ pub(crate) struct Intent {
 
 /// All unfinished intents, in the order of their making. Few at a time, so plain scans; only what the rules ask at every signal is
 /// counted.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Intents {
     unfinished: Vec<Intent>,
     /// Second trades of requests, as the intents that they are of.
@@ -45,14 +47,14 @@ pub(crate) struct Intents {
 }
 
 /// How many intents of a symbol are unfinished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IntentCounts {
     by_direction: [u32; 2],
     by_stage: [u32; 3],
 }
 
 /// An intent of which the venue has no trade; one may yet be found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Unopened {
     intent: Intent,
     reserved_until: Millis,

@@ -4,6 +4,7 @@ use crate::edge_watch::EdgeWatch;
 use crate::{EventSequence, IntentId, IntentRow, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, Verdict};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
@@ -18,7 +19,7 @@ const USUAL_OPEN_TRADES: usize = 16;
 /// The accounts stake at the decision, on the payout last seen on the symbol by then, because what is known later, the
 /// answer included, may say something of the trade itself. A trade counts whatever it turns out to pay
 /// ([`EdgeTest::on_settled_paying`]). An intent that never was a trade does not; one whose end is not known stays lost.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
     test: EdgeTest,
     payouts: Vec<(SymbolId, Payout)>,
@@ -29,7 +30,7 @@ pub struct Judge {
     watch: Option<Box<EdgeWatch>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Staked {
     intent: IntentId,
     symbol: SymbolId,

@@ -3,9 +3,10 @@
 use crate::to_trade_outcome;
 use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::Streaks;
+use serde::{Deserialize, Serialize};
 
 /// The Session's own account of the wallet. Exact; folded from events, never read from a venue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     free: Money,
     open_stakes: Money,

@@ -55,7 +55,8 @@ pub use risk::{
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    BookedTrade, PrecomputedOutcome, Session, StoredCandles, StretchEnd, TrialSession, TrialStretch,
+    BookedTrade, PrecomputedOutcome, RestoreError, Session, SessionSnapshot, StoredCandles, StretchEnd,
+    TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::{KellyBound, StakeSettings};

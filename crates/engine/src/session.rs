@@ -5,12 +5,14 @@ mod bot_names;
 mod earlier;
 mod reload;
 mod second_trades;
+mod snapshot;
 mod stored;
 mod stretch;
 mod tournament;
 mod trial;
 mod verdicts;
 
+pub use snapshot::{RestoreError, SessionSnapshot};
 pub use stored::StoredCandles;
 pub use stretch::StretchEnd;
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};

@@ -1,5 +1,6 @@
 //! One alpha for many bots and all their fresh starts.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Who spends how much of one alpha: each bot of a journal has a weight, and its edge is shown when its account reaches
@@ -38,7 +39,7 @@ use std::collections::BTreeMap;
 ///
 /// The rate is that of *any* false *edge shown* in all the time of a journal. It says nothing of *edge rejected*, whose
 /// error is that of each bot.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AlphaBudget {
     weights: BTreeMap<String, f64>,
     whole: f64,

@@ -4,13 +4,14 @@ use super::{CooldownScope, Limits};
 use crate::ledger::losses_after;
 use crate::{IntentId, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Trades of an hour before the list of them has to grow.
 const USUAL_TRADES_PER_HOUR: usize = 1_024;
 
 /// Folded from events; bounded by the number of symbols and the limits.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RiskState {
     halted: bool,
     suspended: bool,
@@ -24,7 +25,7 @@ pub(crate) struct RiskState {
     rested_at: Millis,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct SymbolState {
     rested_at: Millis,
     /// Losses in a row.
@@ -83,6 +84,11 @@ impl RiskState {
     /// The trade that is finding out the symbol's payout.
     pub(super) fn probe(&self, symbol: SymbolId) -> Option<IntentId> {
         self.symbols.get(symbol.index())?.probe
+    }
+
+    /// Whether it knows of so many symbols, no more and no less.
+    pub(crate) const fn has_symbols(&self, symbols: usize) -> bool {
+        self.symbols.len() == symbols
     }
 
     /// Makes room for so many symbols.

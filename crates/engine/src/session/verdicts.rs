@@ -4,10 +4,11 @@ use super::Session;
 use crate::{BotId, BotVerdict, Header, Judgement, Settled, VerdictSettings};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{AlphaBudget, BudgetedBot, EdgeTestPlan};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// What all bots of a journal share: one alpha.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SharedVerdicts {
     /// Without bots before the first run begins.
     budget: AlphaBudget,

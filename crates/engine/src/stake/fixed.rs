@@ -1,8 +1,9 @@
 //! The same stake every time.
 
 use candlewick_sdk::Money;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fixed {
     amount: Money,
 }

@@ -4,6 +4,7 @@ use super::{KellyBound, Purse};
 use crate::{IntentId, to_trade_outcome};
 use candlewick_sdk::{Money, Outcome, Payout};
 use candlewick_statistics::{OpenBets, RunningWinRate, WinRate, kelly_fraction, wilson_interval};
+use serde::{Deserialize, Serialize};
 
 /// How many payouts back "recent" reaches.
 const RECENT: usize = 20;
@@ -13,7 +14,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Bets the minimum for its first trades; then `fraction x f x free balance / trades that can be open
 /// together`, with `f = (p (1 + b) - 1) / b`, `p` the lower end of the win rate and `b` the lowest recent payout, and the
 /// minimum while that is less: a bot that stakes nothing learns nothing more.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {
     fraction: f64,
     floor_trades: u32,
@@ -26,7 +27,7 @@ pub(crate) struct Kelly {
 }
 
 /// The lower end that may be staked by after every trade.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sequence {
     rate: RunningWinRate,
     open: Vec<(IntentId, OpenBets)>,
@@ -39,6 +40,17 @@ impl Kelly {
             KellyBound::Wilson => None,
         };
         Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT], newest: 0, sequence }
+    }
+
+    /// Goes on where another of the same settings stood; whether that is one.
+    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+        let is_same = kept.fraction == self.fraction
+            && kept.floor_trades == self.floor_trades
+            && kept.sequence.is_some() == self.sequence.is_some();
+        if is_same {
+            *self = kept;
+        }
+        is_same
     }
 
     pub(super) fn next(&self, purse: Purse) -> Money {

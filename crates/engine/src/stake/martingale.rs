@@ -2,10 +2,11 @@
 
 use super::LadderCost;
 use candlewick_sdk::{Money, Outcome};
+use serde::{Deserialize, Serialize};
 
 /// Level 0 stakes the base; a loss climbs one level, a win or a loss at the top starts anew; a draw or a
 /// cancellation leaves the level alone.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Martingale {
     stakes: Vec<Money>,
     level: usize,
@@ -15,6 +16,15 @@ impl Martingale {
     pub(super) fn new(base: Money, factor: f64, levels: u32) -> Self {
         let stake = |level: u32| base.scaled_down(factor.powi(level.cast_signed()));
         Self { stakes: (0..levels.max(1)).map(stake).collect(), level: 0 }
+    }
+
+    /// Goes on where another of the same settings stood; whether that is one.
+    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+        let is_same = kept.stakes == self.stakes && kept.level < self.stakes.len();
+        if is_same {
+            *self = kept;
+        }
+        is_same
     }
 
     pub(super) fn next(&self) -> Money {

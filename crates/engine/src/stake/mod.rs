@@ -88,7 +88,8 @@ pub(crate) struct Purse {
 }
 
 /// A stake rule with its state.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Stake {
     Fixed(Fixed),
     Share(Share),
@@ -139,6 +140,20 @@ impl Stake {
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
                 within(*fraction, 0.0, 1.0, &format!("{key}.fraction"))?;
                 Ok(Self::Kelly(Kelly::new(*fraction, *kelly_floor_trades, *bound)))
+            }
+        }
+    }
+
+    /// Goes on where another of the same settings stood; whether that is one.
+    pub(crate) fn go_on_from(&mut self, kept: Self) -> bool {
+        match (self, kept) {
+            (Self::Fixed(rule), Self::Fixed(kept)) => *rule == kept,
+            (Self::Share(rule), Self::Share(kept)) => *rule == kept,
+            (Self::Martingale(rule), Self::Martingale(kept)) => rule.go_on_from(kept),
+            (Self::Soros(rule), Self::Soros(kept)) => rule.go_on_from(kept),
+            (Self::Kelly(rule), Self::Kelly(kept)) => rule.go_on_from(kept),
+            (Self::Fixed(_) | Self::Share(_) | Self::Martingale(_) | Self::Soros(_) | Self::Kelly(_), _) => {
+                false
             }
         }
     }

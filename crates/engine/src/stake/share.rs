@@ -2,8 +2,9 @@
 
 use super::Purse;
 use candlewick_sdk::Money;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Share {
     fraction: f64,
 }

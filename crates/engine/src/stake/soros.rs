@@ -1,10 +1,11 @@
 //! Profits staked again after wins.
 
 use candlewick_sdk::{Money, Outcome};
+use serde::{Deserialize, Serialize};
 
 /// A win adds its profit to the next stake, for so many wins in a row; the win after them, or a loss, starts
 /// anew; a draw or a cancellation changes nothing.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Soros {
     base: Money,
     most_wins: u32,
@@ -15,6 +16,16 @@ pub(crate) struct Soros {
 impl Soros {
     pub(super) const fn new(base: Money, most_wins: u32) -> Self {
         Self { base, most_wins, wins: 0, stake: base }
+    }
+
+    /// Goes on where another of the same settings stood; whether that is one.
+    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+        let is_same =
+            kept.base == self.base && kept.most_wins == self.most_wins && kept.wins <= self.most_wins;
+        if is_same {
+            *self = kept;
+        }
+        is_same
     }
 
     pub(super) const fn next(&self) -> Money {

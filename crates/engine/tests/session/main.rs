@@ -21,3 +21,4 @@ mod book;
 mod journal;
 // What always holds.
 mod properties;
+mod snapshots;

@@ -1,6 +1,7 @@
 //! Has an edge ended? A watch that may go on for ever, with a stated number of trades between false alarms.
 
 use crate::{StatisticsError, TradeOutcome};
+use serde::{Deserialize, Serialize};
 
 /// The shares that are bet, before overlap divides them: Kelly fractions of falls below the edge by 4, 8 and 16 percent of the
 /// stake, at a variance of 1.
@@ -57,7 +58,7 @@ type PerBet = [f64; BETS.len()];
 /// A. N. Shiryaev, *On Optimum Methods in Quickest Detection Problems* (1963); S. W. Roberts, *A Comparison of Some Control
 /// Chart Procedures*, Technometrics 8 (1966); J. Shin, A. Ramdas and A. Rinaldo, *E-detectors: a Nonparametric Framework for
 /// Sequential Change Detection*, New England Journal of Statistics in Data Science 2 (2023).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeDetector {
     delta: f64,
     mean_trades: f64,
@@ -69,7 +70,7 @@ pub struct ChangeDetector {
 }
 
 /// The account that carries most of the sum.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Restart {
     /// Open stakes counted at what they cost.
     account: f64,
@@ -78,7 +79,7 @@ struct Restart {
 }
 
 /// What was staked on a trade: hand it back when the trade settles.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost"]
 pub struct WatchStake {
     bets: PerBet,

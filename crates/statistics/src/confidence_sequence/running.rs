@@ -4,6 +4,7 @@ use super::capital::{BETS, Capitals, RISK};
 use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{Overlap, StatisticsError, TradeOutcome};
+use serde::{Deserialize, Serialize};
 
 /// How many candidates there are.
 const CANDIDATES: usize = 64;
@@ -19,20 +20,23 @@ type Figures = [Capitals; CANDIDATES];
 /// apart. Its memory does not grow with the trades, only with those that are open at once: 4 KB each, kept for later ones.
 ///
 /// Until 50 % is refuted the end is 0: below, no stake is worth it at a payout of up to 100 %.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningWinRate {
     goal: f64,
     /// How many candidates were refuted, from below.
     refuted: usize,
+    #[serde(with = "figures")]
     capitals: Box<Figures>,
     overlap: Overlap,
+    #[serde(skip)]
     spare: Vec<Box<Figures>>,
 }
 
 /// What was staked on a trade against each candidate: hand it back when the trade settles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost"]
 pub struct OpenBets {
+    #[serde(with = "figures")]
     bets: Box<Figures>,
     mark: OverlapMark,
 }
@@ -99,4 +103,22 @@ fn rate_of(candidate: usize) -> f64 {
 /// The mean of 1 for a win and -1 for a loss at this rate.
 fn mean_of(candidate: usize) -> f64 {
     2.0 * rate_of(candidate) - 1.0
+}
+
+/// As a list: there are more than serde knows arrays of.
+mod figures {
+    use super::{Capitals, Figures};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(figures: &Figures, serializer: S) -> Result<S::Ok, S::Error> {
+        figures.as_slice().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<Figures>, D::Error> {
+        let figures = Vec::<Capitals>::deserialize(deserializer)?;
+        figures.into_boxed_slice().try_into().map_err(|figures: Box<[Capitals]>| {
+            Error::invalid_length(figures.len(), &"one for each candidate")
+        })
+    }
 }

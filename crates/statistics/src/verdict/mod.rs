@@ -10,6 +10,7 @@ pub use plan::EdgeTestPlan;
 
 use crate::statistics_error::check_payout;
 use crate::{StatisticsError, TradeOutcome};
+use serde::{Deserialize, Deserializer, Serialize};
 use stake_rule::{EdgeParts, MirrorParts, mirror_bound};
 
 /// What can be said about an edge. *Shown* and *rejected* are final.
@@ -28,7 +29,7 @@ pub enum Verdict {
 }
 
 /// What the accounts staked on a trade: hand it back when the trade settles.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost in both accounts"]
 pub struct NotionalStake {
     payout_fraction: f64,
@@ -108,11 +109,13 @@ pub struct NotionalStake {
 /// Royal Statistical Society A 184 (2021); I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random
 /// Variables by Betting*, Journal of the Royal Statistical Society B 86 (2024); T. Cover, *Universal Portfolios*, Mathematical Finance 1 (1991), for parts that
 /// each keep a fraction of their own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTest {
     plan: EdgeTestPlan,
     /// The share of alpha that it may spend.
     weight: f64,
+    /// Infinite where the share is nothing, which JSON writes as null.
+    #[serde(deserialize_with = "null_as_infinite")]
     goal: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
@@ -127,7 +130,8 @@ pub struct EdgeTest {
 }
 
 /// The answer that latches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Answer {
     Open,
     Shown,
@@ -320,6 +324,10 @@ impl EdgeTest {
             (self.goal / self.edge_account()).ln() / growth * self.overlap.variance_inflation() / decided;
         trades.is_finite().then(|| trades.ceil().max(1.0) as u64)
     }
+}
+
+fn null_as_infinite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
 impl From<EdgeTestPlan> for EdgeTest {

@@ -1,5 +1,7 @@
 //! How much less overlapping trades say than as many independent ones.
 
+use serde::{Deserialize, Serialize};
+
 /// What overlap does to the evidence: clusters of trades, and the inflation of the variance of their sum.
 ///
 /// Trades that are open at the same time may win and lose together; three bots that take the same trade have one
@@ -10,7 +12,7 @@
 ///
 /// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs in the place of clusters
 /// of equal size. Each pair is counted once, at the settlement that comes second, from a running sum: O(1).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overlap {
     open: u64,
     clusters: u64,
@@ -23,7 +25,7 @@ pub struct Overlap {
 const PRIOR_TRADES: f64 = 10.0;
 
 /// The running sum of returns at a trade's open: what came later came while it was open.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OverlapMark(f64);
 
 impl Default for Overlap {

@@ -2,11 +2,12 @@
 
 use crate::StatisticsError;
 use crate::statistics_error::check_error_rate;
+use serde::{Deserialize, Serialize};
 
 /// The errors that a verdict may make and the edge that it looks for, fixed before the first trade.
 ///
 /// Write the plan down (journal it) before the first trade: a verdict with a plan that was chosen later proves nothing.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTestPlan {
     alpha: f64,
     beta: f64,

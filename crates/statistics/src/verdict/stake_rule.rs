@@ -1,5 +1,7 @@
 //! How much an account stakes on a trade: fractions that are fixed beforehand, whatever is seen.
 
+use serde::{Deserialize, Serialize};
+
 /// The edges that the account for an edge bets on, in parts of delta, and what it begins with for each: those for which the
 /// median trade that shows an edge of 1 to 6 deltas lies nearest to that of who knows the edge.
 const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
@@ -13,13 +15,28 @@ const MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 const MAX_SHARE: f64 = 0.35;
 
 /// An account in parts, each of which stakes a fraction of its own; or what each of them has staked.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<f64>", try_from = "Vec<f64>")]
 pub(super) struct Parts<const N: usize>([f64; N]);
 
 /// The account that bets on an edge.
 pub(super) type EdgeParts = Parts<4>;
 /// The account that bets against an edge of delta.
 pub(super) type MirrorParts = Parts<2>;
+
+impl<const N: usize> From<Parts<N>> for Vec<f64> {
+    fn from(parts: Parts<N>) -> Self {
+        parts.0.to_vec()
+    }
+}
+
+impl<const N: usize> TryFrom<Vec<f64>> for Parts<N> {
+    type Error = String;
+
+    fn try_from(parts: Vec<f64>) -> Result<Self, String> {
+        parts.try_into().map(Self).map_err(|parts: Vec<f64>| format!("{} parts, not {N}", parts.len()))
+    }
+}
 
 impl<const N: usize> Parts<N> {
     pub(super) const NONE: Self = Self([0.0; N]);

@@ -1,0 +1,113 @@
+//! The state of a Session, taken out to be kept and put back into another of the same settings.
+
+use super::Session;
+use super::verdicts::SharedVerdicts;
+use crate::intent::Intents;
+use crate::risk::RiskState;
+use crate::stake::Stake;
+use crate::{BotVerdict, Ledger, SecondTrade};
+use candlewick_sdk::{Millis, MoneyScale, Symbol};
+use serde::{Deserialize, Serialize};
+
+/// All that a Session has become by what it was handed, besides its strategies: money, intents, limits' counts, stakes and
+/// verdicts. Its settings are not part of it, nor are strategies, which are warmed with candles.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct SessionSnapshot {
+    format: u32,
+    money_scale: MoneyScale,
+    bots: Vec<BotState>,
+    /// The Session's own first, then those that only earlier runs traded.
+    symbols: Vec<Symbol>,
+    shared: SharedVerdicts,
+    state: RiskState,
+    ledger: Ledger,
+    intents: Intents,
+    second_trades: Vec<SecondTrade>,
+    next_release: Millis,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct BotState {
+    name: String,
+    stake: Stake,
+    verdict: BotVerdict,
+    last_close: Millis,
+}
+
+/// Why a Session cannot go on from a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RestoreError {
+    /// Another version of the program wrote it.
+    #[error("it has format {found}, and this program reads format {known}", known = SessionSnapshot::FORMAT)]
+    Format {
+        /// Its format.
+        found: u32,
+    },
+    /// It is of a Session with other settings.
+    #[error("it is of a run with other {what}")]
+    OtherSettings {
+        /// Which differ.
+        what: &'static str,
+    },
+}
+
+impl SessionSnapshot {
+    /// The number of its form: raised with every change of what it holds or means.
+    pub const FORMAT: u32 = 1;
+}
+
+impl Session {
+    /// Its state as it stands. Limits that are prepared and not in force yet are no part of it.
+    pub fn snapshot(&self) -> SessionSnapshot {
+        let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| BotState {
+            name: name.clone(),
+            stake: bot.stake.clone(),
+            verdict: (*bot.verdict).clone(),
+            last_close: bot.last_close,
+        });
+        SessionSnapshot {
+            format: SessionSnapshot::FORMAT,
+            money_scale: self.money_scale,
+            bots: bots.collect(),
+            symbols: self.symbols.clone(),
+            shared: self.shared.clone(),
+            state: self.state.clone(),
+            ledger: self.ledger.clone(),
+            intents: self.intents.clone(),
+            second_trades: self.second_trades.clone(),
+            next_release: self.next_release,
+        }
+    }
+
+    /// Goes on from a snapshot of a Session of the same settings. Strategies are shown nothing.
+    ///
+    /// # Errors
+    /// [`RestoreError`]: then the Session is not to be used, unless its settings are the ones of the snapshot.
+    pub fn restore(&mut self, snapshot: SessionSnapshot) -> Result<(), RestoreError> {
+        let SessionSnapshot { format, money_scale, bots, symbols, shared, state, .. } = snapshot;
+        if format != SessionSnapshot::FORMAT {
+            return Err(RestoreError::Format { found: format });
+        }
+        let other = |what| Err(RestoreError::OtherSettings { what });
+        if money_scale != self.money_scale {
+            return other("decimals of its money");
+        }
+        if !bots.iter().map(|bot| &bot.name).eq(&self.names) {
+            return other("bots");
+        }
+        if !symbols.starts_with(&self.symbols) || !state.has_symbols(symbols.len()) {
+            return other("symbols");
+        }
+        for (own, kept) in self.bots.iter_mut().zip(bots) {
+            if !own.stake.go_on_from(kept.stake) {
+                return other("stakes");
+            }
+            *own.verdict = kept.verdict;
+            own.last_close = kept.last_close;
+        }
+        (self.symbols, self.shared, self.state) = (symbols, shared, state);
+        (self.ledger, self.intents) = (snapshot.ledger, snapshot.intents);
+        (self.second_trades, self.next_release) = (snapshot.second_trades, snapshot.next_release);
+        Ok(())
+    }
+}

@@ -1,0 +1,393 @@
+//! A Session that goes on from a snapshot does what the one does that was never interrupted.
+
+use crate::event::{
+    adopted, bare, candle_kind, deposit, minute, not_opened, not_sent, opened_paying, payout, rejected,
+    second_trade, second_trade_settled, settled,
+};
+use crate::script::Script;
+use candlewick_engine::{
+    Action, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, KellyBound, Opened,
+    Origin, Recorder, RestoreError, RiskSettings, Session, SessionSettings, SessionSnapshot, Settled,
+    StakeSettings, Taken, VenueSymbol, VerdictSettings,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Outcome, Signal, Strategy};
+use proptest::prelude::{Strategy as _, *};
+use std::collections::BTreeSet;
+
+/// One for each bot: a trade in flight keeps others off its symbol.
+const SYMBOLS: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
+
+/// Signals by what a candle says and nothing else, so that one that starts afresh is like one that has seen all.
+struct Forgetful(i64);
+
+impl Strategy for Forgetful {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let number = candle.time().get() / 60_000 + self.0;
+        let direction = if number % 5 == 0 { Direction::Sell } else { Direction::Buy };
+        (number % 3 != 0).then(|| Signal::new(direction, "forgetful"))
+    }
+}
+
+fn settings(max_open_trades: u32) -> SessionSettings {
+    let amount = Decimal::ONE;
+    let kelly = |bound| StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound };
+    let stakes = [
+        StakeSettings::Fixed { amount },
+        StakeSettings::Share { percent: 1.0 },
+        StakeSettings::Martingale { amount, factor: 2.0, levels: 4 },
+        StakeSettings::Soros { amount, wins: 2 },
+        kelly(KellyBound::ConfidenceSequence),
+        kelly(KellyBound::Wilson),
+    ];
+    let bots = stakes
+        .into_iter()
+        .enumerate()
+        .map(|(index, stake)| Script::new(&format!("bot-{index}")).on(SYMBOLS[index]).staking(stake).bot);
+    let verdict =
+        VerdictSettings { alpha: 0.4, beta: 0.4, delta: 0.5, watch_trades: 12, ..VerdictSettings::default() };
+    let risk = RiskSettings {
+        max_open_trades,
+        max_open_trades_per_symbol: max_open_trades,
+        max_trades_per_hour: 200,
+        max_trades_per_day: 0,
+        allow_opposite: true,
+        allow_duplicate: true,
+        cooldown_after_losses: 5,
+        cooldown_after_losses_s: 60,
+        min_payout_percent: 60.0,
+        max_drawdown_percent: 0.0,
+        daily_loss_limit: Decimal::ZERO,
+        max_loss_streak: 0,
+        verdict,
+        ..RiskSettings::default()
+    };
+    SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::from(1_000),
+        risk,
+        bots: bots.collect(),
+    }
+}
+
+fn session(settings: &SessionSettings) -> Session {
+    let seeds = (0..).take(settings.bots.len());
+    Session::new(settings, seeds.map(|seed| Box::new(Forgetful(seed)) as Box<dyn Strategy>).collect())
+        .unwrap()
+}
+
+/// The header of a run whose bots have this parameter.
+fn header(settings: &SessionSettings, period: u64) -> Header {
+    let mut settings = settings.clone();
+    settings.bots.iter_mut().step_by(2).for_each(|bot| bot.params = json!({ "period": period }));
+    let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();
+    Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
+}
+
+/// What happens next.
+enum Step {
+    Event(Event),
+    /// Other limits come into force.
+    Reload(u32),
+    /// A run begins, with bots of another parameter.
+    Run(u64),
+}
+
+/// Draws what happens by a list of bytes, and knows what is open by what the Session answered.
+#[derive(Default)]
+struct World {
+    now: Millis,
+    minutes: i64,
+    in_flight: Vec<u64>,
+    in_doubt: Vec<u64>,
+    not_opened: Vec<u64>,
+    open: Vec<u64>,
+    seconds: Vec<(u64, String)>,
+    limit: u32,
+    /// Whether trades are mostly won.
+    is_lucky: bool,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { now: minute(22 * 60), minutes: 22 * 60, limit: 9, ..Self::default() }
+    }
+
+    fn step(&mut self, byte: u8, detail: u8) -> Step {
+        self.now += Millis::new(i64::from(detail) * 10);
+        let pick =
+            |list: &mut Vec<u64>| (!list.is_empty()).then(|| list.remove(usize::from(detail) % list.len()));
+        let kind = match byte {
+            0..110 => self.answer_or_candle(detail),
+            110..190 => match pick(&mut self.open) {
+                Some(intent) => self.end(intent, detail),
+                None => self.candle(detail),
+            },
+            190..200 => match pick(&mut self.in_doubt) {
+                Some(intent) if detail.is_multiple_of(2) => {
+                    self.open.push(intent);
+                    adopted(intent)
+                }
+                Some(intent) => {
+                    self.not_opened.push(intent);
+                    not_opened(intent, self.minutes * 60 + i64::from(detail))
+                }
+                None => deposit(i64::from(detail)),
+            },
+            200..206 => match pick(&mut self.not_opened) {
+                Some(intent) => self.end(intent, detail),
+                None => EventKind::Balance { amount: Money::from_minor(i64::from(detail)) },
+            },
+            206..214 => match self.open.first().copied() {
+                Some(intent) => {
+                    let id = format!("second-{intent}-{detail}");
+                    self.seconds.push((intent, id.clone()));
+                    second_trade(intent, &id, 100)
+                }
+                None => self.candle(detail),
+            },
+            214..222 => match self.seconds.pop() {
+                Some((intent, id)) => second_trade_settled(intent, &id, i64::from(detail) - 100),
+                None => self.candle(detail),
+            },
+            222..228 => match pick(&mut self.open) {
+                Some(intent) => EventKind::SettledByPerson {
+                    intent: IntentId::new(intent),
+                    outcome: Outcome::Lost,
+                    profit: Money::from_minor(-100),
+                },
+                None => self.candle(detail),
+            },
+            228..232 => EventKind::Skew { offset: Millis::new(i64::from(detail)) },
+            232..233 => EventKind::Control { control: Control::Suspend },
+            233..242 => EventKind::Control { control: Control::Continue },
+            242..243 => EventKind::Control { control: Control::Halt },
+            243..252 => EventKind::Control { control: Control::Resume },
+            252..254 => {
+                self.limit = 4 + u32::from(detail) % 8;
+                return Step::Reload(self.limit);
+            }
+            254.. => return Step::Run(u64::from(detail) % 3),
+        };
+        Step::Event(Event { at: self.now, received: self.now, kind })
+    }
+
+    fn candle(&mut self, detail: u8) -> EventKind {
+        self.minutes += 1 + i64::from(detail) / 250 * 60;
+        self.now = self.now.max(minute(self.minutes));
+        candle_kind(u16::from(detail % 6), Interval::MINUTE, self.minutes, Origin::Live)
+    }
+
+    fn answer_or_candle(&mut self, detail: u8) -> EventKind {
+        if detail < 100 || self.in_flight.is_empty() {
+            return self.candle(detail);
+        }
+        let intent = self.in_flight.remove(0);
+        match detail % 16 {
+            0 => rejected(intent),
+            1 => not_sent(intent),
+            2 | 3 => {
+                self.in_doubt.push(intent);
+                EventKind::InDoubt { intent: IntentId::new(intent) }
+            }
+            4 => {
+                self.open.push(intent);
+                let symbol = (detail > 200).then(|| VenueSymbol::truncated("X"));
+                let taken = Taken { symbol, direction: Direction::Sell, stake: Money::from_minor(77) };
+                EventKind::Opened(Opened { payout: payout(80), taken: Some(taken), ..bare(intent) })
+            }
+            5 => {
+                self.open.push(intent);
+                EventKind::Opened(bare(intent))
+            }
+            _ => {
+                self.open.push(intent);
+                opened_paying(intent, 60 + u32::from(detail) % 40)
+            }
+        }
+    }
+
+    fn end(&self, intent: u64, detail: u8) -> EventKind {
+        let (outcome, profit) = match detail % 10 {
+            0 => (Outcome::Draw, 0),
+            1 => (Outcome::Cancelled, 0),
+            number if (number > 2) == self.is_lucky => (Outcome::Won, 80),
+            _ => (Outcome::Lost, -100),
+        };
+        let payout = if detail.is_multiple_of(3) { payout(61 + u32::from(detail) % 39) } else { None };
+        EventKind::Settled(Settled { payout, ..settled(intent, outcome, profit) })
+    }
+
+    fn see(&mut self, actions: &[Action]) {
+        for action in actions {
+            if let Action::Open(approved) = action {
+                self.in_flight.push(approved.intent().number());
+            }
+        }
+    }
+}
+
+/// Carries out a step; what was answered.
+fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
+    let mut actions = Vec::new();
+    match step {
+        Step::Event(event) => session.handle(event, &mut actions),
+        Step::Reload(limit) => {
+            session.prepare_reload(&settings(*limit).risk).unwrap();
+            let kind = EventKind::Control { control: Control::Reload };
+            session.handle(&Event { at: Millis::ZERO, received: Millis::ZERO, kind }, &mut actions);
+        }
+        Step::Run(period) => session.begin_run(&header(&settings(9), *period)),
+    }
+    actions
+}
+
+/// By way of what a journal would hold.
+fn restored(kept: &Session, limit: u32) -> Session {
+    let text = to_string(&kept.snapshot()).unwrap();
+    let snapshot: SessionSnapshot = from_str(&text).unwrap();
+    let mut session = session(&settings(limit));
+    session.restore(snapshot).unwrap();
+    assert_eq!(to_string(&session.snapshot()).unwrap(), text, "what is put back is what was taken out");
+    session
+}
+
+/// What a run has come to: the edges that its verdicts had, and whether there was a doubt, a second trade, a probe, a reload
+/// and a fresh start when it was interrupted.
+type Seen = BTreeSet<String>;
+
+/// Runs to the end without a stop, and with one at each of these places; what there was then. Its trades are mostly won up to
+/// a place, and mostly lost from there on.
+fn check(lucky: usize, drawn: &[(u8, u8)], places: &[usize]) -> Seen {
+    let (mut world, mut limit, mut seen) = (World::new(), 9, Seen::new());
+    let mut sessions = vec![session(&settings(limit))];
+    sessions[0].begin_run(&header(&settings(limit), 0));
+    let mut hashes = vec![JournalHash::new()];
+    for (place, (byte, detail)) in drawn.iter().enumerate() {
+        if places.contains(&place) {
+            note(&sessions[0], &world, &mut seen);
+            let again = restored(&sessions[0], limit);
+            sessions.push(again);
+            // A hash goes on from run to run in the lines: here all begin together.
+            hashes = sessions.iter().map(|_| JournalHash::new()).collect();
+        }
+        world.is_lucky = place < lucky;
+        let step = world.step(*byte, *detail);
+        if let Step::Reload(new) = step {
+            limit = new;
+        }
+        let mut answers = Vec::new();
+        for (session, hash) in sessions.iter_mut().zip(&mut hashes) {
+            let actions = carry_out(session, &step);
+            if let Step::Event(event) = &step {
+                hash.record(Entry::Event(event)).unwrap();
+            }
+            for action in &actions {
+                hash.record(Entry::Action(action)).unwrap();
+            }
+            answers.push(to_string(&actions).unwrap());
+            if answers.len() == 1 {
+                world.see(&actions);
+            }
+        }
+        answers.dedup();
+        assert_eq!(answers.len(), 1, "at {place}, stopped at {places:?}: {answers:#?}");
+    }
+    let mut ends: Vec<String> = hashes.into_iter().map(JournalHash::finish).collect();
+    ends.dedup();
+    assert_eq!(ends.len(), 1, "the hashes are the same");
+    let mut states: Vec<String> =
+        sessions.iter().map(|session| to_string(&session.snapshot()).unwrap()).collect();
+    states.dedup();
+    assert_eq!(states.len(), 1, "the states are the same");
+    seen
+}
+
+fn note(session: &Session, world: &World, seen: &mut Seen) {
+    for verdict in session.verdicts() {
+        seen.insert(format!("{:?}", verdict.edge()));
+        if verdict.first_intent() > IntentId::new(1) {
+            seen.insert("begun anew".to_owned());
+        }
+    }
+    for (is_there, what) in [
+        (!world.in_doubt.is_empty(), "in doubt"),
+        (!world.not_opened.is_empty(), "not opened"),
+        (!session.second_trades().is_empty(), "second trade"),
+        (world.limit != 9, "reloaded"),
+        (!world.in_flight.is_empty(), "in flight"),
+        (session.ledger().loss_streak() > 1, "losses in a row"),
+    ] {
+        if is_there {
+            seen.insert(what.to_owned());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn whoever_goes_on_from_a_snapshot_answers_as_whoever_was_never_stopped(
+        lucky in 0_usize..900,
+        drawn in prop::collection::vec(any::<(u8, u8)>(), 2..900),
+        place in any::<prop::sample::Index>(),
+    ) {
+        let first = place.index(drawn.len());
+        check(lucky, &drawn, &[first, first / 2, usize::midpoint(first, drawn.len())]);
+    }
+}
+
+#[test]
+fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut seen = Seen::new();
+    for (lucky, count) in [(1_500, 3_000), (0, 1_500), (1_500, 1_500)] {
+        let tree = prop::collection::vec(any::<(u8, u8)>(), count).new_tree(&mut runner).unwrap();
+        let mut drawn = proptest::strategy::ValueTree::current(&tree);
+        // Luck that ends shows an edge, and then that it is no longer held; nobody begins anew meanwhile.
+        let last = drawn.len() - 500;
+        drawn[..last].iter_mut().for_each(|(byte, _)| *byte = (*byte).min(251));
+        let places: Vec<usize> = (0..drawn.len()).step_by(59).collect();
+        seen.extend(check(lucky, &drawn, &places));
+    }
+    let expected =
+        ["Open", "Shown", "Rejected", "begun anew", "in doubt", "not opened", "second trade", "reloaded"];
+    for state in expected.into_iter().chain(["in flight", "losses in a row"]) {
+        assert!(seen.contains(state), "{state} is not among {seen:?}");
+    }
+    assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
+}
+
+#[test]
+fn a_snapshot_of_other_settings_or_of_another_program_is_refused() {
+    let state = || to_value(session(&settings(9)).snapshot()).unwrap();
+    let check = |snapshot: Value, mut own: Session, expected: RestoreError| {
+        let snapshot: SessionSnapshot = from_value(snapshot).unwrap();
+        assert_eq!(own.restore(snapshot), Err(expected));
+    };
+    let mut newer = state();
+    newer["format"] = json!(SessionSnapshot::FORMAT + 1);
+    let expected = RestoreError::Format { found: SessionSnapshot::FORMAT + 1 };
+    check(newer, session(&settings(9)), expected);
+    let other = |change: fn(&mut SessionSettings), what| {
+        let mut own = settings(9);
+        change(&mut own);
+        check(state(), session(&own), RestoreError::OtherSettings { what });
+    };
+    other(|own| own.bots[1].name = "another".to_owned(), "bots");
+    other(|own| drop(own.bots.pop()), "bots");
+    other(|own| own.bots[0].symbol = "X".parse().unwrap(), "symbols");
+    other(|own| own.money_scale = from_value(json!(3)).unwrap(), "decimals of its money");
+    let martingale = StakeSettings::Martingale { amount: Decimal::ONE, factor: 2.0, levels: 5 };
+    for stake in [StakeSettings::Fixed { amount: Decimal::TWO }, martingale] {
+        let mut own = settings(9);
+        own.bots[2].stake = stake;
+        check(state(), session(&own), RestoreError::OtherSettings { what: "stakes" });
+    }
+}
