@@ -10,6 +10,7 @@ use crate::resolver::Why;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, SecondTrade, VenueId};
 use candlewick_sdk::{Millis, Money};
+use std::collections::BTreeMap;
 
 /// How soon the list is looked through again while a second trade is open.
 const LOOK_AGAIN: Millis = Millis::from_seconds(30);
@@ -29,8 +30,16 @@ impl Coordinator {
             let second_of = self.doubts.second_of(report, &self.session, self.skew.uncertainty());
             let count = if second_of.is_some() { &mut seconds } else { &mut strangers };
             *count += 1;
-            if *count <= MAX_NAMED {
-                self.on_unexplained(report, second_of, wallet, step);
+            let is_named = *count <= MAX_NAMED;
+            match second_of {
+                Some(intent) => self.on_second_trade(report, (intent, is_named), wallet, step),
+                None if is_named => {
+                    self.note_unexplained(report, None, step);
+                    let text =
+                        format!("trade {} on {} is explained by no intent", report.id, symbol_of(report));
+                    self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+                }
+                None => {}
             }
         }
         let more = seconds.max(MAX_NAMED) + strangers.max(MAX_NAMED) - MAX_NAMED * 2;
@@ -40,25 +49,27 @@ impl Coordinator {
         }
     }
 
-    /// A trade of the account that no intent explains. One that an answered request may have made too is at stake, and halts.
+    fn note_unexplained(&mut self, report: &TradeReport, second_of: Option<IntentId>, step: &mut Step<'_>) {
+        let (id, symbol) = (&report.id, symbol_of(report));
+        let note = serde_json::json!({ "unexplained": id, "symbol": symbol, "second_of": second_of });
+        self.session.journal.note(note.to_string(), step);
+    }
+
+    /// A trade that an answered request may have made too is at stake, and halts, named to people or not.
     /// What is over, and in the wallet as the ledger has it, was booked as money that no trade explains.
-    fn on_unexplained(
+    fn on_second_trade(
         &mut self,
         report: &TradeReport,
-        second_of: Option<IntentId>,
+        (intent, is_named): (IntentId, bool),
         wallet: Option<Money>,
         step: &mut Step<'_>,
     ) {
-        let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
-        let note = serde_json::json!({ "unexplained": report.id, "symbol": symbol, "second_of": second_of });
-        self.session.journal.note(note.to_string(), step);
-        let Some(intent) = second_of else {
-            let text = format!("trade {} on {symbol} is explained by no intent", report.id);
-            return self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
-        };
+        self.note_unexplained(report, Some(intent), step);
         let text =
             format!("intent {intent} asked for one trade, and the venue has a second one, {}", report.id);
-        self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
+        if is_named {
+            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
+        }
         // Whatever comes of it: it is that request's, and no other intent's.
         self.doubts.claim(&report.id);
         let is_booked = wallet == Some(self.session.ledger().free());
@@ -112,10 +123,11 @@ impl Coordinator {
 
     /// Second trades end as the list says.
     pub(super) fn follow_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let listed: BTreeMap<_, _> =
+            (listing.trades.iter().rev()).map(|report| (VenueId::truncated(&report.id), report)).collect();
         for trade in self.session.session().second_trades().to_vec() {
-            let is_it = |report: &&TradeReport| VenueId::truncated(&report.id) == trade.venue_id;
             let scale = self.session.scale();
-            let report = listing.trades.iter().find(is_it);
+            let report = listed.get(&trade.venue_id);
             let profit = report.and_then(|report| profit_of(report, trade.stake, scale));
             if let Some(profit) = profit {
                 let SecondTrade { intent, venue_id, .. } = trade;
@@ -131,4 +143,8 @@ impl Coordinator {
             self.agenda.add(at, Job::Trades);
         }
     }
+}
+
+fn symbol_of(report: &TradeReport) -> &str {
+    report.symbol.as_deref().unwrap_or("an unknown symbol")
 }

@@ -513,6 +513,40 @@ fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_tol
 }
 
 #[test]
+fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
+    let mut bench = Bench::start(|parts| parts.settings.second_trade = SecondTradeRule::Alarm);
+    play(&mut bench, OPENED, |ask, _, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::List => Answer::Trades(TradeListing::default()),
+    });
+    let free = bench.coordinator.session.ledger().free();
+    let mut look = |progress: &Progress| {
+        let now = bench.now;
+        bench.coordinator.agenda.add(now, Job::Trades);
+        bench.step(Input::Time);
+        let second =
+            |number: u32| TradeReport { id: format!("01K{number}"), progress: progress.clone(), ..running() };
+        let trades = (0..30).map(second).collect();
+        let listing = TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None };
+        bench.step(Input::Answer(Answer::Trades(listing)));
+        let answer = Reply::at(Balances { demo: Some(Decimal::ONE), real: None }, now);
+        let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(Ok(answer))));
+        (commands, bench.coordinator.session.ledger().free())
+    };
+    // 30 of 10.00 each have left the wallet, and are lost in the end.
+    let (commands, at_stake) = look(&Progress::Running);
+    assert_eq!(free - at_stake, candlewick_sdk::Money::from_minor(30_000));
+    let says = |text: &str| commands.iter().filter(|command| format!("{command:?}").contains(text)).count();
+    assert_eq!(says("has a second one, 01K"), 2 * 20, "to people and to the journal");
+    assert_eq!(says("10 more trades in the venue's list are explained by no intent"), 2);
+    let (_, lost) = look(&Progress::Over(Outcome::Lost));
+    assert_eq!(free - lost, candlewick_sdk::Money::from_minor(30_000));
+    let seconds = bench.coordinator.session.session().second_trades().len();
+    assert_eq!(seconds, 0, "all are over");
+}
+
+#[test]
 fn a_strangers_trade_is_told_and_nothing_else() {
     let strangers: [Change; 3] = [
         |report| report.symbol = Some("ETHUSDT".to_owned()),
