@@ -72,3 +72,28 @@ fn the_answer_names_the_files_and_the_checkout() {
         assert!(folder.path("momentum").join(file.as_str().unwrap()).is_file(), "{file}");
     }
 }
+
+#[test]
+fn an_installed_program_asks_where_the_source_is_and_writes_nothing() {
+    let folder = Folder::new();
+    let installed = folder.path("candlewick");
+    std::fs::copy(BINARY, &installed).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(&installed)
+            .args(arguments)
+            .current_dir(folder.path(""))
+            .output()
+            .expect("it was copied");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run(&["strategy", "new", "momentum"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--path DIR") && said.contains("--git URL"), "{said}");
+    assert!(!folder.path("momentum").exists());
+    let (code, said) = run(&["strategy", "new", "momentum", "--git", "https://example.com/candlewick"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        folder.read("momentum/Cargo.toml").contains("git = \"https://example.com/candlewick\", tag = \"v")
+    );
+    assert!(!folder.path("momentum/.cargo").exists());
+}

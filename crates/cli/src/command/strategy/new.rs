@@ -26,6 +26,9 @@ const FILES: [(&str, &str); 9] = [
 /// Names a folder of the checkout, so it is written only where there is one.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 
+/// What the release of this version is called in the repository.
+const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+
 /// The longest name, in bytes.
 const MAX_NAME: usize = 64;
 
@@ -41,21 +44,33 @@ const NO_TYPE: &str = "app bot-context build-error candle clone counting-allocat
 /// Which name, and where Candlewick is.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The crate lies in a new folder, is no part of any workspace, and builds against a checkout of Candlewick, sharing what \
-                  that has built: the folder that --path names, or the one that this program was built from. Where that is no more, the \
-                  crate asks for the published version of this program, which must be on the registry that cargo uses.\n\n\
+    after_help = "The crate lies in a new folder, is no part of any workspace, and builds against the source of Candlewick: a checkout, whose \
+                  builds it shares, or a git repository, which cargo clones. A program that lies in a checkout, as in target/release, finds it; an \
+                  installed one needs --path or --git.\n\n\
                   Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick"
 )]
 pub(crate) struct NewArguments {
     /// The name of the strategy, its crate and the new folder: lower-case letters, digits and hyphens
     name: String,
     /// A checkout of Candlewick to build against
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "git")]
     path: Option<PathBuf>,
+    /// A git repository of Candlewick to build against, at the tag of this program's version
+    #[arg(long, value_name = "URL")]
+    git: Option<String>,
+}
+
+/// What the crate builds against.
+#[derive(Debug, PartialEq)]
+enum Source {
+    /// A folder, canonical.
+    Checkout(String),
+    /// A repository, at the tag of this version.
+    Git(String),
 }
 
 pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(), Failure> {
-    let NewArguments { name, path } = arguments;
+    let NewArguments { name, path, git } = arguments;
     check_name(name)?;
     if context.registry.find(name).is_some() {
         let problem = format!("this program has a strategy \"{name}\" already");
@@ -66,22 +81,28 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         let problem = format!("there is a file or folder {name} already");
         return Err(Failure::configuration(problem).help("give another name, or work in another folder"));
     }
-    let checkout = checkout(path.as_deref())?;
-    let files = files(name, checkout.as_deref())?;
+    let source = match git {
+        Some(url) => Source::Git(url.clone()),
+        None => Source::Checkout(checkout(path.as_deref())?),
+    };
+    let files = files(name, &source)?;
     write(folder, &files).map_err(|error| {
         Failure::configuration(format!("the crate cannot be written here: {error}"))
             .help("nothing is left of it; work in a folder that you may write to")
     })?;
     if context.global.json {
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-        return print_json(&json!({ "name": name, "folder": name, "checkout": checkout, "files": names }));
+        let (checkout, git) = match &source {
+            Source::Checkout(folder) => (Some(folder), None),
+            Source::Git(url) => (None, Some(url)),
+        };
+        return print_json(
+            &json!({ "name": name, "folder": name, "checkout": checkout, "git": git, "files": names }),
+        );
     }
-    let built_on = match &checkout {
-        Some(checkout) => format!("It builds against {checkout}."),
-        None => format!(
-            "It asks for the published candlewick {}: the checkout of this program is no more. --path names another.",
-            env!("CARGO_PKG_VERSION")
-        ),
+    let built_on = match &source {
+        Source::Checkout(folder) => format!("It builds against {folder}."),
+        Source::Git(url) => format!("It builds against {TAG} of {url}."),
     };
     print(&format!(
         "{name}/ is written: the strategy in src/lib.rs, its tests, a program, a bot in bot.toml. {built_on}\n\n  cd {name}\n  \
@@ -111,12 +132,9 @@ fn check_name(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The folder of Candlewick: the one that is named, or the one that this program was built from, if it is still there.
-fn checkout(named: Option<&Path>) -> Result<Option<String>, Failure> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let is_checkout = |folder: &Path| {
-        ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
-    };
+/// The folder of Candlewick: the one that is named, or the one that this program lies in.
+fn checkout(named: Option<&Path>) -> Result<String, Failure> {
+    let program = std::env::current_exe().ok();
     let folder = match named {
         Some(folder) if !is_checkout(folder) => {
             let problem = format!(
@@ -126,8 +144,13 @@ fn checkout(named: Option<&Path>) -> Result<Option<String>, Failure> {
             return Err(Failure::configuration(problem));
         }
         Some(folder) => folder,
-        None if is_checkout(&own) => &own,
-        None => return Ok(None),
+        None => program.as_deref().and_then(checkout_around).ok_or_else(|| {
+            let problem = "a strategy needs the source of Candlewick to build against, and this program lies in no checkout";
+            let help = format!(
+                "clone its repository at {TAG} and name the folder: --path DIR; or let cargo clone it: --git URL"
+            );
+            Failure::configuration(problem.to_owned()).help(help)
+        })?,
     };
     let canonical = fs::canonicalize(folder).map_err(|error| {
         Failure::configuration(format!("the folder {} cannot be read: {error}", folder.display()))
@@ -136,31 +159,42 @@ fn checkout(named: Option<&Path>) -> Result<Option<String>, Failure> {
         Failure::configuration(format!("the folder {} has a name that is no text", path.display()))
             .help("a manifest can only name folders whose names are text: move or link it")
     })?;
-    Ok(Some(text))
+    Ok(text)
+}
+
+fn is_checkout(folder: &Path) -> bool {
+    ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
+}
+
+/// The checkout that a program was built in. It is looked for, not remembered: a package must not name its builder's folders.
+fn checkout_around(program: &Path) -> Option<&Path> {
+    program.ancestors().find(|folder| is_checkout(folder))
 }
 
 /// The files of the crate, by their names.
-fn files(name: &str, checkout: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
+fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
     let snake = name.replace('-', "_");
     let camel = camel_case(name);
+    // What a path or an address holds is told apart from what is TOML.
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let fill = |text: &str| {
         let text =
             text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
-        match checkout {
-            // What a path holds is told apart from what is TOML.
-            Some(checkout) => text.replace("CHECKOUT", &checkout.replace('\\', "\\\\").replace('"', "\\\"")),
-            None => ["sdk", "cli"].iter().fold(text, |text, part| {
-                let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
-                text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), version)
+        match source {
+            Source::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
+            Source::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
+                let tag = format!("git = \"{}\", tag = \"{TAG}\"", quoted(url));
+                text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), &tag)
             }),
         }
     };
-    let wanted = FILES.iter().filter(|(file, _)| checkout.is_some() || *file != CARGO_CONFIG);
+    let wanted =
+        FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
     let mut files: Vec<_> = wanted.map(|(file, text)| ((*file).to_owned(), fill(text))).collect();
+    let Source::Checkout(folder) = source else { return Ok(files) };
     // The versions that Candlewick is tested with; cargo leaves out what the crate does not need.
-    if let Some(lock) =
-        checkout.map(|checkout| Path::new(checkout).join("Cargo.lock")).filter(|lock| lock.is_file())
-    {
+    let lock = Path::new(folder).join("Cargo.lock");
+    if lock.is_file() {
         let text = fs::read_to_string(&lock)
             .map_err(|error| Failure::configuration(format!("{} cannot be read: {error}", lock.display())))?;
         files.push(("Cargo.lock".to_owned(), text));
@@ -228,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_name_is_spelt_as_each_place_asks() {
-        let files = files("three-in-a-row", Some("/a \"b\"")).unwrap();
+        let files = files("three-in-a-row", &Source::Checkout("/a \"b\"".to_owned())).unwrap();
         let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("it is written").1;
         assert!(text("src/main.rs").contains("use three_in_a_row::ThreeInARow;"));
         assert!(text("src/lib.rs").contains("\"three-in-a-row\""));
@@ -243,11 +277,22 @@ mod tests {
     }
 
     #[test]
-    fn without_a_checkout_versions_are_asked_for() {
-        let files = files("momentum", None).unwrap();
+    fn a_repository_is_asked_for_the_tag_of_this_version() {
+        let files = files("momentum", &Source::Git("https://example.com/\"x\"".to_owned())).unwrap();
         let manifest: toml::Table = files[0].1.parse().unwrap();
-        let version = manifest["dependencies"]["candlewick-cli"]["version"].as_str();
-        assert_eq!(version, Some(env!("CARGO_PKG_VERSION")));
+        for table in
+            [&manifest["dependencies"]["candlewick-cli"], &manifest["dev-dependencies"]["candlewick-sdk"]]
+        {
+            assert_eq!(table["git"].as_str(), Some("https://example.com/\"x\""));
+            assert_eq!(table["tag"].as_str(), Some(concat!("v", env!("CARGO_PKG_VERSION"))));
+        }
         assert!(files.iter().all(|(file, text)| file != CARGO_CONFIG && !text.contains("CHECKOUT")));
+    }
+
+    #[test]
+    fn a_program_finds_the_checkout_that_it_lies_in_and_an_installed_one_finds_none() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders down");
+        assert_eq!(checkout_around(&root.join("target/release/candlewick")), Some(root));
+        assert_eq!(checkout_around(Path::new("/usr/bin/candlewick")), None);
     }
 }
