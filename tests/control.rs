@@ -357,7 +357,11 @@ fn an_order_that_was_left_in_the_journal_halts_the_next_bot_on_it() {
     let bot = Live::start(&folder);
     assert_eq!(halted_state(&folder)["reason"], "news");
     assert_eq!(folder.run(&["resume", "--config", "bot.toml", "--json"]).json()["state"]["phase"], "trading");
+    let is_healthy = || folder.run(&["status", "--config", "bot.toml", "--running"]);
+    assert_eq!(is_healthy().code, 0, "as a container asks, or a monitor");
     assert_eq!(bot.end(), Some(130));
+    let ended = is_healthy();
+    assert!(ended.code == 5 && ended.stderr.contains("no bot answers"), "{}", ended.stderr);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `status`: the status of a journal and its bot.
 
 use crate::context::Context;
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
 use candlewick_app::status::Status;
@@ -11,15 +11,25 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Money and intents are read from the journal; a bot that runs is asked for its state besides.\n\n\
-                  Examples:\n  candlewick status\n  candlewick status --journal run.db --json"
+                  Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet > /dev/null"
 )]
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     journal: JournalArguments,
+    /// End with exit code 5 where no bot runs on the journal and answers: a health check
+    #[arg(long)]
+    running: bool,
 }
 
 pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, url) = arguments.journal.load_of_bot(context)?;
-    show(&block_on(Status::read(&loaded, &url))?, context.global)?;
+    let status = block_on(Status::read(&loaded, &url))?;
+    show(&status, context.global)?;
+    if arguments.running && status.bot.is_none() {
+        return Err(Failure::new(
+            FailureKind::Check,
+            anyhow::anyhow!("no bot answers on {}", status.journal),
+        ));
+    }
     Ok(Ending::Done)
 }
