@@ -21,6 +21,7 @@ mod moves;
 mod others;
 mod rewritten;
 mod sample;
+mod steps;
 mod trades;
 
 pub use count::{FamilyCount, VariantCount};

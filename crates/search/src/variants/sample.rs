@@ -2,10 +2,12 @@
 //!
 //! A candle is known by when it closed and at what price. Its hash decides whether it is in the sample, so that two samples of the
 //! same candles hold the same ones, wherever either begins or ends. Volumes, other prices of the candle, prices beyond seven digits,
-//! and whether it is a candle of one minute or of five do not matter. Candles of one interval that were rescaled, rounded or stirred a
-//! little are known by their moves ([`Moves`]). Candles that were moved in time are other candles.
+//! and whether it is a candle of one minute or of five do not matter. Candles that were rescaled, rounded, inverted or stirred a
+//! little are known by their moves ([`Steps`], and [`Moves`] where an older ledger has no other). Candles that were moved in time are
+//! other candles.
 
 use super::moves::Moves;
+use super::steps::Steps;
 use candlewick_sdk::{CandleSeries, Millis};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -43,6 +45,9 @@ pub(super) struct SeriesSample {
     /// Older ones have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moves: Option<Moves>,
+    /// The same, denser; fewer have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    steps: Option<Steps>,
     /// When each of them closed; known where the candles are at hand.
     #[serde(skip)]
     times: Vec<Millis>,
@@ -145,6 +150,7 @@ impl SeriesSample {
             rarity,
             points: Points::of(points),
             moves: Moves::of(series),
+            steps: Steps::of(series),
             times,
         }
     }
@@ -153,8 +159,8 @@ impl SeriesSample {
     pub(super) fn unsampled(symbol: &str, interval: &str, span: &Range<Millis>) -> Self {
         let (symbol, interval) = (symbol.to_owned(), interval.to_owned());
         let (points, times) = (Points::default(), Vec::new());
-        let (from, to, moves) = (span.start, span.end, None);
-        Self { symbol, interval, from, to, candles: 0, rarity: 0, points, moves, times }
+        let (from, to, moves, steps) = (span.start, span.end, None, None);
+        Self { symbol, interval, from, to, candles: 0, rarity: 0, points, moves, steps, times }
     }
 
     fn part(&self, [first, end]: [usize; 2], range: &Range<Millis>) -> Self {
@@ -163,6 +169,7 @@ impl SeriesSample {
             to: self.to.min(range.end),
             points: self.points.part(first..end),
             times: self.times.get(first..end).unwrap_or_default().to_vec(),
+            steps: self.steps.as_ref().map(|steps| steps.within(range)),
             ..self.clone()
         }
     }
@@ -207,8 +214,9 @@ impl SeriesSample {
         } else {
             alike >= FEWEST_ALIKE && alike * PART_ALIKE >= own.len().min(theirs.len())
         };
-        let have_moved_alike = || Some(self.moves.as_ref()?.are_alike(other.moves.as_ref()?, &both));
-        (is_same || have_moved_alike() == Some(true)).then_some(both)
+        let of_moves = || Some(self.moves.as_ref()?.are_alike(other.moves.as_ref()?, &both));
+        let of_steps = || Some(self.steps.as_ref()?.are_alike(other.steps.as_ref()?, &both));
+        (is_same || of_moves() == Some(true) || of_steps() == Some(true)).then_some(both)
     }
 }
 

@@ -1,0 +1,376 @@
+//! How prices moved from step to step of the clock, dense enough that a small part of many candles can be told.
+//!
+//! A step is the candles' interval, or of many candles a longer one, so that a million candles of a minute have a move for each
+//! quarter of an hour. Steps follow one another without a gap: their moves add up to those of longer ones, and two series
+//! are compared over steps that are a multiple of both of theirs, whatever interval their candles have. They are taken for the same
+//! candles where these moves correlate with 0.95 or more, or with -0.95 or less, over 24 steps or more.
+
+use candlewick_sdk::{CandleSeries, Millis};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A series has at most so many.
+const MAX_MOVES: i64 = 75_000;
+/// Steps that are preferred to the interval times a power of two, so that series of several intervals have one: in milliseconds.
+const PREFERRED: [i64; 12] = [
+    1_000, 5_000, 15_000, 30_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000,
+    86_400_000,
+];
+/// A preferred step is taken if it is at most so many times the one before.
+const NEAR: i64 = 5;
+/// A comparison goes over steps of so many candles or more: the noise of a single one says less there.
+const CANDLES: i64 = 3;
+/// It has no more steps than these: longer ones say as much.
+const MAX_COMPARED: i64 = 4_096;
+/// Fewer steps in which anything moved cannot tell.
+const FEWEST_TO_TELL: usize = 24;
+/// From this correlation on they are the same.
+const ALIKE: f64 = 0.95;
+/// Larger moves than so many medians count as that: one piece of news moves many markets.
+const LARGEST: f64 = 4.0;
+/// What the median move is written as, and the largest number.
+const MEDIAN: f64 = 5.0;
+const MAX_WRITTEN: i8 = 28;
+/// Stands where a candle is missing.
+const MISSING: i8 = i8::MIN;
+/// How a move of 0 is written; the others stand around it in ASCII, a missing one before all of them.
+const ZERO: u8 = b'?';
+const NONE: char = '!';
+
+/// The moves of a series.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub(super) struct Steps {
+    /// Of the candles, in milliseconds like the step.
+    interval: i64,
+    step: i64,
+    /// When the first of the part ended, in steps since 1970.
+    first: i64,
+    all: Arc<[i8]>,
+    part: Range<usize>,
+}
+
+/// How they are written: a character each.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    interval: i64,
+    step: i64,
+    first: i64,
+    moves: String,
+}
+
+impl Steps {
+    /// Of candles; nothing where their prices do not move.
+    pub(super) fn of(series: &CandleSeries) -> Option<Self> {
+        let (interval, start, end) =
+            (series.interval().length().get(), series.start().get(), series.end().get());
+        let mut step = interval;
+        while (end - start) / step > MAX_MOVES {
+            step = longer(step, interval);
+        }
+        let candles = series.candles();
+        // The last price that was known, if it is of this step.
+        let close_at = |time: i64| {
+            let known = candles.partition_point(|candle| candle.time().get() + interval <= time);
+            let last = candles.get(known.checked_sub(1)?)?;
+            (last.time().get() + interval > time - step).then(|| last.close().ln())
+        };
+        let (first, last) = (start.div_euclid(step) + 1, end.div_euclid(step));
+        let closes: Vec<Option<f64>> = (first - 1..=last).map(|place| close_at(place * step)).collect();
+        let moves = closes.windows(2).map(|pair| Some(pair[1]? - pair[0]?));
+        let moves: Vec<Option<f64>> = moves.collect();
+        let median = median(moves.iter().copied().flatten())?;
+        let most = f64::from(MAX_WRITTEN);
+        let written = |size: Option<f64>| match size {
+            Some(size) => (size / median * MEDIAN).round().clamp(-most, most) as i8,
+            None => MISSING,
+        };
+        let all: Arc<[i8]> = moves.into_iter().map(written).collect();
+        Some(Self { interval, step, first, part: 0..all.len(), all })
+    }
+
+    /// Those that lie in a stretch of time.
+    pub(super) fn within(&self, range: &Range<Millis>) -> Self {
+        let place = |end: i64| {
+            let place = end.saturating_sub(self.first).clamp(0, self.part.len() as i64);
+            self.part.start + place as usize
+        };
+        let start = place(range.start.get().div_euclid(self.step).saturating_add(1));
+        let end = place(range.end.get().div_euclid(self.step).saturating_add(1)).max(start);
+        let first = self.first + (start - self.part.start) as i64;
+        Self { first, part: start..end, all: Arc::clone(&self.all), ..*self }
+    }
+
+    /// Whether both moved alike in a stretch of time.
+    pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
+        let (start, end) = (both.start.get(), both.end.get());
+        let Some(step) = self.step_to_compare(other, end.saturating_sub(start)) else { return false };
+        let places = start.div_euclid(step) + i64::from(start.rem_euclid(step) > 0)..end.div_euclid(step);
+        let pairs = places.filter_map(|place| {
+            let times = place * step..(place + 1) * step;
+            self.sum(&times).zip(other.sum(&times)).filter(|pair| *pair != (0.0, 0.0))
+        });
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
+    }
+
+    /// A multiple of the steps of both.
+    fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
+        let mut divisor = (self.step, other.step);
+        while divisor.1 > 0 {
+            divisor = (divisor.1, divisor.0 % divisor.1);
+        }
+        let common = (self.step / divisor.0).checked_mul(other.step)?;
+        let least = CANDLES.checked_mul(self.interval.max(other.interval))?.max(length / MAX_COMPARED);
+        common.checked_mul((least / common + i64::from(least % common > 0)).max(1))
+    }
+
+    /// The move over a stretch that begins and ends with a step.
+    fn sum(&self, times: &Range<i64>) -> Option<f64> {
+        let place = |time: i64| usize::try_from((time / self.step + 1).checked_sub(self.first)?).ok();
+        let (start, end) = (place(times.start)?, place(times.end)?);
+        let moves = self.as_slice().get(start..end)?;
+        let sum = |sum, one: &i8| if *one == MISSING { None } else { Some(sum + i64::from(*one)) };
+        Some(moves.iter().try_fold(0, sum)? as f64)
+    }
+
+    fn as_slice(&self) -> &[i8] {
+        self.all.get(self.part.clone()).unwrap_or_default()
+    }
+}
+
+/// The next step: a preferred one where that is near.
+fn longer(step: i64, interval: i64) -> i64 {
+    let next = PREFERRED.into_iter().find(|other| *other > step && other % interval == 0);
+    next.filter(|next| *next <= NEAR * step).unwrap_or(2 * step)
+}
+
+/// The median size of those that are not 0.
+fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut sizes: Vec<f64> = moves.map(f64::abs).filter(|size| *size > 0.0).collect();
+    let middle = sizes.len() / 2;
+    (middle < sizes.len()).then(|| *sizes.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// Of moves that are cut to [`LARGEST`] medians each; nothing where either does not move.
+fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
+    let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
+    let mut sums = [0.0; 5];
+    for (one, two) in pairs {
+        let (one, two) = (one.clamp(-most.0, most.0), two.clamp(-most.1, most.1));
+        for (sum, more) in sums.iter_mut().zip([one, two, one * one, two * two, one * two]) {
+            *sum += more;
+        }
+    }
+    let [one, two, squared_one, squared_two, product] = sums.map(|sum| sum / pairs.len() as f64);
+    let variances = (squared_one - one * one) * (squared_two - two * two);
+    (variances > 0.0).then(|| (product - one * two) / variances.sqrt())
+}
+
+impl PartialEq for Steps {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |steps: &Self| (steps.interval, steps.step, steps.first);
+        of(self) == of(other) && self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for Steps {}
+
+impl From<Steps> for Written {
+    fn from(steps: Steps) -> Self {
+        let written = |size: &i8| match *size {
+            MISSING => NONE,
+            size => char::from(ZERO.saturating_add_signed(size)),
+        };
+        let moves = steps.as_slice().iter().map(written).collect();
+        Self { interval: steps.interval, step: steps.step, first: steps.first, moves }
+    }
+}
+
+impl From<Written> for Steps {
+    fn from(written: Written) -> Self {
+        let parsed = |code: u8| match i16::from(code) - i16::from(ZERO) {
+            size if size.abs() <= i16::from(MAX_WRITTEN) => size as i8,
+            _ => MISSING,
+        };
+        let all: Arc<[i8]> = written.moves.bytes().map(parsed).collect();
+        // What somebody wrote by hand may be anything.
+        let (interval, step) = (written.interval.max(1), written.step.max(1));
+        let first = written.first.clamp(i64::MIN / 4, i64::MAX / 4);
+        Self { interval, step, first, part: 0..all.len(), all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
+
+    /// Each of some candles by its time and its last price.
+    type Closes = Vec<(Millis, f64)>;
+
+    fn closes(seed: u64, count: usize) -> Closes {
+        random_walk(seed, count).iter().map(|candle| (candle.time(), candle.close())).collect()
+    }
+
+    fn series(minutes: i64, closes: impl IntoIterator<Item = (Millis, f64)>) -> CandleSeries {
+        let interval = Interval::from_seconds(60 * minutes).unwrap();
+        let candle = |(time, close)| {
+            let (open, high, low, volume) = (close, close, close, 1.0);
+            Candle::new(time, interval, Ohlcv { open, high, low, close, volume }).unwrap()
+        };
+        let candles: Vec<Candle> = closes.into_iter().map(candle).collect();
+        CandleSeries::new(Series { symbol: "X".parse().unwrap(), interval }, candles).unwrap()
+    }
+
+    /// Candles of so many minutes that end at the same prices.
+    fn longer_candles(minutes: i64, closes: &[(Millis, f64)]) -> Closes {
+        let length = Millis::MINUTE * minutes;
+        let ends = closes.iter().filter(|(time, _)| (*time + Millis::MINUTE).is_aligned_to(length));
+        let ends = ends.map(|(time, close)| (time.floor_to(length), *close)).collect::<Closes>();
+        ends[1..].to_vec()
+    }
+
+    /// Whether they are taken for the same, as written and read again, and cut to the stretch.
+    fn are_alike(one: &(CandleSeries, Steps), two: &(CandleSeries, Steps)) -> bool {
+        let both = one.0.start().max(two.0.start())..one.0.end().min(two.0.end());
+        let cut = one.1.within(&both);
+        let read: Steps = serde_json::from_str(&serde_json::to_string(&cut).unwrap()).unwrap();
+        assert_eq!(read, cut);
+        let found = one.1.are_alike(&two.1, &both);
+        assert_eq!([two.1.are_alike(&one.1, &both), read.are_alike(&two.1, &both)], [found; 2]);
+        found
+    }
+
+    fn with_steps(series: CandleSeries) -> (CandleSeries, Steps) {
+        let steps = Steps::of(&series).unwrap();
+        (series, steps)
+    }
+
+    fn changed(closes: &[(Millis, f64)], change: &dyn Fn(usize, f64) -> f64) -> Closes {
+        let other = |(place, (time, close)): (usize, &(Millis, f64))| (*time, change(place, *close));
+        closes.iter().enumerate().map(other).collect()
+    }
+
+    /// The typical size of a move from one candle to the next.
+    fn size(closes: &[(Millis, f64)]) -> f64 {
+        let squares = closes.windows(2).map(|pair| (pair[1].1 - pair[0].1).powi(2));
+        (squares.sum::<f64>() / closes.len() as f64).sqrt()
+    }
+
+    /// Rescaled, moved, rounded, stirred, and both ways of turning prices upside down.
+    fn changes(size: f64) -> [Box<dyn Fn(usize, f64) -> f64>; 6] {
+        [
+            Box::new(|_, close| close / 1_000.0),
+            Box::new(move |_, close| close + 100.0 * size),
+            Box::new(move |_, close| (close / size).round() * size),
+            Box::new(move |place, close| close + 0.3 * size * (place as f64 * 12.9898).sin()),
+            Box::new(|_, close| 1_000.0 / close),
+            Box::new(move |_, close| 1_000.0 * size - close),
+        ]
+    }
+
+    #[test]
+    fn a_small_part_of_a_million_candles_is_known_however_it_was_changed_and_at_another_interval() {
+        let all = closes(1, 1_000_000);
+        let own = with_steps(series(1, all.iter().copied()));
+        assert_eq!(own.1.step, 15 * 60_000);
+        assert!(serde_json::to_string(&own.1).unwrap().len() < 67_000);
+        for (count, start) in [(500, 999_500), (500, 400_007), (2_000, 123_456), (10_000, 700_001)] {
+            let part = &all[start..start + count];
+            for (number, change) in changes(size(part)).iter().enumerate() {
+                let other = changed(part, change);
+                let alike = are_alike(&own, &with_steps(series(1, other.iter().copied())));
+                assert!(alike, "change {number} of {count} from {start}");
+            }
+            // The same rescaled and upside down, in longer candles, and the other way round.
+            for minutes in [2, 5, 15].into_iter().filter(|minutes| count as i64 / minutes >= 300) {
+                let other = changed(&longer_candles(minutes, part), &|_, close| 7.0 / close);
+                assert!(are_alike(&own, &with_steps(series(minutes, other))), "{count} in {minutes} minutes");
+            }
+        }
+        let longer = with_steps(series(5, longer_candles(5, &all)));
+        for count in [2_000, 10_000] {
+            let other = changed(&all[600_003..600_003 + count], &|_, close| 7.0 / close);
+            assert!(are_alike(&longer, &with_steps(series(1, other))), "{count} in minutes");
+        }
+    }
+
+    #[test]
+    fn markets_that_move_together_and_independent_ones_are_told_apart() {
+        let [common, one, two] = [1, 2, 3].map(|seed| closes(seed, 300_000));
+        // A correlation of 0.8: four parts of the variance in common to one of its own.
+        let mixed = |own: &Closes| {
+            with_steps(series(
+                1,
+                changed(&common, &|place, close| (2.0 * close.ln() + own[place].1.ln()).exp()),
+            ))
+        };
+        let (one_mixed, two_mixed) = (mixed(&one), mixed(&two));
+        assert!(!are_alike(&one_mixed, &two_mixed));
+        let [one, two] = [one, two].map(|closes| with_steps(series(1, closes)));
+        assert!(!are_alike(&one, &two));
+        for place in 0..600 {
+            let start = one.0.start() + Millis::MINUTE * 500 * place;
+            let stretch = start..start + Millis::MINUTE * 500;
+            assert!(!one_mixed.1.are_alike(&two_mixed.1, &stretch), "{place}");
+            assert!(!one.1.are_alike(&two.1, &stretch), "{place}");
+        }
+    }
+
+    #[test]
+    fn one_piece_of_news_that_moved_both_does_not_make_them_alike() {
+        let news = |seed| {
+            let moved = |place: usize, close: f64| if place < 300 { close } else { close * 2.0 };
+            with_steps(series(1, changed(&closes(seed, 600), &moved)))
+        };
+        assert!(!are_alike(&news(4), &news(5)));
+    }
+
+    #[test]
+    fn too_few_steps_cannot_tell_and_holes_are_left_out() {
+        let all = closes(6, 4_000);
+        let own = with_steps(series(1, all.iter().copied()));
+        let part = |range: Range<usize>| with_steps(series(1, all[range].iter().copied()));
+        // Steps of three candles: 23 whole ones after the first price that is known, and 24.
+        let first = (0..4).find(|place| all[*place].0.is_aligned_to(Millis::MINUTE * 3)).unwrap() + 2;
+        assert!(!are_alike(&own, &part(first..first + 72)));
+        assert!(are_alike(&own, &part(first..first + 73)));
+        let holes = all.iter().copied().enumerate().filter(|(place, _)| place % 7 != 0);
+        assert!(are_alike(&own, &with_steps(series(1, holes.map(|(_, close)| close)))));
+    }
+
+    #[test]
+    fn what_somebody_wrote_by_hand_is_read_and_tells_nothing() {
+        let text = |first: i64, step: i64, moves: &str| {
+            let text = format!("{{\"interval\":0,\"step\":{step},\"first\":{first},\"moves\":\"{moves}\"}}");
+            serde_json::from_str::<Steps>(&text).unwrap()
+        };
+        let own = with_steps(series(1, closes(1, 1_000))).1;
+        for (first, step) in [(i64::MIN, -5), (i64::MAX, i64::MAX), (0, 1), (-7, i64::MAX / 3)] {
+            let odd = text(first, step, "?#[!zé");
+            for both in [Millis::ZERO..Millis::MAX, Millis::new(i64::MIN)..Millis::MAX] {
+                assert!(!odd.are_alike(&own, &both) && !own.are_alike(&odd.within(&both), &both));
+            }
+        }
+    }
+
+    #[test]
+    fn a_series_keeps_no_more_moves_than_fit_whatever_its_length() {
+        for (candles, minutes, step) in
+            [(75_000, 1, 60), (80_000, 1, 300), (80_000, 5, 900), (80_000, 2, 240), (80_000, 60, 14_400)]
+        {
+            let prices =
+                (0..candles).map(|place| (Millis::MINUTE * (minutes * place), 1.0 + (place % 7) as f64));
+            let own = with_steps(series(minutes, prices)).1;
+            assert_eq!(
+                (own.step / 1_000, own.all.len() <= MAX_MOVES as usize),
+                (step, true),
+                "{candles} {minutes}"
+            );
+        }
+    }
+}
