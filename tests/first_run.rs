@@ -2,7 +2,7 @@
 //! is not what the configuration promises.
 #![cfg(unix)]
 
-use crate::candlewick::{BOT, Folder, Run, candlewick};
+use crate::candlewick::{BOT, Folder, Run, candlewick, folder_with_bot};
 use crate::serving::Served;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
@@ -53,6 +53,36 @@ fn ctrl_c_and_sigterm_end_it_cleanly_with_a_summary() {
         assert!(report["candles"].as_u64() > Some(0), "{signal}: {report}");
         let known = report["trades"].as_u64().unwrap() + report["unsettled"].as_u64().unwrap();
         assert!(known >= 1, "{signal}: the trade that was open is not output: {report}");
+    }
+}
+
+#[test]
+fn a_run_says_what_it_is_before_its_first_event() {
+    let folder = folder_with_bot("rsi-reversal", "rsi-reversal");
+    let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--config", "bot.toml"];
+    let live = [&live[..], &["--data", "BTCUSDT_1m.csv", "--journal"]].concat();
+    let run = folder.run(&[&live[..], &["run.db"]].concat());
+    let header = run.stdout.split("\n\n").next().unwrap();
+    let said = header.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "venue embedded, http://127.0.0.1:",
+        "in lock-step with the bots from 2026-01-05T00:00:00Z, faults: none",
+        "wallet demo, 10000.00 free",
+        "bots btc: rsi-reversal on BTCUSDT 1m, 01:00, stake ",
+        "limits 3 open together, 1 on a symbol, 200 a day, a day's loss 100, drawdown 20 %",
+        "journal sqlite://run.db",
+        "control from another terminal: candlewick status, halt, resume or reload --journal run.db",
+        "stop Ctrl-C",
+    ] {
+        assert!(said.contains(part), "no {part:?} in:\n{header}");
+    }
+    assert!(header.lines().all(|line| line.chars().count() <= 80), "{header}");
+    // The first event is behind it.
+    assert!(!header.contains("01-05 00:"), "{header}");
+    for option in ["--json", "--quiet"] {
+        let run = folder.run(&[&live[..], &["again.db", option]].concat());
+        assert!(!format!("{}{}", run.stdout, run.stderr).contains("venue     "), "{option}");
+        std::fs::remove_file(folder.path("again.db")).unwrap();
     }
 }
 

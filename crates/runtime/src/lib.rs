@@ -19,6 +19,7 @@ mod runner;
 mod adoption;
 pub mod control;
 mod notice;
+mod overview;
 // The rest of a run.
 mod error;
 pub mod paper;
@@ -38,6 +39,7 @@ pub use coordinator::{
 };
 pub use error::RuntimeError;
 pub use notice::{Funds, Interest, Notice, Notices, Received, Watcher};
+pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::Past;
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;

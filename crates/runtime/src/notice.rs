@@ -1,6 +1,6 @@
 //! What whoever watches a run receives, and the bounded channel that it goes through.
 
-use crate::Stop;
+use crate::{Overview, Stop};
 use candlewick_engine::{Action, Event, EventKind, IntentRow, Ledger};
 use candlewick_sdk::{Millis, Money, Price, Symbol};
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "most notices are the large ones")]
 pub enum Notice {
+    /// The run begins: its venue has answered, and its journal is open.
+    Begins(Funds),
     /// The Session took an event and answered with these actions.
     Handled {
         /// The event.
@@ -25,6 +27,8 @@ pub enum Notice {
     },
     /// The latest price of a symbol whose strategies did not ask for it.
     Price(Symbol, Price),
+    /// How the run stands, after something of note and now and then: only for watchers who ask for it.
+    Overview(Box<Overview>),
     /// Something went wrong that the run survives.
     Warning(String),
     /// Something that a person must see, however much else is said.
@@ -74,6 +78,7 @@ pub enum Interest {
 pub struct Watcher {
     sender: Sender<Notice>,
     interest: Interest,
+    wants_overview: bool,
     dropped: Arc<AtomicU64>,
 }
 
@@ -100,13 +105,28 @@ impl Watcher {
     pub fn channel(capacity: usize, interest: Interest) -> (Self, Notices) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let dropped = Arc::new(AtomicU64::new(0));
-        let watcher = Self { sender, interest, dropped: Arc::clone(&dropped) };
+        let watcher = Self { sender, interest, wants_overview: false, dropped: Arc::clone(&dropped) };
         (watcher, Notices { receiver, dropped, known: 0 })
+    }
+
+    /// The same, with overviews.
+    #[must_use]
+    pub fn with_overview(self) -> Self {
+        Self { wants_overview: true, ..self }
+    }
+
+    /// Whether it asks for overviews.
+    pub(crate) const fn wants_overview(&self) -> bool {
+        self.wants_overview
     }
 
     /// Hands a notice on, or counts it as dropped.
     pub fn send(&self, notice: &Notice) {
-        if self.interest == Interest::Trades && notice.is_of_the_market() {
+        let is_unwanted = match notice {
+            Notice::Overview(_) => !self.wants_overview,
+            other => self.interest == Interest::Trades && other.is_of_the_market(),
+        };
+        if is_unwanted {
             return;
         }
         // A watcher that has gone misses nothing.
@@ -123,14 +143,18 @@ impl Watcher {
 
 impl Notice {
     /// Whether it says what the market did, and nothing followed.
-    fn is_of_the_market(&self) -> bool {
+    pub(crate) fn is_of_the_market(&self) -> bool {
         match self {
             Self::Price(..) => true,
             Self::Handled { event, actions, .. } => {
                 let is_market = matches!(event.kind, EventKind::Candle { .. } | EventKind::Price { .. });
                 is_market && actions.is_empty()
             }
-            Self::Warning(_) | Self::Alarm(_) | Self::Stopping { .. } => false,
+            Self::Begins(_)
+            | Self::Overview(_)
+            | Self::Warning(_)
+            | Self::Alarm(_)
+            | Self::Stopping { .. } => false,
         }
     }
 }

@@ -9,11 +9,13 @@ mod promise;
 mod test_market;
 mod text;
 
+use candlewick_broker::clock::Stopwatch;
 use candlewick_statistics::{EdgeTestPlan, PathRange, StatisticsError, VerdictRates};
 use path::PathOutcome;
 use promise::PromiseResult;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
 pub use test_market::TestMarket;
 pub use text::{document, text};
 
@@ -28,6 +30,8 @@ pub struct MarketResult {
     pub counts: Counts,
     /// What was promised of it, and measured.
     pub kept: Vec<PromiseResult>,
+    /// How long that took.
+    pub took: Duration,
 }
 
 /// Verdicts and trades of all paths.
@@ -65,13 +69,13 @@ pub fn run_all(plan: SelftestPlan, progress: &mut dyn FnMut(u64, u64)) -> anyhow
     let total = plan.paths * markets.len() as u64;
     let mut tried = Vec::with_capacity(markets.len());
     for (number, market) in markets.into_iter().enumerate() {
-        let before = plan.paths * number as u64;
+        let (before, watch) = (plan.paths * number as u64, Stopwatch::start());
         // No two markets are made by the same chance.
         let plan = SelftestPlan { seed: plan.seed.wrapping_add((number as u64) << 32), ..plan };
         let counts = follow(&market, plan, &mut |done| progress(before + done, total))?;
         let trial = trial(&market, plan)?;
         let kept = promise::hold(&market, &counts, &trial, EdgeTestPlan::default());
-        tried.push(MarketResult { market, counts, kept });
+        tried.push(MarketResult { market, counts, kept, took: watch.elapsed() });
     }
     Ok(tried)
 }

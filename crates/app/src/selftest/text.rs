@@ -6,12 +6,15 @@ use candlewick_statistics::EdgeTestPlan;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A table of markets, and one of promises.
-pub fn text(tried: &[MarketResult], plan: SelftestPlan) -> String {
+/// A market that took longer is named with its time.
+const WORTH_NAMING: Duration = Duration::from_secs(1);
+
+/// A table of markets, one of promises, and how long it took.
+pub fn text(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> String {
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let mut markets = table(["market", "planted", "won", "trades a path", "edge shown", "edge rejected"]);
     let mut promises = table(["market", "promise", "measured", "allowed", ""]);
-    for MarketResult { market, counts, kept } in tried {
+    for MarketResult { market, counts, kept, .. } in tried {
         markets.add_row([
             market.name.to_owned(),
             percent(market.chance),
@@ -34,18 +37,28 @@ pub fn text(tried: &[MarketResult], plan: SelftestPlan) -> String {
         }
     }
     format!(
-        "{} paths of each market, seed {}: candles, Session, simulator, verdict\n\n{}\n\n{}",
+        "{} paths of each market, seed {}: candles, Session, simulator, verdict\n\n{}\n\n{}\n\n{}",
         plan.paths,
         plan.seed,
         markets.trim_fmt(),
-        promises.trim_fmt()
+        promises.trim_fmt(),
+        duration_words(tried.iter().map(|tried| (tried.market.name, tried.took)), took)
     )
+}
+
+/// How long all of it took, and each market that took longer than a second.
+fn duration_words<'a>(markets: impl Iterator<Item = (&'a str, Duration)>, took: Duration) -> String {
+    let seconds = |span: Duration| format!("{:.1} s", span.as_secs_f64());
+    let slow = markets.filter(|(_, took)| *took > WORTH_NAMING);
+    let slow: Vec<String> = slow.map(|(name, took)| format!("{name} {}", seconds(took))).collect();
+    let of = if slow.is_empty() { String::new() } else { format!(": {}", slow.join(", ")) };
+    format!("It took {}{of}.", seconds(took))
 }
 
 /// One document.
 pub fn document(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> Value {
     let verdict = EdgeTestPlan::default();
-    let market = |MarketResult { market, counts, kept }: &MarketResult| {
+    let market = |MarketResult { market, counts, kept, .. }: &MarketResult| {
         let promise = |kept: &super::PromiseResult| {
             json!({
                 "promise": kept.promise, "measured": kept.measured, "least": kept.allowed.0, "most": kept.allowed.1,
@@ -73,4 +86,21 @@ pub fn document(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> V
         "passed": tried.iter().all(|tried| tried.kept.iter().all(super::PromiseResult::is_kept)),
         "elapsed_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_market_is_named_when_it_took_more_than_a_second() {
+        let of = |millis: &[u64]| {
+            let names = ["a walk", "an edge"];
+            let spans = millis.iter().map(|span| Duration::from_millis(*span));
+            duration_words(names.into_iter().zip(spans), Duration::from_millis(millis.iter().sum()))
+        };
+        assert_eq!(of(&[400, 1_000]), "It took 1.4 s.");
+        assert_eq!(of(&[400, 1_100]), "It took 1.5 s: an edge 1.1 s.");
+        assert_eq!(of(&[2_000, 61_050]), "It took 63.0 s: a walk 2.0 s, an edge 61.0 s.");
+    }
 }

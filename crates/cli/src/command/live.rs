@@ -4,11 +4,11 @@ use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
+use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, Stream, run_until_stopped};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
-use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
+use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
 use candlewick_app::live::{
     ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote, wait_for_venue,
 };
@@ -114,6 +114,11 @@ async fn run_bots(
             }
         }
         let (journal, control) = JournalSession::open_with_control(loaded).await?;
+        let venue = match &arguments.broker {
+            Some(name) => format!("the broker {name} of this program"),
+            None => live::address_words(&loaded.config.broker.client.base_url),
+        };
+        let screen = screen.with_header(header(arguments, loaded, context, venue)?);
         let run = ReadyRun {
             loaded,
             bots,
@@ -144,6 +149,9 @@ async fn run_bots(
         start = String::from(StartTime(start)),
         "the embedded venue is ready"
     );
+    let sandbox = &loaded.config.sandbox;
+    let venue = live::sandbox_words(&running.base_url, sandbox.speed, start, &sandbox.faults);
+    let screen = screen.with_header(header(arguments, loaded, context, venue)?);
     let run =
         ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for, read_again };
     let outcome = run_until_stopped(run).await;
@@ -181,6 +189,27 @@ fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> 
     };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
+}
+
+/// What is said before the first event.
+fn header(
+    arguments: &LiveArguments,
+    loaded: &Loaded,
+    context: &Context<'_>,
+    venue: String,
+) -> Result<Header, Failure> {
+    let url = journal_url(loaded).map_err(Problems::from)?;
+    let is_kept = !arguments.sandbox || arguments.journal.is_some();
+    let named = arguments.journal.as_ref().map(|_| &url);
+    Ok(Header::of(
+        loaded,
+        RunWords {
+            venue,
+            wallet: live::wallet_words(loaded.config.account.mode),
+            journal: is_kept.then(|| url.to_string()),
+            named_by: live::named_by(named, &context.global.config),
+        },
+    ))
 }
 
 /// What lies below the environment when no file is named.

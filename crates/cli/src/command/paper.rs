@@ -4,9 +4,9 @@ use crate::arguments::{parse_journal, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
+use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, Stream, run_until_stopped};
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney, journal_url};
 use candlewick_app::live::{JournalSession, Outcome, ReadAgain, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
@@ -65,6 +65,17 @@ async fn run_bots(
     let detail = if context.global.quiet { Detail::Quiet } else { Detail::All };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
+    let url = journal_url(loaded).map_err(Problems::from)?;
+    let screen = screen.with_header(Header::of(
+        loaded,
+        RunWords {
+            venue: format!("prices {}", live::address_words(&loaded.config.broker.client.price_url)),
+            wallet: "paper: trades exist only here",
+            journal: Some(url.to_string()),
+            // Its usual journal is not that of the commands.
+            named_by: live::named_by(Some(&url), &[]),
+        },
+    ));
     let connection = connect_paper(loaded)?;
     let (journal, control) = JournalSession::open_with_control(loaded).await?;
     run_until_stopped(ReadyRun {

@@ -4,12 +4,16 @@ use crate::arguments::{parse_moment, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
+use crate::live;
 use crate::output::{print, print_json_line};
 use crate::progress::Terminal;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_app::live::ServedSandbox;
-use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxSettings, SandboxSpeed, StartTime};
+use candlewick_records::counted;
+use candlewick_sandbox::{
+    FaultProfile, RunningSandbox, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
+};
 use candlewick_sdk::{CandleSeries, Millis};
 use clap::Args;
 use serde_json::json;
@@ -78,8 +82,9 @@ async fn serve(
 ) -> Result<Ending, Failure> {
     // Listened for before anybody knows that the sandbox is ready.
     let mut interrupt = Interrupt::new()?;
+    let about = about(&settings, &series, loaded)?;
     let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;
-    announce(&running, start, context)?;
+    announce((&running, start), &about, context)?;
     let ending = tokio::select! {
         ending = interrupt.wait() => ending,
         () = running.stopped() => {
@@ -91,15 +96,45 @@ async fn serve(
     Ok(ending)
 }
 
-fn announce(running: &RunningSandbox, start: Millis, context: &Context<'_>) -> Result<(), Failure> {
+/// What is served: to be read by people.
+fn about(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -> Result<String, Failure> {
+    let SandboxSettings { speed, faults, wallet, .. } = settings;
+    let balance = loaded.config.account.money_scale.format(loaded.initial_balance()?);
+    let wallet = match wallet {
+        TradedWallet::Demo => "demo",
+        TradedWallet::Real => "real, with play money",
+    };
+    let of_series = |one: &CandleSeries| {
+        format!("{} ({})", one.series(), counted(one.candles().len(), "candle", "candles"))
+    };
+    let candles: Vec<String> = series.iter().map(of_series).collect();
+    Ok(format!(
+        "Speed:       {}\nCandles:     {}\nWallet:      {wallet}, {balance}\nFaults:      {faults}\n",
+        live::speed_words(*speed),
+        candles.join("\n             "),
+    ))
+}
+
+fn announce(
+    (running, start): (&RunningSandbox, Millis),
+    about: &str,
+    context: &Context<'_>,
+) -> Result<(), Failure> {
     let RunningSandbox { base_url, token, api_key, .. } = running;
     if context.global.json {
         return print_json_line(&json!({
             "base_url": base_url, "start": start, "start_time": String::from(StartTime(start)), "token": token, "api_key": api_key,
         }));
     }
+    let about = if context.global.quiet { "" } else { about };
+    let bots = if context.global.quiet {
+        ""
+    } else {
+        "\nBots:        candlewick live, with this address as broker.base_url and broker.price_url, and with\n             \
+         CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY"
+    };
     print(&format!(
-        "Both APIs:   {base_url}\nDocument:    {base_url}/openapi.json\nVenue time:  {}\napi-token:   {token}\napi-key:     {api_key}\nCtrl-C stops.",
+        "Both APIs:   {base_url}\nDocument:    {base_url}/openapi.json\nVenue time:  {}\n{about}api-token:   {token}\napi-key:     {api_key}{bots}\nCtrl-C stops.",
         String::from(StartTime(start)),
     ))
 }

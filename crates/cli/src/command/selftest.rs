@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &SelftestArguments, context: &Context<'_>) -> Resul
     if context.global.json {
         print_json(&document(&tried, plan, watch.elapsed()))?;
     } else {
-        print(&text(&tried, plan))?;
+        print(&text(&tried, plan, watch.elapsed()))?;
     }
     judge(&tried)
 }

@@ -1,9 +1,13 @@
 //! A live run as a person starts, watches and ends it.
 
 mod ending;
+mod header;
 mod screen;
 
 pub(crate) use ending::report;
+pub(crate) use header::{
+    Header, RunWords, address_words, named_by, sandbox_words, speed_words, wallet_words,
+};
 pub(crate) use screen::{Detail, Screen, Stream};
 
 use crate::context::Context;

@@ -3,6 +3,7 @@
 //! Lines are written by a thread of their own, behind a bounded channel: a terminal that stands still (Ctrl-S, a pager)
 //! holds up nothing but itself.
 
+use super::header::Header;
 use crate::terminal::coloured_line;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
@@ -49,6 +50,8 @@ pub(crate) struct Screen {
     bots: Vec<String>,
     symbols: Vec<Symbol>,
     series: Vec<Series>,
+    /// What is said before anything happens.
+    header: Option<Header>,
     /// Closes of an instant that are not printed yet.
     closes: Vec<String>,
     instant: Millis,
@@ -85,20 +88,31 @@ impl Screen {
             bots: bots.iter().map(|bot| visible(&bot.name).into_owned()).collect(),
             symbols,
             series,
+            header: None,
             closes: Vec::new(),
             instant: Millis::ZERO,
             latest: Millis::ZERO,
         }
     }
 
+    /// The same, with these lines before the first.
+    pub(crate) fn with_header(mut self, header: Header) -> Self {
+        // A document has none.
+        self.header = (self.stream == Stream::Out).then_some(header);
+        self
+    }
+
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
         let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S");
         let line = format!("{DIM}{time}{DIM:#}  {style}{label:<8}{style:#} {text}");
-        let line = coloured_line(&line);
+        self.print(&coloured_line(&line));
+    }
+
+    fn print(&self, text: &str) {
         // A reader that went away is no reason to stop.
         let _ = match self.stream {
-            Stream::Out => writeln!(anstream::stdout(), "{line}"),
-            Stream::Error => writeln!(anstream::stderr(), "{line}"),
+            Stream::Out => writeln!(anstream::stdout(), "{text}"),
+            Stream::Error => writeln!(anstream::stderr(), "{text}"),
         };
     }
 
@@ -320,8 +334,13 @@ impl Screen {
                     self.show_action(action);
                 }
             }
+            Notice::Begins(funds) => {
+                if let Some(header) = self.header.take() {
+                    self.print(&header.text(&self.scale.format(funds.free)));
+                }
+            }
             // The log shows warnings and alarms.
-            Notice::Price(..) | Notice::Warning(_) | Notice::Alarm(_) => {}
+            Notice::Price(..) | Notice::Overview(_) | Notice::Warning(_) | Notice::Alarm(_) => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = Self::stopping(why, unfinished, last_close, waits_until);

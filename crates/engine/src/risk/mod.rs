@@ -16,6 +16,7 @@ mod in_doubt;
 mod in_flight;
 mod insufficient_balance;
 mod late_signal;
+mod limit_use;
 mod limits;
 mod loss_streak;
 mod max_drawdown;
@@ -37,11 +38,13 @@ mod verdict_settings;
 
 pub use approved::{Approved, OrderTerms};
 pub use hours::{Hours, Weekday};
+pub use limit_use::{LimitUse, Quantity};
 pub use rule::Rule;
 pub use settings::{CooldownScope, RiskSettings};
 pub use verdict_settings::{LambdaRule, VerdictSettings};
 
 pub(crate) use late_signal::latest_departure;
+pub(crate) use limit_use::limit_use;
 pub(crate) use limits::Limits;
 pub(crate) use min_payout::Probe;
 pub(crate) use standing::refuses_until;

@@ -32,6 +32,7 @@ mod closing;
 mod findings;
 mod missing_trades;
 mod orders;
+mod overview;
 mod priorities;
 mod reloading;
 mod resolutions;

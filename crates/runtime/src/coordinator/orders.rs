@@ -12,6 +12,7 @@ use crate::control::{ControlAnswer, ControlOrder, Phase, Resolution, RunState};
 use crate::past::HALTED;
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{Control, IntentId, IntentState, VenueId};
+use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -133,6 +134,11 @@ impl Coordinator {
     }
 
     pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {
+        ControlAnswer::Done { state: self.run_state(step.now) }
+    }
+
+    /// How the run stands, as far as orders concern it.
+    pub(super) fn run_state(&self, now: Millis) -> RunState {
         let suspended = self.session.journal.suspended();
         let token_refused = self.token_refused.as_ref().map(|text| {
             format!("the venue does not accept the token: {text}; a new one is waited for, {WHERE_FROM}")
@@ -146,20 +152,18 @@ impl Coordinator {
         } else {
             Phase::Trading
         };
-        ControlAnswer::Done {
-            state: RunState {
-                phase,
-                reason: self.session.halted().cloned().or(token_refused).or(suspended.cloned()),
-                in_flight: self.session.in_state(IntentState::InFlight).count(),
-                in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
-                open: self.session.in_state(IntentState::Open).count(),
-                at: step.now,
-                clock: self.skew.estimate(),
-                audits: self.audits.tallies(),
-                heard: self.heard(),
-                troubles: self.troubles(step.now),
-                reloaded: self.reloaded.clone().map(Box::new),
-            },
+        RunState {
+            phase,
+            reason: self.session.halted().cloned().or(token_refused).or(suspended.cloned()),
+            in_flight: self.session.in_state(IntentState::InFlight).count(),
+            in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
+            open: self.session.in_state(IntentState::Open).count(),
+            at: now,
+            clock: self.skew.estimate(),
+            audits: self.audits.tallies(),
+            heard: self.heard(),
+            troubles: self.troubles(now),
+            reloaded: self.reloaded.clone().map(Box::new),
         }
     }
 }

@@ -9,15 +9,15 @@ mod next;
 mod order_tracker;
 mod requests;
 mod sleep_watch;
+mod watchers;
 
 pub(crate) use requests::{LIST_DEADLINE, within_deadline};
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
-use crate::notice::Watcher;
 use crate::past::Past;
 use crate::reload::SettingsReader;
-use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop};
+use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop, Watcher};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
@@ -34,6 +34,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use watchers::Watchers;
 
 /// How often a quiet run makes its journal durable, in real time, so that its lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(5);
@@ -52,7 +53,7 @@ pub struct Runner {
     /// Whether the venue accepts the token, and what the coordinator knows of that.
     token: Arc<TokenState>,
     known_refusal: Option<String>,
-    watchers: Vec<Watcher>,
+    watchers: Watchers,
     /// Where the answers to orders go.
     orders: OrderTracker,
     sleep: SleepWatch,
@@ -101,6 +102,7 @@ impl Runner {
     /// A run of these parts.
     pub fn new(parts: Parts) -> Self {
         let Parts { settings, header, market, broker, clock, account, session, bots, .. } = parts;
+        let is_simulated = clock.is_virtual();
         let priced = bots.iter().zip(parts.wants_prices).filter(|(_, wants)| *wants);
         let coordinator = Coordinator::new(
             CoordinatorParts {
@@ -110,7 +112,7 @@ impl Runner {
                 session,
                 priced: priced.map(|(bot, _)| bot.symbol).collect(),
                 past: parts.past,
-                is_simulated: clock.is_virtual(),
+                is_simulated,
                 until: parts.until,
             },
             clock.now(),
@@ -125,7 +127,7 @@ impl Runner {
             unrecognised: parts.unrecognised,
             token: parts.token,
             known_refusal: None,
-            watchers: parts.watchers,
+            watchers: Watchers::new(parts.watchers, is_simulated),
             orders: OrderTracker::default(),
             sleep: SleepWatch::start(),
             commands: Vec::with_capacity(64),
@@ -155,12 +157,14 @@ impl Runner {
         let clock = Arc::clone(&self.clock);
         let mut hold = clock.hold();
         let mut renewal = tokio::time::interval_at(Instant::now() + RENEWAL, RENEWAL);
+        self.watchers.notify(&Notice::Begins(self.coordinator.funds()));
         self.feed(Input::Start).await;
         loop {
             self.feed(Input::Time).await;
             if let Some(result) = self.result.take() {
                 return self.report_drops(result);
             }
+            self.watchers.show(|| self.coordinator.overview(self.clock.now()));
             let spent = if self.requests.is_empty() {
                 std::mem::replace(&mut hold, Hold::none())
             } else {
@@ -357,7 +361,7 @@ impl Runner {
                 }
                 inputs.push_back(Input::JournalClosed(closed));
             }
-            Command::Notify(notice) => self.notify(&notice),
+            Command::Notify(notice) => self.watchers.notify(&notice),
             Command::AnswerOrder(id, answer) => {
                 if let Some(token) = self.orders.answer(id, &answer) {
                     self.keep_answer(token, &answer);
@@ -375,23 +379,11 @@ impl Runner {
         }
     }
 
-    fn notify(&self, notice: &Notice) {
-        match notice {
-            Notice::Warning(text) => tracing::warn!("{text}"),
-            Notice::Alarm(text) => tracing::error!("{text}"),
-            Notice::Handled { .. } | Notice::Price(..) | Notice::Stopping { .. } => {}
-        }
-        for watcher in &self.watchers {
-            watcher.send(notice);
-        }
-    }
-
     fn report_drops(&self, result: RunResult) -> RunResult {
         let dropped_prices = self.feeds.dropped();
         if dropped_prices > 0 {
             tracing::warn!(dropped_prices, "streamed prices came faster than they were taken");
         }
-        let dropped_notices = self.watchers.iter().map(Watcher::dropped).sum();
-        result.map(|finished| Finished { dropped_notices, ..finished })
+        result.map(|finished| Finished { dropped_notices: self.watchers.dropped(), ..finished })
     }
 }

@@ -137,7 +137,7 @@ impl Watcher {
                 seen.open_stakes = funds.open_stakes.minor();
             }
             Notice::Warning(text) | Notice::Alarm(text) => self.take_warning(&text, &mut seen),
-            Notice::Price(..) | Notice::Stopping { .. } => {}
+            Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) | Notice::Stopping { .. } => {}
         }
         self.check_doubts(&seen);
     }

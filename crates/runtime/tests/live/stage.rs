@@ -125,7 +125,7 @@ impl Seen {
                 Notice::Handled { event, actions, .. } => seen.handled.push((event, actions)),
                 Notice::Warning(text) | Notice::Alarm(text) => seen.warnings.push(text),
                 Notice::Stopping { why, unfinished, .. } => seen.stoppings.push((why, unfinished)),
-                Notice::Price(..) => {}
+                Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) => {}
             }
         }
         seen

@@ -1,0 +1,238 @@
+//! What a run says before its first event: whose money, where, which bots, within which limits, and how it is stopped.
+
+use crate::terminal::lines;
+use candlewick_app::configuration::{Loaded, Mode};
+use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+use candlewick_journal::JournalUrl;
+use candlewick_records::counted;
+use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{ExpirationType, Millis, visible};
+use std::path::PathBuf;
+
+/// Columns of the narrowest usual terminal.
+const WIDTH: usize = 80;
+/// Columns of what stands before a line's text.
+const LABEL: usize = 10;
+
+/// The lines of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    venue: String,
+    wallet: String,
+    bots: Vec<String>,
+    limits: String,
+    journal: String,
+    control: String,
+}
+
+/// The same of any run, told in few words.
+#[derive(Clone, Debug)]
+pub(crate) struct RunWords {
+    /// Who accepts the trades, and where.
+    pub(crate) venue: String,
+    /// Whose money it is.
+    pub(crate) wallet: &'static str,
+    /// The journal, where there is one.
+    pub(crate) journal: Option<String>,
+    /// What commands name the run by, such as `--journal run.db`.
+    pub(crate) named_by: String,
+}
+
+impl Header {
+    pub(crate) fn of(loaded: &Loaded, run: RunWords) -> Self {
+        let RunWords { venue, wallet, journal, named_by } = run;
+        let control = match &journal {
+            Some(_) => {
+                format!("from another terminal: candlewick status, halt, resume or reload{named_by}")
+            }
+            None => "Ctrl-C alone: without a journal no other terminal finds this run".to_owned(),
+        };
+        Self {
+            venue,
+            wallet: wallet.to_owned(),
+            bots: loaded.config.bots.iter().map(bot_words).collect(),
+            limits: limit_words(&loaded.config.risk),
+            journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
+            control,
+        }
+    }
+
+    /// As it is printed: nothing in it moves a cursor.
+    pub(crate) fn text(&self, balance: &str) -> String {
+        let mut text = String::new();
+        let mut add = |label: &str, words: &str| {
+            let words = visible(words);
+            let mut label = format!("{label:<LABEL$}");
+            for line in wrapped(&words, WIDTH - LABEL) {
+                text.push_str(&label);
+                text.push_str(line);
+                text.push('\n');
+                label = " ".repeat(LABEL);
+            }
+        };
+        add("venue", &self.venue);
+        add("wallet", &format!("{}, {balance} free", self.wallet));
+        for (place, bot) in self.bots.iter().enumerate() {
+            add(if place == 0 { "bots" } else { "" }, bot);
+        }
+        add("limits", &self.limits);
+        add("journal", &self.journal);
+        add("control", &self.control);
+        add("stop", "Ctrl-C: no new trades, waits for open ones; once more: at once");
+        lines(&text).into_owned()
+    }
+}
+
+/// What commands in another terminal name a run by: the journal that was named, else the files of its configuration.
+pub(crate) fn named_by(journal: Option<&JournalUrl>, files: &[PathBuf]) -> String {
+    if let Some(journal) = journal {
+        let shown = journal.to_string();
+        return format!(" --journal {}", shown.strip_prefix("sqlite://").unwrap_or(&shown));
+    }
+    let files: Vec<String> = files.iter().map(|file| format!(" --config {}", file.display())).collect();
+    files.concat()
+}
+
+/// Which wallet a configuration trades.
+pub(crate) const fn wallet_words(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Demo => "demo",
+        Mode::Real => "REAL MONEY",
+    }
+}
+
+/// A venue over HTTP, without what an address may hold besides its place.
+pub(crate) fn address_words(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = place.rsplit('@').next().unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_here = name == "localhost" || name == "[::1]" || name.starts_with("127.");
+    let kind = if is_here { "on this machine" } else { "over the network" };
+    format!("{kind}, {scheme}://{host}")
+}
+
+/// The embedded venue: where, how fast, from when, with which faults.
+pub(crate) fn sandbox_words(
+    base_url: &str,
+    speed: SandboxSpeed,
+    start: Millis,
+    faults: &FaultProfile,
+) -> String {
+    let start = String::from(StartTime(start));
+    format!("embedded, {base_url}, {} from {start}, faults: {faults}", speed_words(speed))
+}
+
+pub(crate) fn speed_words(speed: SandboxSpeed) -> String {
+    match speed {
+        SandboxSpeed::Named(NamedSpeed::Max) => "in lock-step with the bots".to_owned(),
+        SandboxSpeed::Times(1.0) => "in real time".to_owned(),
+        SandboxSpeed::Times(factor) => format!("{factor} times real time"),
+    }
+}
+
+fn bot_words(bot: &BotSettings) -> String {
+    let expiry = bot.expiry();
+    let kind = match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
+        other => format!(" {other}"),
+    };
+    let stake = stake_words(&bot.stake);
+    format!("{}: {} on {}, {}{kind}, stake {stake}", bot.name, bot.strategy, bot.series(), expiry.close_type)
+}
+
+fn stake_words(stake: &StakeSettings) -> String {
+    match stake {
+        StakeSettings::Fixed { amount } => amount.to_string(),
+        StakeSettings::Share { percent } => format!("{percent} % of the free balance"),
+        StakeSettings::Martingale { amount, factor, levels } => {
+            format!("{amount}, times {factor} after a loss, {}", counted(*levels, "level", "levels"))
+        }
+        StakeSettings::Soros { amount, wins } => {
+            format!("{amount} and the profit of up to {}", counted(*wins, "win", "wins"))
+        }
+        StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly"),
+    }
+}
+
+/// The limits that are on.
+fn limit_words(risk: &RiskSettings) -> String {
+    let count = |most: u32, what: &str| (most > 0).then(|| format!("{most} {what}"));
+    let money = |most: Decimal, what: &str| (!most.is_zero()).then(|| format!("{what} {most}"));
+    let percent = |most: f64, what: &str| (most > 0.0).then(|| format!("{what} {most} %"));
+    let hours = (!risk.hours.is_empty()).then(|| "trading hours".to_owned());
+    let verdict = risk.enforce_verdict.then(|| "no trades without an edge".to_owned());
+    let all = [
+        count(risk.max_open_trades, "open together"),
+        count(risk.max_open_trades_per_symbol, "on a symbol"),
+        count(risk.max_trades_per_hour, "an hour"),
+        count(risk.max_trades_per_day, "a day"),
+        money(risk.daily_loss_limit, "a day's loss"),
+        money(risk.daily_profit_target, "a day's profit"),
+        percent(risk.max_drawdown_percent, "drawdown"),
+        count(risk.max_loss_streak, "losses in a row"),
+        count(risk.cooldown_after_loss_s, "s of rest after a loss"),
+        percent(risk.min_payout_percent, "payout at least"),
+        money(risk.max_stake, "stake at most"),
+        percent(risk.max_stake_percent, "stake at most"),
+        hours,
+        verdict,
+    ];
+    let on: Vec<String> = all.into_iter().flatten().collect();
+    if on.is_empty() { "none: all are off".to_owned() } else { on.join(", ") }
+}
+
+/// A text in lines of so many columns; a word that is longer has a line of its own.
+fn wrapped(text: &str, width: usize) -> Vec<&str> {
+    let (mut lines, mut rest) = (Vec::new(), text);
+    while rest.chars().count() > width {
+        // With the letter behind the last that fits: where that is a space, a line may end before it.
+        let reach = rest.char_indices().nth(width + 1).map_or(rest.len(), |(at, _)| at);
+        let end = rest[..reach].rfind(' ').or_else(|| rest.find(' '));
+        let Some(end) = end else { break };
+        lines.push(&rest[..end]);
+        rest = &rest[end + 1..];
+    }
+    lines.push(rest);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("a verylongword b", 4), ["a", "verylongword", "b"]);
+        assert_eq!(wrapped("ää öö üü", 5), ["ää öö", "üü"]);
+        assert_eq!(wrapped("short", 5), ["short"]);
+    }
+
+    #[test]
+    fn an_address_is_its_place_and_no_more() {
+        assert_eq!(address_words("http://127.0.0.1:7701/api?x=1"), "on this machine, http://127.0.0.1:7701");
+        assert_eq!(
+            address_words("https://ann:hush@venue.example/v1"),
+            "over the network, https://venue.example"
+        );
+        assert_eq!(address_words("http://[::1]:7701"), "on this machine, http://[::1]:7701");
+    }
+
+    #[test]
+    fn limits_that_are_off_are_left_out() {
+        let defaults = limit_words(&RiskSettings::default());
+        assert_eq!(defaults, "3 open together, 1 on a symbol, 200 a day, a day's loss 100, drawdown 20 %");
+        let off = RiskSettings {
+            max_open_trades: 0,
+            max_open_trades_per_symbol: 0,
+            max_trades_per_day: 0,
+            daily_loss_limit: Decimal::ZERO,
+            max_drawdown_percent: 0.0,
+            ..RiskSettings::default()
+        };
+        assert_eq!(limit_words(&off), "none: all are off");
+    }
+}

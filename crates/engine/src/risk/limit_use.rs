@@ -1,0 +1,102 @@
+//! How much of each limit is used, as its rule counts it: what people see before a rule refuses.
+
+use super::{Limits, RiskState, Rule};
+use crate::intent::Intents;
+use crate::ledger::Ledger;
+use candlewick_sdk::{Millis, Money};
+
+/// What is used of a limit that is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitUse {
+    /// Whose limit it is.
+    pub rule: Rule,
+    /// How much is used; no less than nothing, and it may be more than there is.
+    pub used: Quantity,
+    /// How much there is.
+    pub most: Quantity,
+}
+
+/// Trades or losses, or an amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// So many.
+    Count(u64),
+    /// So much.
+    Money(Money),
+}
+
+/// The limits that are on, in the order of their rules.
+pub(crate) fn limit_use(
+    limits: &Limits,
+    (ledger, intents, state): (&Ledger, &Intents, &RiskState),
+    now: Millis,
+) -> Vec<LimitUse> {
+    let count = |rule, used: usize, most: usize| {
+        let [used, most] = [used, most].map(|count| Quantity::Count(count as u64));
+        (most != Quantity::Count(0)).then_some(LimitUse { rule, used, most })
+    };
+    let money = |rule, used: Money, most: Option<Money>| {
+        let most = most.filter(|most| most.is_positive())?;
+        let [used, most] = [used.max(Money::ZERO), most].map(Quantity::Money);
+        Some(LimitUse { rule, used, most })
+    };
+    let hour = state.trades_after(now - Millis::HOUR);
+    // Open trades count as lost until they settle.
+    let day_loss = ledger.open_stakes() - ledger.day_profit();
+    let fall = ledger.peak() - ledger.free();
+    [
+        count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
+        count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
+        count(Rule::MaxTradesPerDay, state.trades_today() as usize, limits.max_trades_per_day as usize),
+        money(Rule::DailyLossLimit, day_loss, limits.daily_loss()),
+        money(Rule::DailyProfitTarget, ledger.day_profit(), Some(limits.daily_profit_target)),
+        money(Rule::MaxDrawdown, fall, limits.drawdown_below(ledger.peak())),
+        count(Rule::LossStreak, ledger.loss_streak() as usize, limits.max_loss_streak as usize),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Situation;
+    use super::*;
+    use crate::intent::Stage;
+    use candlewick_sdk::rust_decimal::Decimal;
+
+    fn used(situation: &Situation) -> Vec<LimitUse> {
+        let Situation { limits, ledger, intents, state, .. } = situation;
+        limit_use(limits, (ledger, intents, state), situation.proposal.at)
+    }
+
+    #[test]
+    fn open_stakes_count_as_lost_and_limits_that_are_off_are_left_out() {
+        // Limits of 3 trades, 200 a day, 100.00 a day, 20 % of 10,000.00; 40.00 are lost and 10.00 open.
+        let mut situation = Situation::default();
+        situation.lose(Money::from_minor(4_000));
+        situation.ledger.reserve(Money::from_minor(1_000));
+        situation.begin(Situation::SYMBOL, Stage::Open);
+        let money = |units| Quantity::Money(Money::from_minor(units));
+        let expected = [
+            (Rule::MaxOpenTrades, Quantity::Count(1), Quantity::Count(3)),
+            (Rule::MaxTradesPerDay, Quantity::Count(0), Quantity::Count(200)),
+            (Rule::DailyLossLimit, money(5_000), money(10_000)),
+            (Rule::MaxDrawdown, money(5_000), money(200_000)),
+        ];
+        assert_eq!(used(&situation), expected.map(|(rule, used, most)| LimitUse { rule, used, most }));
+        situation.ledger.settle(Money::from_minor(1_000), Money::from_minor(9_000));
+        assert_eq!(used(&situation)[2].used, money(0), "a day's profit is no loss below zero");
+    }
+
+    #[test]
+    fn every_limit_is_there_once_it_is_on() {
+        let situation = Situation::with(|risk| {
+            (risk.max_trades_per_hour, risk.max_loss_streak) = (5, 6);
+            risk.daily_profit_target = Decimal::TEN;
+        });
+        let rules: Vec<Rule> = used(&situation).into_iter().map(|limit| limit.rule).collect();
+        let expected = Rule::ALL.into_iter().filter(|rule| rules.contains(rule)).collect::<Vec<_>>();
+        assert_eq!((rules.len(), rules), (7, expected));
+    }
+}

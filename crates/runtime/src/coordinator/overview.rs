@@ -1,0 +1,33 @@
+//! How the run stands as a whole.
+
+use super::Coordinator;
+use crate::notice::Funds;
+use crate::overview::{BotOverview, Overview, trades_of};
+use candlewick_sdk::Millis;
+
+impl Coordinator {
+    /// The money at present.
+    pub(crate) fn funds(&self) -> Funds {
+        Funds::of(self.session.ledger())
+    }
+
+    /// Everything that a person may want to see at `now`.
+    pub(crate) fn overview(&self, now: Millis) -> Overview {
+        let (session, book) = (self.session.session(), self.session.book());
+        let (unsettled, settled) = trades_of(book, session.symbols());
+        let ledger = session.ledger();
+        Overview {
+            state: self.run_state(now),
+            funds: Funds::of(ledger),
+            wallet: ledger.wallet(),
+            day_profit: ledger.day_profit(),
+            unsettled,
+            settled,
+            bots: (session.verdicts().enumerate())
+                .map(|(place, verdict)| BotOverview::of(place, verdict, book))
+                .collect(),
+            refused: book.refused(),
+            limits: session.limit_use(now),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! How a run stands as a whole, for whoever shows it: complete by itself, so that a watcher who missed notices is right again
+//! with the next one.
+
+use crate::control::RunState;
+use crate::notice::Funds;
+use candlewick_engine::{BotVerdict, Edge, IntentId, IntentRow, IntentState, LimitUse, TradeBook};
+use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
+use candlewick_statistics::{PaidStake, Verdict, mixed_break_even};
+use std::collections::BTreeMap;
+
+/// Settled trades that are shown at most, the latest.
+const SETTLED: usize = 50;
+
+/// How a run stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    /// What it does with signals, and what stands between it and its venue.
+    pub state: RunState,
+    /// Its money.
+    pub funds: Funds,
+    /// What the wallet held when it was last read.
+    pub wallet: Option<Money>,
+    /// Settled since the day began.
+    pub day_profit: Money,
+    /// Trades that are not over, as they were decided.
+    pub unsettled: Vec<TradeOverview>,
+    /// The trades that settled last, the latest first.
+    pub settled: Vec<TradeOverview>,
+    /// The bots, in their order.
+    pub bots: Vec<BotOverview>,
+    /// How often each rule refused in this run, by its name.
+    pub refused: BTreeMap<&'static str, u64>,
+    /// What is used of each limit that is on.
+    pub limits: Vec<LimitUse>,
+}
+
+/// A trade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TradeOverview {
+    /// Its number.
+    pub intent: IntentId,
+    /// The place of its bot.
+    pub bot: usize,
+    /// What is traded.
+    pub symbol: Symbol,
+    /// Which way.
+    pub direction: Direction,
+    /// What is staked.
+    pub stake: Money,
+    /// Where it stands.
+    pub state: IntentState,
+    /// When it was decided.
+    pub decided: Millis,
+    /// The price at which it opened.
+    pub open_price: Option<f64>,
+    /// When it closes or closed.
+    pub close_time: Option<Millis>,
+    /// The price at which it closed.
+    pub close_price: Option<f64>,
+    /// What a win pays.
+    pub payout: Option<Payout>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// Net profit; zero until it settles.
+    pub profit: Money,
+}
+
+/// A bot: its trades, and how its verdict stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BotOverview {
+    /// Trades that were won.
+    pub won: u64,
+    /// Trades that were lost.
+    pub lost: u64,
+    /// Trades that were drawn or cancelled.
+    pub returned: u64,
+    /// What they earned together.
+    pub profit: Money,
+    /// The win rate, from 0 to 1, at which its decided trades would have earned nothing.
+    pub break_even: Option<f64>,
+    /// What is known of its edge.
+    pub edge: Edge,
+    /// About so many more trades show an edge, if there is one.
+    pub about_more: Option<u64>,
+    /// The evidence for an edge, from 1.
+    pub evidence: f64,
+    /// What shows one; none where nothing can.
+    pub needed: Option<f64>,
+    /// The evidence against one, from 1.
+    pub evidence_against: f64,
+    /// What rules one out.
+    pub needed_against: f64,
+}
+
+impl TradeOverview {
+    fn of(row: &IntentRow, symbols: &[Symbol]) -> Option<Self> {
+        let terms = &row.approved;
+        Some(Self {
+            intent: terms.intent(),
+            bot: terms.bot().index(),
+            symbol: *symbols.get(terms.symbol().index())?,
+            direction: terms.direction(),
+            stake: terms.stake(),
+            state: row.state,
+            decided: terms.decision_time(),
+            open_price: row.open_price,
+            close_time: row.close_time,
+            close_price: row.close_price,
+            payout: row.payout,
+            outcome: row.outcome,
+            profit: row.profit,
+        })
+    }
+}
+
+/// The trades of a book that are not over, and the latest that settled.
+pub(crate) fn trades_of(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
+    let is_under_way = |row: &&IntentRow| {
+        matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
+    };
+    let unsettled = book.rows().iter().filter(is_under_way).filter_map(|row| TradeOverview::of(row, symbols));
+    let mut settled: Vec<&IntentRow> =
+        book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(SETTLED).collect();
+    settled.sort_by_key(|row| std::cmp::Reverse(row.settled_at));
+    let settled = settled.into_iter().filter_map(|row| TradeOverview::of(row, symbols));
+    (unsettled.collect(), settled.collect())
+}
+
+impl BotOverview {
+    /// Of the bot at this place.
+    pub(crate) fn of(place: usize, verdict: &BotVerdict, book: &TradeBook) -> Self {
+        let test = verdict.edge_test();
+        let about_more = match test.verdict() {
+            Verdict::NotEnoughTrades { about_more } => about_more,
+            Verdict::EdgeShown | Verdict::EdgeRejected => None,
+        };
+        let mut bot = Self {
+            won: 0,
+            lost: 0,
+            returned: 0,
+            profit: Money::ZERO,
+            break_even: None,
+            edge: verdict.edge(),
+            about_more,
+            evidence: test.edge_account(),
+            needed: Some(test.goal()).filter(|goal| goal.is_finite()),
+            evidence_against: test.mirror_account(),
+            needed_against: test.plan().beta().recip(),
+        };
+        let mut paid = Vec::new();
+        for row in book.rows().iter().filter(|row| row.approved.bot().index() == place) {
+            let Some(outcome) = row.outcome else { continue };
+            bot.profit += row.profit;
+            match outcome {
+                Outcome::Won => bot.won += 1,
+                Outcome::Lost => bot.lost += 1,
+                Outcome::Draw | Outcome::Cancelled => bot.returned += 1,
+            }
+            if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
+                // A share of money to money: its unit falls out.
+                let stake = row.approved.stake().minor() as f64;
+                paid.push(PaidStake { stake, payout_fraction: payout.to_percent() / 100.0 });
+            }
+        }
+        bot.break_even = mixed_break_even(&paid).ok();
+        bot
+    }
+}
