@@ -35,12 +35,16 @@ use std::path::PathBuf;
     after_help = "VALUES are a range 5..30 (either end may be left out: the strategy's own), with a step 5..30:5, on \
                   the log scale 2..500:log or so many of it 2..500:log/9, or a list 5,9,14. close_type and \
                   expiration_type of the bot are searched by list.\n\nStopped or killed, the same command goes on \
-                  where it was: every trial that ran is kept in trials.jsonl of the folder.\n\nOn several machines: sweep \
-                  plan --shards 4 ..., on each the same program's sweep run --shard N ... (and the same system's: what it loads counts) with the same arguments and plan.json in \
-                  the folder, then, with all of their shard-N.jsonl in one folder, sweep merge ....\n\nExamples:\n  candlewick \
-                  sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config \
-                  my.toml --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe \
-                  --trials 500 --objective sharpe"
+                  where it was: every trial that ran is kept in trials.jsonl of the folder. Ctrl-C notes what ran, and \
+                  nothing else of it counts as a variant. Killed, all sets that it set out to try count until it has \
+                  run them, by the same program, and for good where it never does: that one of them was not tried is \
+                  proven by no file, since trials.jsonl may have been cut, or lie in another folder, too.\n\nOn \
+                  several machines: sweep plan --shards 4 ..., on each the same program's sweep run --shard N ... (and \
+                  the same system's: what it loads counts) with the same arguments and plan.json in the folder, then, \
+                  with all of their shard-N.jsonl in one folder, sweep merge ....\n\nExamples:\n  candlewick sweep \
+                  --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config my.toml \
+                  --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
+                  --objective sharpe"
 )]
 pub(crate) struct SweepArguments {
     #[command(subcommand)]

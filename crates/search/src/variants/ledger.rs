@@ -9,10 +9,9 @@
 
 use super::chain::{Receipt, Seen};
 use super::contents::{Added, Contents, text_of};
-use super::line::{CandlesLine, KnownCandles, RunLine, SeenPart, TriedLine};
-use super::{CandleSample, Family, Variant};
+use super::line::{CandlesLine, KnownCandles, TriedLine};
+use super::{CandleSample, Family, Look, Variant};
 use candlewick_sdk::Millis;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -38,48 +37,6 @@ pub struct Note {
     pub sharpe_of_a_day: Option<f64>,
     /// A hash of what came of its trades ([`trades_hash`](super::trades_hash)), where they are of the whole stretch.
     pub trades: Option<String>,
-}
-
-/// What was looked at, and how.
-#[derive(Clone, Debug)]
-pub struct Look {
-    /// How.
-    pub kind: LookKind,
-    /// What was run, where the same can be run again: the same look then, not another one.
-    pub run: Option<String>,
-    /// The candles that were chosen.
-    pub candles: CandleSample,
-    /// Whether somebody chose where they end. Else they end where there are no more, and may grow.
-    pub is_cut: bool,
-    /// What of them was seen.
-    pub span: Range<Millis>,
-    /// Whether all that was to be tried is noted with it.
-    pub end: LookEnd,
-}
-
-/// How a look ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LookEnd {
-    /// Everything ran.
-    #[default]
-    Whole,
-    /// It was stopped; all that ran is noted.
-    Stopped,
-}
-
-/// How candles were looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LookKind {
-    /// By a backtest, or nobody knows how.
-    #[default]
-    Backtest,
-    /// By the trials of a sweep.
-    Sweep,
-    /// By a walk forward, its hold-out left out.
-    WalkForward,
-    /// By a walk forward that opened its hold-out.
-    HoldOut,
 }
 
 /// A variant as the ledger knows it.
@@ -160,6 +117,7 @@ impl VariantLedger {
         let id = look.candles_id();
         let root = candles.root_for(&id, look);
         let mut families: Vec<(Family, Vec<Known>)> = Vec::new();
+        let mut newly_noted = Vec::new();
         let mut has_candles = contents.candles.contains(&id);
         for note in notes {
             let family = &note.tried.family;
@@ -194,16 +152,15 @@ impl VariantLedger {
                 let (candles, root) = (id.clone(), root.clone());
                 known.extend(new.iter().map(|note| Known::of(note, (&candles, &root), look, &seen)));
             }
+            newly_noted.push(new.len() as u64);
             families.push((family.clone(), known));
         }
-        for (family, _) in &families {
+        for ((family, _), noted) in families.iter().zip(newly_noted) {
             let of_family = |run: &String| contents.runs.get(&(family.strategy.clone(), run.clone()));
             let Some(run) = look.run.as_ref().and_then(of_family).filter(|run| !run.is_done) else {
                 continue;
             };
-            let (trying, on, run) = (run.trying.clone(), run.on.clone(), run.run.clone());
-            let (sets, is_done) = (0, look.end == LookEnd::Whole);
-            added.push(&RunLine { chain: added.chain.hash.clone(), trying, run, sets, is_done, on })?;
+            added.push(&run.after(look.end, noted, added.chain.hash.clone()))?;
         }
         self.append(&mut file, &text, &added)?;
         let own = look.run.as_deref();
@@ -228,36 +185,8 @@ impl VariantLedger {
         })
     }
 
-    /// Notes that a run sets out to try so many sets of a strategy on some candles, before any of them runs: however it ends, they
-    /// count until what ran is noted. A run that was noted to its end sets out for nothing, and so does a look that is no run.
-    ///
-    /// # Errors
-    /// Those of the file and of its receipt.
-    pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
-        let Some(run) = &look.run else { return Ok(()) };
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
-        file.lock()?;
-        let text = text_of(&mut file)?;
-        let contents = Contents::of(&text, self.seen_before()?);
-        let (trying, run) = (strategy.to_owned(), run.clone());
-        let known = contents.runs.get(&(trying.clone(), run.clone()));
-        if sets == 0 || known.is_some_and(|known| known.is_done || known.sets >= sets) {
-            return Ok(());
-        }
-        let mut added = Added::to(&contents)?;
-        let id = look.candles_id();
-        if !contents.candles.contains(&id) {
-            let root = contents.candles.root_for(&id, look);
-            added.push(&CandlesLine::of((added.chain.hash.clone(), id.clone(), root), look))?;
-        }
-        added.strategies.insert(trying.clone());
-        let (chain, on) = (added.chain.hash.clone(), Some(SeenPart::of(&id, look)));
-        added.push(&RunLine { chain, trying, run, sets, is_done: false, on })?;
-        self.append(&mut file, &text, &added)
-    }
-
     /// Adds lines and keeps the receipt of them.
-    fn append(&self, file: &mut File, before: &str, added: &Added) -> io::Result<()> {
+    pub(super) fn append(&self, file: &mut File, before: &str, added: &Added) -> io::Result<()> {
         if added.text.is_empty() {
             return Ok(());
         }
@@ -271,21 +200,6 @@ impl VariantLedger {
 
     pub(super) fn seen_before(&self) -> io::Result<Seen> {
         self.receipt.as_ref().map_or(Ok(Seen::Nothing), Receipt::read)
-    }
-}
-
-impl LookKind {
-    /// Whether what came of its trades is that of one run over the whole stretch.
-    pub(super) const fn is_plain(self) -> bool {
-        matches!(self, Self::Backtest | Self::Sweep)
-    }
-}
-
-impl Look {
-    /// The name of its candles.
-    pub(super) fn candles_id(&self) -> String {
-        let id = self.candles.id();
-        if self.is_cut { format!("{id}-cut") } else { id }
     }
 }
 
@@ -321,6 +235,7 @@ impl Known {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::{LookEnd, LookKind};
     use super::*;
     use candlewick_sdk::testkit::random_walk;
     use candlewick_sdk::{Candle, CandleSeries, Series};
@@ -463,34 +378,6 @@ pub(super) mod tests {
             let again = fixture.ledger().note(&[note("rsi", 8)], &look(0)).unwrap();
             assert_eq!((again.lost, again.is_first), (Some(lost), false));
         }
-    }
-
-    #[test]
-    fn what_a_run_set_out_to_try_counts_until_it_is_noted_and_once() {
-        let fixture = Fixture::new();
-        let ledger = fixture.ledger();
-        let under_way = || ledger.note(&[note("rsi", 0)], &look(0)).unwrap().under_way["rsi"];
-        let run = |run: &str| Look { kind: LookKind::Sweep, run: Some(run.to_owned()), ..look(0) };
-        ledger.begin("rsi", 20, &run("r1")).unwrap();
-        ledger.begin("cross", 7, &run("r2")).unwrap();
-        assert_eq!(under_way(), 20);
-        // It goes on after a kill.
-        ledger.begin("rsi", 12, &run("r1")).unwrap();
-        assert_eq!(under_way(), 20);
-        let sweep = |end| Look { end, ..run("r1") };
-        let ran = [note("rsi", 1), note("rsi", 2)];
-        let noted = ledger.note(&ran, &sweep(LookEnd::Stopped)).unwrap();
-        assert_eq!((noted.under_way["rsi"], noted.families[0].1.len(), under_way()), (0, 3, 0));
-        ledger.begin("rsi", 18, &run("r1")).unwrap();
-        assert_eq!(under_way(), 18);
-        let all = [&ran[..], &[note("rsi", 3)]].concat();
-        assert_eq!(ledger.note(&all, &sweep(LookEnd::Whole)).unwrap().families[0].1.len(), 4);
-        let whole = std::fs::read_to_string(ledger.path()).unwrap();
-        // Run again: whoever was noted to the end sets out for nothing.
-        ledger.begin("rsi", 20, &run("r1")).unwrap();
-        ledger.note(&all, &sweep(LookEnd::Whole)).unwrap();
-        assert_eq!((under_way(), std::fs::read_to_string(ledger.path()).unwrap()), (0, whole));
-        assert_eq!(fixture.lost(), None);
     }
 
     #[test]

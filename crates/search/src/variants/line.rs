@@ -1,8 +1,8 @@
 //! The lines of a ledger. What tells them apart comes first, so that lines of other families need not be parsed.
 
-use super::ledger::{Known, Look, LookKind, Note};
+use super::ledger::{Known, Note};
 use super::sample::SeriesSample;
-use super::{CandleSample, Family};
+use super::{CandleSample, Family, Look, LookKind};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -48,6 +48,9 @@ pub(super) struct RunLine {
     pub(super) run: String,
     /// Sets that may have been tried and are not noted.
     pub(super) sets: u64,
+    /// Those among them that a process which was killed set out to try.
+    #[serde(default)]
+    pub(super) unclosed: u64,
     /// Whether it goes on no more: all of them ran and are noted, or it was closed.
     pub(super) is_done: bool,
     /// On which candles; older ones do not say.
