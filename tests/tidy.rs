@@ -39,10 +39,12 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sandbox",
         ],
     ),
+    ("dashboard", &["sdk", "engine", "journal", "records", "report", "runtime", "app"]),
     (
         "cli",
         &[
             "app",
+            "dashboard",
             "sdk",
             "engine",
             "simulator",

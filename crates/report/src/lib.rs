@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod comparison;
 pub mod edge;
 mod error;
+pub mod look;
 mod markup;
 pub mod page;
 pub mod run;

@@ -8,6 +8,7 @@ mod backtest;
 mod bench;
 mod completions;
 mod config;
+mod dashboard;
 mod data;
 mod doctor;
 mod edge;
@@ -62,6 +63,8 @@ pub(crate) enum Command {
     Reload(reload::ReloadArguments),
     /// Status of a journal and its bot: money, open trades, orders of unknown status
     Status(status::StatusArguments),
+    /// Serve the page of a bot, for a browser: candles, trades, equity, verdicts, limits; halt and resume
+    Dashboard(dashboard::DashboardArguments),
     /// One trade, from the candles before it to its settlement
     Explain(explain::ExplainArguments),
     /// Why no trade was opened at a moment
@@ -115,6 +118,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Resume(arguments) => resume::run(arguments, context),
         Command::Reload(arguments) => reload::run(arguments, context),
         Command::Status(arguments) => status::run(arguments, context),
+        Command::Dashboard(arguments) => dashboard::run(arguments, context),
         Command::Explain(arguments) => explain::run(arguments, context),
         Command::Why(arguments) => why::run(arguments, context),
         Command::Report(arguments) => report::run(arguments, context),

@@ -6,6 +6,7 @@ use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::{AppError, ErrorKind};
 use candlewick_backtest::BacktestError;
 use candlewick_broker::BrokerError;
+use candlewick_dashboard::DashboardError;
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_journal::JournalError;
@@ -63,6 +64,12 @@ from_app_errors!(
     SearchError,
     SimulatorError,
 );
+
+impl From<DashboardError> for Failure {
+    fn from(error: DashboardError) -> Self {
+        Self::new(of_report(error.kind()), error)
+    }
+}
 
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {

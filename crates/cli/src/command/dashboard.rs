@@ -1,0 +1,93 @@
+//! `dashboard`: the page of a bot, in a browser.
+
+use crate::context::Context;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::interrupt::Interrupt;
+use crate::journal::JournalArguments;
+use crate::output::{print, print_json_line};
+use candlewick_app::configuration::control_paths;
+use candlewick_dashboard::{Dashboard, DashboardSettings, Watched};
+use clap::Args;
+use serde_json::json;
+use std::net::SocketAddr;
+use tokio::runtime::Runtime;
+
+/// Of which bot, and where it is served.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A process of its own: it reads the journal as it grows, and asks the bot for its state. Without a bot it shows what \
+                  the journal holds. Its end, or an attack on it, does not touch trading.\nThe link it prints signs one browser in, \
+                  once; then it prints the next. A browser is signed in until the dashboard ends.\n\n\
+                  Examples:\n  candlewick dashboard\n  candlewick dashboard --journal run.db --read-only"
+)]
+pub(crate) struct DashboardArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+    /// Where to listen; port 0 takes a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// Refuse halt and resume: only show
+    #[arg(long)]
+    read_only: bool,
+    /// The name under which a proxy with TLS on this machine serves it
+    #[arg(long, value_name = "HOST")]
+    tls_proxy: Option<String>,
+    /// Listen where others can reach it, without encryption: whoever reads along can halt the bot
+    #[arg(long)]
+    allow_unencrypted_network: bool,
+}
+
+pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
+    let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
+    let DashboardArguments { listen, read_only, tls_proxy, allow_unencrypted_network, .. } = arguments;
+    let settings = DashboardSettings {
+        listen: *listen,
+        read_only: *read_only,
+        tls_proxy: tls_proxy.clone(),
+        allow_unencrypted_network: *allow_unencrypted_network,
+    };
+    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    runtime.block_on(serve(&settings, watched, context))
+}
+
+/// Serves until it is interrupted.
+async fn serve(
+    settings: &DashboardSettings,
+    watched: Watched,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let mut interrupt = Interrupt::new()?;
+    let journal = watched.journal.to_string();
+    let mut dashboard = Dashboard::start(settings, watched).await?;
+    let mut links = dashboard.links.clone();
+    let link = links.borrow_and_update().clone();
+    if context.global.json {
+        print_json_line(&json!({ "address": dashboard.address, "link": link.url, "journal": journal }))?;
+    } else {
+        print(&format!(
+            "The page of {journal}. This link signs one browser in, once:\n\n  {}\n\nCtrl-C ends the page, and no bot.",
+            link.url
+        ))?;
+    }
+    loop {
+        tokio::select! {
+            ending = interrupt.wait() => return Ok(ending),
+            () = dashboard.ended() => {
+                let problem = anyhow::Error::msg("the dashboard ended by itself");
+                return Err(Failure::new(FailureKind::Unexpected, problem));
+            }
+            changed = links.changed() => {
+                if changed.is_err() {
+                    continue;
+                }
+                let link = links.borrow_and_update().clone();
+                if context.global.json {
+                    print_json_line(&json!({ "link": link.url, "used": link.used }))?;
+                } else {
+                    print(&format!("The link was used. For another browser:\n\n  {}\n", link.url))?;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the trades of one bot have come to.
+
+use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
+use candlewick_records::{EdgeIntervals, VerdictLine};
+use candlewick_sdk::{Money, Outcome};
+
+/// Up to so many trades the interval is kept after each; after that it is after every twentieth part more.
+const EACH: u64 = 40;
+
+/// Where the edge lay after so many trades.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct EdgePoint {
+    pub(crate) trades: u64,
+    pub(crate) intervals: EdgeIntervals,
+}
+
+/// A bot's trades in figures.
+#[derive(Debug, Default)]
+pub(crate) struct BotFigures {
+    pub(crate) won: u64,
+    pub(crate) lost: u64,
+    pub(crate) drawn: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) profit: Money,
+    /// Of its trades that have settled, by their wins.
+    pub(crate) edge: Vec<EdgePoint>,
+    /// Since when its trades are those of the present bot.
+    pub(crate) first_intent: u64,
+    /// The verdict, and how much had become known of its trades then.
+    pub(crate) verdict: Option<(u64, VerdictLine)>,
+    settled: u64,
+}
+
+impl BotFigures {
+    /// How many have settled.
+    pub(crate) const fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Takes a settlement.
+    pub(crate) fn take(&mut self, outcome: Outcome, profit: Money) {
+        let count = match outcome {
+            Outcome::Won => &mut self.won,
+            Outcome::Lost => &mut self.lost,
+            Outcome::Draw => &mut self.drawn,
+            Outcome::Cancelled => &mut self.cancelled,
+        };
+        *count += 1;
+        self.profit += profit;
+        self.settled += 1;
+    }
+
+    /// Keeps the interval as it stands now, where it is time to.
+    pub(crate) fn mark(&mut self, place: usize, book: &TradeBook) {
+        let last = self.edge.last().map_or(0, |point| point.trades);
+        let own = self.won + self.lost + self.drawn;
+        if own < last + 1 + if last < EACH { 0 } else { last / 20 } {
+            return;
+        }
+        let first = self.first_intent;
+        let is_own =
+            |row: &&IntentRow| row.approved.bot().index() == place && row.approved.intent().number() >= first;
+        let sequence = edge_sequence(book.rows().iter().filter(is_own));
+        self.edge.push(EdgePoint { trades: own, intervals: EdgeIntervals::of(&sequence) });
+    }
+
+    /// Another bot has taken its name: other parameters, other code.
+    pub(crate) fn begin_anew(&mut self, verdict: &BotVerdict) {
+        let first = verdict.first_intent().number();
+        if first != self.first_intent {
+            *self = Self { first_intent: first, ..Self::default() };
+        }
+    }
+
+    /// The verdict as it stands; it is formed anew when something has become known since.
+    pub(crate) fn verdict(
+        &mut self,
+        (name, place): (&str, usize),
+        verdict: &BotVerdict,
+        book: &TradeBook,
+    ) -> VerdictLine {
+        match &self.verdict {
+            Some((settled, line)) if *settled == self.settled => line.clone(),
+            _ => {
+                let line = VerdictLine::of((name, place), verdict, book);
+                self.verdict = Some((self.settled, line.clone()));
+                line
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! What the lines of a journal have made so far: the same folds as a start's and a report's, line by line as they come.
+
+mod bot;
+mod candles;
+mod curve;
+mod day;
+mod feed;
+mod notes;
+mod tail;
+
+pub(crate) use bot::BotFigures;
+pub(crate) use candles::Level;
+use curve::Curve;
+pub(crate) use feed::Feed;
+pub(crate) use notes::Note;
+use notes::Notes;
+pub(crate) use tail::TailLine;
+
+use candlewick_engine::{
+    Action, Approved, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, RiskSettings,
+    Session, TradeBook,
+};
+use candlewick_journal::{LineKind, StoredLine};
+use candlewick_records::{
+    IntentOrigin, RecordedRun, RecordsError, SessionFold, TradeLine, VerdictLine, read_refusal,
+};
+use candlewick_sdk::{Direction, Millis, Series};
+use day::DayCount;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use tail::Tail;
+
+/// Refused signals that are kept, to be marked.
+const REFUSALS: usize = 500;
+
+/// What the journal says so far.
+pub(crate) struct Model {
+    /// The run that the Session is of: the last one.
+    pub(crate) run: RecordedRun,
+    /// How many runs there are.
+    pub(crate) runs: u64,
+    /// The limits in force.
+    pub(crate) risk: RiskSettings,
+    fold: SessionFold,
+    pub(crate) book: TradeBook,
+    origins: Vec<Option<IntentOrigin>>,
+    /// The run whose lines come now.
+    present: Option<RecordedRun>,
+    /// Intents that are not over.
+    unfinished: BTreeSet<IntentId>,
+    pub(crate) bots: Vec<BotFigures>,
+    pub(crate) curve: Curve,
+    pub(crate) feeds: Vec<Feed>,
+    pub(crate) refusals: VecDeque<Refusal>,
+    pub(crate) notes: Notes,
+    pub(crate) day: DayCount,
+    tail: Tail,
+    pub(crate) is_halted: bool,
+    pub(crate) is_suspended: bool,
+    pub(crate) wallet_read: Option<Millis>,
+    /// The last line that was taken.
+    pub(crate) last: Option<StoredLine>,
+}
+
+/// A signal that no trade followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) at: Millis,
+    pub(crate) bot: String,
+    pub(crate) series: Series,
+    pub(crate) direction: Direction,
+    pub(crate) rule: &'static str,
+}
+
+/// What a line came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Took {
+    /// It is part of what is shown.
+    Line,
+    /// A run with other bots or another balance begins: all has to be folded anew, for that one.
+    OtherRun,
+}
+
+impl Model {
+    /// Of a journal whose last run this is.
+    ///
+    /// # Errors
+    /// Its settings are those of no Session.
+    pub(crate) fn new(run: RecordedRun) -> Result<Self, RecordsError> {
+        let session = run.silent_session()?;
+        Ok(Self {
+            bots: session.bots().iter().map(|_| BotFigures::default()).collect(),
+            feeds: run.series().into_iter().map(Feed::new).collect(),
+            risk: run.settings.risk.clone(),
+            fold: SessionFold::new(session),
+            run,
+            runs: 0,
+            book: TradeBook::default(),
+            origins: Vec::new(),
+            present: None,
+            unfinished: BTreeSet::new(),
+            curve: Curve::new(),
+            refusals: VecDeque::new(),
+            notes: Notes::default(),
+            day: DayCount::default(),
+            tail: Tail::default(),
+            is_halted: false,
+            is_suspended: false,
+            wallet_read: None,
+            last: None,
+        })
+    }
+
+    /// Money, limits and verdicts as the next start would find them.
+    pub(crate) const fn session(&self) -> &Session {
+        &self.fold.session
+    }
+
+    /// The number of the last line that was taken.
+    pub(crate) fn seq(&self) -> u64 {
+        self.last.as_ref().map_or(0, |last| last.seq)
+    }
+
+    /// The last lines after this number.
+    pub(crate) fn lines_after(&self, seq: u64, most: usize) -> Vec<TailLine> {
+        self.tail.after(seq, most)
+    }
+
+    /// Takes the next line.
+    ///
+    /// # Errors
+    /// It is no entry.
+    pub(crate) fn take(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
+        if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == Took::OtherRun {
+            return Ok(Took::OtherRun);
+        }
+        let is_candle =
+            stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"");
+        if is_candle {
+            self.take_candle(&stored)?;
+        } else {
+            self.take_entry(&stored)?;
+            self.tail.push(TailLine::of(&stored));
+        }
+        self.last = Some(stored);
+        Ok(Took::Line)
+    }
+
+    fn begin_run(&mut self, stored: &StoredLine) -> Result<Took, RecordsError> {
+        let Some(run) = RecordedRun::all_of(std::slice::from_ref(stored))?.pop() else {
+            return Ok(Took::Line);
+        };
+        let is_later = run.number > self.run.number;
+        if is_later && run.settings != self.run.settings {
+            return Ok(Took::OtherRun);
+        }
+        if is_later {
+            self.run = RecordedRun::all_of(std::slice::from_ref(stored))?.pop().unwrap_or(run);
+            self.present = None;
+            self.risk = self.run.settings.risk.clone();
+        } else {
+            self.present = Some(run);
+        }
+        self.runs += 1;
+        Ok(Took::Line)
+    }
+
+    /// The run whose lines come now: an earlier one, or the last.
+    fn present(&self) -> &RecordedRun {
+        self.present.as_ref().unwrap_or(&self.run)
+    }
+
+    fn take_candle(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+        let event: Event =
+            serde_json::from_str(&stored.line.body).map_err(|error| unreadable(stored, &error))?;
+        let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(()) };
+        let of = self.present().series().get(series.index()).copied();
+        if let Some(feed) = self.feeds.iter_mut().find(|feed| Some(feed.series) == of) {
+            feed.take(&candle, origin, event.received);
+        }
+        Ok(())
+    }
+
+    fn take_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+        if stored.line.kind == LineKind::Note {
+            self.notes.take(stored, &mut self.risk);
+        }
+        let Some(recorded) = self.fold.take(stored)? else {
+            if stored.line.kind == LineKind::Run {
+                let verdicts = self.fold.session.verdicts();
+                self.bots.iter_mut().zip(verdicts).for_each(|(bot, verdict)| bot.begin_anew(verdict));
+            }
+            return Ok(());
+        };
+        self.book.recall(&recorded);
+        match &recorded {
+            Recorded::Open(approved) => self.take_open(stored, approved)?,
+            Recorded::Event(event) => self.take_event(event),
+            Recorded::Refuse => self.take_refusal(stored)?,
+            Recorded::DayOpened { start } => self.day.begin(*start),
+            Recorded::Verdict => {}
+        }
+        Ok(())
+    }
+
+    fn take_open(&mut self, stored: &StoredLine, approved: &Approved) -> Result<(), RecordsError> {
+        #[derive(Deserialize)]
+        struct Whose {
+            bot: usize,
+        }
+        let whose: Whose =
+            serde_json::from_str(&stored.line.body).map_err(|error| unreadable(stored, &error))?;
+        let run = self.present();
+        let origin = run.settings.bots.get(whose.bot).map(|bot| IntentOrigin {
+            run: run.number,
+            seq: stored.seq,
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            request_time: stored.line.received,
+            scale: run.settings.money_scale,
+        });
+        self.origins.push(origin);
+        self.unfinished.insert(approved.intent());
+        self.day.count(approved.decision_time());
+        Ok(())
+    }
+
+    fn take_event(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Control { control } => match control {
+                Control::Halt => self.is_halted = true,
+                Control::Resume => self.is_halted = false,
+                Control::Suspend => self.is_suspended = true,
+                Control::Continue => self.is_suspended = false,
+                Control::Reload => {}
+            },
+            EventKind::Balance { .. } => self.wallet_read = Some(event.received),
+            EventKind::Settled(settled) => self.take_end(settled.intent, event.at),
+            EventKind::SettledByPerson { intent, .. }
+            | EventKind::Rejected { intent, .. }
+            | EventKind::NotSent { intent } => self.take_end(*intent, event.at),
+            _ => {}
+        }
+        if self.curve.points().is_empty() {
+            self.curve.push(event.at, self.fold.session.ledger().equity());
+        }
+    }
+
+    /// An intent may be over: a trade that has settled is counted once.
+    fn take_end(&mut self, intent: IntentId, at: Millis) {
+        let Some(row) = self.book.row(intent) else { return };
+        let is_over =
+            matches!(row.state, IntentState::Settled | IntentState::Rejected | IntentState::NotSent);
+        if !is_over || !self.unfinished.remove(&intent) {
+            return;
+        }
+        let (place, profit) = (row.approved.bot().index(), row.profit);
+        if let (IntentState::Settled, Some(outcome)) = (row.state, row.outcome) {
+            self.curve.push(at, self.fold.session.ledger().equity());
+            if let Some(bot) = self.bots.get_mut(place).filter(|bot| intent.number() >= bot.first_intent) {
+                bot.take(outcome, profit);
+                bot.mark(place, &self.book);
+            }
+        }
+    }
+
+    fn take_refusal(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+        let Some(refused) = read_refusal(stored)? else { return Ok(()) };
+        let bot = self.present().settings.bots.get(refused.bot.index());
+        let refusal = bot.map(|bot| Refusal {
+            at: refused.decision_time,
+            bot: bot.name.clone(),
+            series: bot.series(),
+            direction: refused.direction,
+            rule: refused.rule.as_str(),
+        });
+        self.refusals.extend(refusal);
+        if self.refusals.len() > REFUSALS {
+            self.refusals.pop_front();
+        }
+        self.book.record_action(&Action::Refuse(refused));
+        Ok(())
+    }
+
+    /// A trade as machines read it.
+    pub(crate) fn trade(&self, row: &IntentRow) -> Option<TradeLine> {
+        let first = self.book.rows().first()?.approved.intent().number();
+        let place = usize::try_from(row.approved.intent().number() - first).ok()?;
+        Some(TradeLine::of(&self.book, (row, self.origins.get(place)?.as_ref()?)))
+    }
+
+    /// The trades and requests that are not over, oldest first.
+    pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
+        self.unfinished.iter().filter_map(|intent| self.book.row(*intent))
+    }
+
+    /// The verdict on each bot of the last run.
+    pub(crate) fn verdict_lines(&mut self) -> Vec<VerdictLine> {
+        let Self { fold, bots, book, .. } = self;
+        let (names, verdicts) = (fold.session.bots(), fold.session.verdicts());
+        let all = bots.iter_mut().zip(names).zip(verdicts).enumerate();
+        all.map(|(place, ((bot, name), verdict))| bot.verdict((name, place), verdict, book)).collect()
+    }
+
+    /// How often each rule refused, by its name.
+    pub(crate) fn refused(&self) -> BTreeMap<&'static str, u64> {
+        self.book.refused()
+    }
+}
+
+fn unreadable(stored: &StoredLine, problem: &impl ToString) -> RecordsError {
+    RecordsError::UnreadableEntry { seq: stored.seq, problem: problem.to_string() }
+}

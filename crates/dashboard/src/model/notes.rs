@@ -1,0 +1,71 @@
+//! What stands in the journal beside events and actions: findings of audits, alarms, trades that nobody explains, reloads.
+
+use candlewick_engine::{ReloadNote, Reloaded, RiskSettings};
+use candlewick_journal::StoredLine;
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use utoipa::ToSchema;
+
+/// Notes that are shown.
+const KEPT: usize = 30;
+
+/// An alarm, or what an audit found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Note {
+    /// The number of its line.
+    pub(crate) seq: u64,
+    /// Venue time, in milliseconds.
+    #[schema(value_type = i64)]
+    pub(crate) at: Millis,
+    /// `alarm`, `unexplained`, or the audit's name.
+    pub(crate) kind: String,
+    /// What it says.
+    pub(crate) text: String,
+}
+
+/// The notes so far.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// The last alarms and findings.
+    pub(crate) last: VecDeque<Note>,
+    /// How many findings there were, by audit.
+    pub(crate) findings: BTreeMap<String, u64>,
+    /// How many alarms.
+    pub(crate) alarms: u64,
+    /// The settings that were last read again.
+    pub(crate) reloaded: Option<Reloaded>,
+}
+
+impl Notes {
+    /// Takes a note; limits that were read again are in force from it on.
+    pub(crate) fn take(&mut self, stored: &StoredLine, risk: &mut RiskSettings) {
+        if let Ok(Some(note)) = ReloadNote::of_text(&stored.line.body) {
+            *risk = note.risk;
+            self.reloaded = Some(note.reloaded);
+            return;
+        }
+        let note: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+        let text = |name: &str| note[name].as_str().map(str::to_owned);
+        let (kind, text) = if let Some(alarm) = text("alarm") {
+            self.alarms += 1;
+            ("alarm".to_owned(), alarm)
+        } else if let Some(audit) = text("audit") {
+            *self.findings.entry(audit.clone()).or_default() += 1;
+            (audit, text("finding").unwrap_or_default())
+        } else if let Some(id) = text("unexplained") {
+            let what = note["second_of"].as_u64().map_or_else(
+                || "explained by no intent".to_owned(),
+                |intent| format!("a second one of intent {intent}"),
+            );
+            ("unexplained".to_owned(), format!("trade {id}: {what}"))
+        } else {
+            return;
+        };
+        self.last.push_back(Note { seq: stored.seq, at: stored.line.at, kind, text });
+        if self.last.len() > KEPT {
+            self.last.pop_front();
+        }
+    }
+}

@@ -1,0 +1,285 @@
+/* global Chart, byId, format, listen, make */
+// Puts the page together: what is told, where it is shown, and what a person asks for.
+import { clock } from "./clock.js";
+import { Connection, ask, signIn } from "./connection.js";
+import { Table } from "./lists.js";
+import { EdgeChart, EquityChart, LivePrices, LiveWindow } from "./live_charts.js";
+import { listenToOrders } from "./orders.js";
+import { PHASES, Views, set, stateOf } from "./views.js";
+
+const root = document.documentElement;
+const MOST_LINES = 400;
+const MOST_TRADES = 1000;
+
+// ---- the theme
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+const shown = { state: null, trades: new Map(), lines: new Map(), before: null, earliest: null, bot: 0, announced: null };
+const charts = { all: [], prices: null, equity: null, edge: null, window: null };
+const showTheme = () => {
+  byId("theme").textContent = isDark() ? "Light" : "Dark";
+  for (const chart of charts.all) chart.redraw();
+};
+byId("theme").addEventListener("click", () => {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  showTheme();
+});
+dark.addEventListener("change", showTheme);
+
+// ---- what is said aloud, and what is wrong
+let saidUntil = 0;
+let saying = "";
+const say = (text) => {
+  saying = text;
+  saidUntil = performance.now() + 12000;
+  set("spoken", text);
+  showBanner();
+};
+const showBanner = () => {
+  const { state } = shown;
+  const trouble = connection?.trouble();
+  const words = [];
+  if (trouble) words.push(trouble);
+  else if (state?.problem) words.push(`Nothing new is read: ${state.problem}.`);
+  else if (state?.reading) words.push(`Reading the journal: ${format.many(state.reading[0])} of ${format.many(state.reading[1])} lines.`);
+  else if (state?.phase === "not_running") words.push("No bot runs: this is what the journal holds.");
+  else if (state?.phase === "silent") words.push(`A process holds the journal and does not answer: ${state.holder ?? "unknown"}.`);
+  if (performance.now() < saidUntil) words.push(saying);
+  byId("banner").hidden = words.length === 0;
+  set("banner", words.join(" "));
+  root.dataset.old = trouble ? "yes" : "no";
+};
+
+// ---- explanations
+const tell = async (title, path) => {
+  set("told-title", title);
+  set("told-text", "Reading the journal…");
+  byId("told").showModal();
+  try {
+    set("told-text", (await ask(path)).text);
+  } catch (error) {
+    set("told-text", error.message);
+  }
+};
+const explain = (intent) => tell(`Trade ${intent}`, `/api/trades/${intent}`);
+byId("why-at").addEventListener("input", () => { shown.isAsked = true; });
+byId("why-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const at = Date.parse(`${byId("why-at").value}Z`);
+  if (Number.isFinite(at)) tell(`Why no trade at ${format.utc(at)} UTC`, `/api/why?at=${at}`);
+});
+
+// ---- trades
+const tradeTable = new Table(byId("trade-list"), "Trades", [
+  { name: "intent" }, { name: "decided, UTC" }, { name: "bot", className: "bot" }, { name: "symbol" }, { name: "direction" }, { name: "stake", className: "number" },
+  { name: "open", className: "number" }, { name: "close", className: "number" }, { name: "payout", className: "number" }, { name: "result" },
+  { name: "profit", className: "number" }, { name: "" },
+], "No trade has been decided.");
+const chartTrade = (trade) => {
+  const bot = shown.contents.bots.findIndex(({ name }) => name === trade.bot);
+  return {
+    bot, decided: trade.decision_time, opened: trade.open_time, closes: trade.close_time, closed: trade.result === null ? null : trade.close_time,
+    side: trade.direction, amount: trade.amount, open: trade.open_price, close: trade.close_price, payout: trade.payout, result: trade.result,
+    pnl: trade.pnl, reason: trade.reason, at: trade.open_time ?? trade.decision_time,
+    outcome: trade.result === null ? "open" : trade.result.toLowerCase(),
+  };
+};
+const lookAt = (trade) => {
+  const place = shown.contents.bots.findIndex(({ name }) => name === trade.bot);
+  if (place < 0 || !charts.prices) return;
+  chooseSeries(shown.contents.bots[place].series);
+  const [from, to] = [trade.decision_time, trade.close_time ?? trade.decision_time];
+  const room = Math.max(charts.prices.series.levels[0].length * 60, (to - from) * 3);
+  charts.window.show((from + to) / 2 - room / 2, (from + to) / 2 + room / 2);
+  byId("prices").scrollIntoView({ block: "start" });
+};
+const showTrades = () => {
+  const decimals = shown.state.run.money.decimals;
+  const trades = [...shown.trades.values()].sort((a, b) => b.intent_id - a.intent_id).slice(0, MOST_TRADES);
+  const price = (value) => (value === null ? "" : String(value));
+  tradeTable.show(trades.map((trade) => ({
+    key: trade.intent_id,
+    cells: [
+      { text: `#${trade.intent_id}`, press: () => explain(trade.intent_id), label: `Explain trade ${trade.intent_id}` }, format.utc(trade.decision_time), trade.bot,
+      trade.symbol, trade.direction === "BUY" ? "▲ BUY" : "▼ SELL", format.fixed(trade.amount, decimals), price(trade.open_price), price(trade.close_price),
+      trade.payout === null ? "" : `${trade.payout} %`,
+      { text: trade.result?.toLowerCase() ?? stateOf(trade, shown.state.run), className: trade.result?.toLowerCase() ?? "" },
+      { text: trade.pnl === null ? "" : format.signed(trade.pnl, decimals), className: trade.pnl > 0 ? "won" : trade.pnl < 0 ? "lost" : "" },
+      { text: "look", press: () => lookAt(trade), label: `Look at trade ${trade.intent_id} among the prices` },
+    ],
+  })));
+  byId("earlier-trades").hidden = shown.before === null || shown.trades.size >= MOST_TRADES;
+  charts.prices?.setTrades(trades.map(chartTrade).filter(({ bot }) => bot >= 0));
+};
+const fetchTrades = async (before) => {
+  const told = await ask(`/api/trades?limit=${before ? 200 : 60}${before ? `&before=${before}` : ""}`);
+  for (const trade of told.trades) shown.trades.set(trade.intent_id, trade);
+  if (before || shown.before === null) shown.before = told.before;
+  showTrades();
+};
+byId("earlier-trades").addEventListener("click", () => fetchTrades(shown.before).catch((error) => say(error.message)));
+
+// ---- the journal's lines
+const lineOf = ({ seq, kind, at, text }) => {
+  const item = document.createElement("li");
+  item.className = `kind-${kind}`;
+  for (const part of [String(seq), format.utc(at), kind, text]) make(item, "span", part);
+  return item;
+};
+const showLines = (lines) => {
+  const list = byId("lines");
+  for (const line of lines) {
+    if (shown.lines.has(line.seq)) continue;
+    const item = lineOf(line);
+    item.dataset.seq = line.seq;
+    shown.lines.set(line.seq, item);
+    const next = [...list.children].find((other) => Number(other.dataset.seq) < line.seq);
+    list.insertBefore(item, next ?? null);
+  }
+  // The newest stay; those that somebody asked for stay as well.
+  while (shown.lines.size > MOST_LINES && shown.earliest === null) {
+    shown.lines.delete(Number(list.lastElementChild.dataset.seq));
+    list.lastElementChild.remove();
+  }
+};
+byId("earlier-lines").addEventListener("click", async () => {
+  const first = shown.earliest ?? (shown.lines.size > 0 ? Math.min(...shown.lines.keys()) : null);
+  try {
+    const told = await ask(`/api/lines?limit=100${first ? `&before=${first}` : ""}`);
+    shown.earliest = told.before ?? 1;
+    byId("earlier-lines").hidden = told.before === null;
+    showLines(told.lines);
+  } catch (error) {
+    say(error.message);
+  }
+});
+
+// ---- the charts
+const chooseSeries = (number) => {
+  charts.prices.choose(number);
+  const select = byId("controls").querySelector("select");
+  if (select) select.value = String(number);
+  showTrades();
+  charts.window.changed();
+};
+const chooseBot = (place) => {
+  shown.bot = place;
+  const bot = shown.state.run.bots[place];
+  if (!bot) return;
+  set("edge-title", `Edge of ${bot.name}`);
+  set("verdict-words", bot.words ?? "");
+  charts.edge.refresh(place).catch(() => {});
+};
+const contentsOf = (run) => {
+  const series = run.feeds.map((feed) => ({ name: feed.name, decimals: feed.decimals, levels: feed.levels.map((level) => ({ ...level })) }));
+  const bots = run.bots.map(({ name, symbol, interval }) => ({ name, series: run.feeds.findIndex((feed) => feed.symbol === symbol && feed.interval === interval) }));
+  return { series, bots, money: run.money.decimals };
+};
+const makeCharts = (run) => {
+  shown.contents = contentsOf(run);
+  charts.equity = new EquityChart(byId("equity-chart"), run.money.decimals);
+  charts.edge = new EdgeChart(byId("edge-chart"));
+  charts.all = [charts.equity.chart, charts.edge.chart];
+  if (shown.contents.series.length === 0) return;
+  charts.window = new LiveWindow(0, 1);
+  charts.prices = new LivePrices(shown.contents, () => charts.window.changed(), charts.window);
+  const chart = new Chart(byId("prices-chart"), {
+    axis: { kind: "time", from: 0, to: 1, title: "" },
+    panes: [{ title: "candles and trades", height: 320, decimals: shown.contents.series[0].decimals, unit: "", layers: [{ kind: "prices" }] }],
+  }, { columns: (column) => column, prices: charts.prices, window: charts.window });
+  listen(chart);
+  charts.all.push(chart);
+  const place = byId("controls");
+  if (shown.contents.series.length > 1) {
+    const select = make(place, "select");
+    select.setAttribute("aria-label", "Prices of");
+    for (const [number, { name }] of shown.contents.series.entries()) select.add(new Option(name, String(number)));
+    select.addEventListener("change", () => chooseSeries(Number(select.value)));
+  }
+  for (const [text, label, press] of [
+    ["Newest", "The newest candles", () => charts.window.show(charts.window.max - charts.prices.series.levels[0].length * 90, charts.window.max)],
+    ["+", "Closer", () => charts.window.scale(0.4)], ["−", "Further away", () => charts.window.scale(2.5)],
+    ["←", "Earlier", () => charts.window.move(-0.5)], ["→", "Later", () => charts.window.move(0.5)],
+  ]) {
+    const button = make(place, "button", text);
+    button.type = "button";
+    button.setAttribute("aria-label", label);
+    button.addEventListener("click", press);
+  }
+  charts.window.listeners.push(() => {
+    const seen = charts.prices.bars ? ` · bars of ${format.length(charts.prices.bars.length)}` : "";
+    set("prices-status", `${charts.prices.series.name} · ${format.utc(charts.window.from)} to ${format.utc(charts.window.to)} UTC${seen}`);
+  });
+};
+const growPrices = (run) => {
+  const { series } = shown.contents;
+  const levels = run.feeds.map(({ levels }) => levels);
+  series.forEach((one, i) => one.levels.forEach((level, j) => Object.assign(level, levels[i]?.[j] ?? {})));
+  run.feeds.forEach(({ decimals }, i) => { if (series[i]) series[i].decimals = decimals; });
+  const times = series.flatMap((one) => one.levels.map(({ from }) => from)).filter((from) => from !== null);
+  if (times.length === 0) return;
+  const length = series[0].levels[0].length;
+  const closes = run.open.map(({ close_time: close }) => close ?? 0);
+  const ends = run.feeds.map(({ last_close: last }) => last ?? 0);
+  charts.window.limit === undefined || (charts.window.least = length * 10);
+  charts.window.grow(Math.min(...times), Math.max(...ends, ...closes) + length * 3, length * 90);
+};
+
+// ---- what is told
+const announce = (state, before) => {
+  if (!before) return;
+  if (before.phase !== state.phase) set("spoken", `The bot: ${PHASES[state.phase]}.`);
+  else if (state.run && before.run && state.run.settled > before.run.settled) set("spoken", `${format.plural(state.run.settled, "trade")} settled.`);
+};
+const isAnother = (before, after) => {
+  const names = (state) => JSON.stringify([state.run.feeds.map(({ name }) => name), state.run.bots.map(({ name }) => name)]);
+  return before?.run && after.run && names(before) !== names(after);
+};
+const views = new Views({ explain, choose: chooseBot });
+const onState = (state) => {
+  const before = shown.state;
+  // Other bots, or numbers of another journal: the page is drawn anew, as if it had just been opened.
+  if (isAnother(before, state) || (before?.run && state.run && state.run.seq < before.run.seq && !state.reading)) return location.reload();
+  shown.state = state;
+  views.show(state);
+  announce(state, before);
+  showBanner();
+  const { run } = state;
+  if (!run) return undefined;
+  if (!charts.equity) makeCharts(run);
+  const quiet = () => {};
+  const key = (name, value) => {
+    const text = JSON.stringify(value);
+    const isNew = shown[name] !== text;
+    shown[name] = text;
+    return isNew;
+  };
+  if (key("keyTrades", [run.intents, run.settled, run.open])) fetchTrades(null).catch(quiet);
+  if (key("keyEquity", [run.settled, state.generation])) {
+    charts.equity.refresh().catch(quiet);
+    chooseBot(shown.bot);
+  }
+  if (charts.prices && key("keyFeeds", [run.feeds.map(({ last_close: last, levels }) => [last, levels]), run.refusals, run.open])) {
+    growPrices(run);
+    charts.prices.refresh().catch(quiet);
+  }
+  if (!shown.isAsked) byId("why-at").value = new Date(Math.ceil(run.last_event / 1000) * 1000).toISOString().slice(0, 19);
+  root.dataset.ready = "yes";
+  return undefined;
+};
+
+let connection = null;
+listenToOrders(say);
+showTheme();
+try {
+  await signIn();
+} catch (error) {
+  say(error.message);
+}
+connection = new Connection({ state: onState, lines: showLines, clock: (told) => { clock.set(told); views.tick(); showBanner(); }, lost: say });
+setInterval(() => {
+  views.tick();
+  showBanner();
+}, 250);
+// For whoever drives this page.
+window.candlewick = { shown, charts, clock, connection };

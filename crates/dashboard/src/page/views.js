@@ -1,0 +1,194 @@
+/* global byId, format, make */
+// What the state says, in tiles, tables and bars. Text of others is only ever set as text.
+import { clock, left, span } from "./clock.js";
+import { Table } from "./lists.js";
+
+const SVG = "http:" + "//www.w3.org/2000/svg";
+const PHASES = {
+  trading: "opens trades", halted: "halted", suspended: "opens suspended", stopping: "stopping", silent: "does not answer", not_running: "no bot runs",
+};
+const number = "number";
+
+/** Sets a text where it is another one. */
+const set = (id, text) => {
+  const place = byId(id);
+  if (place.textContent !== text) place.textContent = text;
+};
+
+const sign = (value) => (value > 0 ? "won" : value < 0 ? "lost" : "");
+const priceOf = (value) => (value === null || value === undefined ? "" : String(value));
+
+/** Where a request stands, in words. @param {{ state: string, intent_id: number }} trade @param {{ in_doubt: number[] }} run */
+const stateOf = (trade, run) => (trade.state === "in_doubt" && !run.in_doubt.includes(trade.intent_id) ? "sent" : trade.state.replace("_", " "));
+
+class Views {
+  /** @param {{ explain: (intent: number) => void, look: (trade: object) => void }} on */
+  constructor(on) {
+    this.on = on;
+    this.tiles = new Map();
+    const table = (id, label, columns, empty) => new Table(byId(id), label, columns, empty);
+    this.open = table("open-list", "Open trades", [
+      { name: "intent" }, { name: "bot", className: "bot" }, { name: "symbol" }, { name: "direction" }, { name: "stake", className: number },
+      { name: "opened at", className: number }, { name: "payout", className: number }, { name: "state" }, { name: "closes", className: "count" },
+    ], "No trade is open.");
+    this.bots = table("bot-list", "Bots", [
+      { name: "bot" }, { name: "trades on" }, { name: "strategy" }, { name: "won", className: number }, { name: "lost", className: number },
+      { name: "win rate", className: number }, { name: "break-even", className: number }, { name: "profit", className: number }, { name: "verdict", className: "long" },
+    ], "The run has no bots.");
+    this.refusals = table("refusal-list", "Refused signals by rule", [{ name: "rule" }, { name: "times", className: number }], "No signal was refused.");
+    this.feeds = table("feed-list", "Candles by series", [
+      { name: "series" }, { name: "last close, UTC" }, { name: "age", className: number }, { name: "delay, half", className: number },
+      { name: "delay, 90 %", className: number }, { name: "live", className: number }, { name: "fetched later", className: number },
+    ], "No candle has come.");
+    this.notes = table("note-list", "Alarms and findings", [{ name: "when, UTC" }, { name: "what" }, { name: "", className: "long" }], "Nothing was found.");
+    this.troubles = table("trouble-list", "Troubles with the venue", [{ name: "between bot and venue", className: "long" }], "Nothing stands between bot and venue.");
+  }
+
+  show(state) {
+    const { run } = state;
+    document.title = `${PHASES[state.phase]} · Candlewick`;
+    byId("phase").className = `badge ${state.phase}`;
+    set("phase", PHASES[state.phase]);
+    const what = run ? [run.trading ? `${run.trading} trades` : "", `run ${run.number}`, `${format.many(run.seq)} lines`] : [];
+    set("subtitle", [state.journal, ...what, state.reason ? `“${state.reason}”` : ""].filter(Boolean).join(" · "));
+    byId("halt").hidden = state.read_only || state.phase === "halted";
+    byId("resume").hidden = state.read_only || !(state.halted || state.phase === "halted");
+    document.querySelector("main").hidden = !run;
+    document.querySelector("nav").hidden = !run;
+    if (!run) return;
+    this.state = state;
+    const { money } = run;
+    const amount = (value) => format.fixed(value, money.decimals);
+    this.tile("equity", "equity", amount(money.equity));
+    this.tile("free", "free", amount(money.free));
+    this.tile("stakes", "at stake", amount(money.open_stakes));
+    this.tile("today", "profit today", format.signed(money.profit_today, money.decimals), sign(money.profit_today));
+    this.tile("drawdown", "drawdown", `${format.fixed(money.drawdown_percent, 2)} %`);
+    this.tile("settled", "settled trades", format.many(run.settled));
+    this.tile("heard", "venue last heard", "");
+    this.tile("age", "last line", "");
+    this.showOpen(run, amount);
+    this.showBots(run);
+    this.showLimits(run, amount);
+    this.refusals.show(Object.entries(run.refusals).sort((a, b) => b[1] - a[1]).map(([rule, count]) => ({ key: rule, cells: [rule, format.many(count)] })));
+    this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.utc(at), kind, text] })));
+    this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [text] })));
+    const counts = Object.entries(run.findings).map(([audit, count]) => `${audit} ${count}`);
+    const skew = state.skew ? `The venue's clock is ${state.skew[0]} to ${state.skew[1] ?? "any"} ms ahead.` : "";
+    set("finding-counts", `${format.plural(run.alarms, "alarm")}; audits found ${counts.length > 0 ? counts.join(", ") : "nothing"}. ${skew}`);
+    this.tick();
+  }
+
+  tile(key, name, text, className = "") {
+    let tile = this.tiles.get(key);
+    if (!tile) {
+      const box = make(byId("tiles"), "div");
+      make(box, "dt", name);
+      tile = make(box, "dd");
+      tile.dataset.tile = key;
+      this.tiles.set(key, tile);
+    }
+    if (text && tile.textContent !== text) tile.textContent = text;
+    if (text) tile.className = className;
+  }
+
+  showOpen(run, amount) {
+    this.open.show(run.open.map((trade) => ({
+      key: trade.intent_id,
+      cells: [
+        { text: `#${trade.intent_id}`, press: () => this.on.explain(trade.intent_id), label: `Explain trade ${trade.intent_id}` },
+        trade.bot, trade.symbol, trade.direction === "BUY" ? "▲ BUY" : "▼ SELL", amount(trade.amount), priceOf(trade.open_price),
+        trade.payout === null ? "" : `${trade.payout} %`,
+        { text: stateOf(trade, run), className: run.in_doubt.includes(trade.intent_id) ? "lost" : "" }, this.countdown(trade),
+      ],
+    })));
+    const doubts = run.in_doubt.length;
+    const words = [doubts > 0 ? `In doubt, whether they are trades or not: ${run.in_doubt.map((intent) => `#${intent}`).join(", ")}.` : "", ...run.second_trades.map((text) => `Second trade: ${text}.`)];
+    set("doubts", words.filter(Boolean).join(" "));
+  }
+
+  countdown(trade) {
+    if (trade.close_time === null) return { text: "" };
+    const bar = document.createElement("progress");
+    bar.max = Math.max(1, trade.close_time - (trade.open_time ?? trade.decision_time));
+    bar.setAttribute("aria-label", "time passed");
+    const text = document.createElement("span");
+    text.dataset.closes = trade.close_time;
+    return { text: String(trade.close_time), parts: [bar, document.createTextNode(" "), text] };
+  }
+
+  showBots(run) {
+    const percent = (value) => (value === null ? "" : `${format.fixed(value, 1)} %`);
+    const verdicts = {
+      edge_shown: ["edge shown", "won"], edge_rejected: ["no edge", "lost"], edge_no_longer_held: ["no longer held", "lost"],
+      not_enough_trades: ["not enough trades", ""],
+    };
+    this.bots.show(run.bots.map((bot, place) => {
+      const [words, className] = verdicts[bot.verdict?.verdict] ?? ["", ""];
+      const more = bot.verdict?.about_more_trades ? `, about ${format.many(bot.verdict.about_more_trades)} more` : "";
+      return {
+        key: bot.name,
+        cells: [
+          { text: bot.name, press: () => this.on.choose(place), label: `Show the edge of ${bot.name}` }, `${bot.symbol} ${bot.interval}, ${bot.close_type}`, bot.strategy,
+          format.many(bot.won), format.many(bot.lost), percent(bot.win_rate), percent(bot.break_even),
+          { text: format.signed(bot.pnl, run.money.decimals), className: sign(bot.pnl) }, { text: words + more, className },
+        ],
+      };
+    }));
+  }
+
+  showLimits(run, amount) {
+    const units = { count: format.many, money: amount, percent: (value) => `${format.fixed(value, 1)} %` };
+    const list = byId("limit-list");
+    const text = JSON.stringify(run.limits);
+    if (this.limits === text) return;
+    this.limits = text;
+    list.replaceChildren();
+    for (const { name, title, value, most, unit } of run.limits) {
+      const share = Math.min(1, Math.max(0, value / most));
+      make(list, "dt", title).title = `risk.${name}`;
+      const bar = document.createElementNS(SVG, "svg");
+      bar.setAttribute("class", "track");
+      bar.setAttribute("viewBox", "0 0 100 6");
+      bar.setAttribute("preserveAspectRatio", "none");
+      bar.setAttribute("aria-hidden", "true");
+      const kind = share >= 1 ? "used full" : share >= 0.75 ? "used near" : "used";
+      for (const [className, width] of [["rail", 100], [kind, share * 100]]) {
+        const part = bar.appendChild(document.createElementNS(SVG, "rect"));
+        part.setAttribute("class", className);
+        part.setAttribute("width", String(width));
+        part.setAttribute("height", "6");
+      }
+      make(list, "dd", undefined, "bar").append(bar);
+      make(list, "dd", `${units[unit](value)} of ${units[unit](most)}`, number);
+    }
+  }
+
+  // What changes with time alone.
+  tick() {
+    const { state } = this;
+    if (!state) return;
+    const now = clock.venue();
+    for (const place of document.querySelectorAll("[data-closes]")) {
+      const rest = Number(place.dataset.closes) - (now ?? state.run.last_event);
+      const text = now === null ? `${format.utc(Number(place.dataset.closes))} UTC` : rest > 0 ? left(rest) : "closed, awaits its settlement";
+      if (place.textContent !== text) place.textContent = text;
+      const bar = place.parentElement.querySelector("progress");
+      bar.value = Math.max(0, bar.max - Math.max(0, rest));
+    }
+    const ago = (at) => (at === null ? "not yet" : now === null ? `${format.utc(at)} UTC` : `${span(now - at)} ago`);
+    this.tile("heard", "venue last heard", clock.now === null ? "no bot answers" : ago(clock.heard));
+    this.tile("age", "last line", ago(state.run.last_event));
+    const many = (ms) => (ms === null ? "" : `${format.many(ms)} ms`);
+    this.feeds.show(state.run.feeds.map((feed) => ({
+      key: feed.name,
+      cells: [
+        feed.name, feed.last_close === null ? "" : format.utc(feed.last_close),
+        now === null || feed.last_close === null ? { text: "" } : { text: span(now - feed.last_close), className: now - feed.last_close > 3 * feed.interval_ms ? "lost" : "" },
+        many(feed.delay_p50), many(feed.delay_p90), format.many(feed.live), format.many(feed.backfilled),
+      ],
+    })));
+  }
+}
+
+export { PHASES, Views, set, stateOf };

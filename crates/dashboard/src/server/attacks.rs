@@ -1,0 +1,362 @@
+//! What a stranger may try, over real connections.
+
+use super::Dashboard;
+use crate::settings::{DashboardSettings, Watched};
+use candlewick_journal::JournalUrl;
+use candlewick_runtime::control::ControlPaths;
+use candlewick_sdk::Registry;
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+struct Served {
+    dashboard: Dashboard,
+    folder: tempfile::TempDir,
+}
+
+/// What came back.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+fn watched(folder: &Path) -> Watched {
+    let journal = folder.join("no.db");
+    Watched {
+        journal: JournalUrl::from_path(&journal),
+        paths: ControlPaths::beside(&journal),
+        registry: Registry::default(),
+    }
+}
+
+impl Served {
+    async fn start(read_only: bool) -> Self {
+        Self::start_at("127.0.0.1:0".parse().unwrap(), read_only).await
+    }
+
+    async fn start_at(listen: SocketAddr, read_only: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let settings =
+            DashboardSettings { listen, read_only, tls_proxy: None, allow_unencrypted_network: false };
+        Self { dashboard: Dashboard::start(&settings, watched(folder.path())).await.unwrap(), folder }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.dashboard.address
+    }
+
+    /// The token of the link that the terminal shows now.
+    fn token(&self) -> String {
+        let url = self.dashboard.links.borrow().url.clone();
+        url.split_once("#token=").unwrap().1.to_owned()
+    }
+
+    /// Sends a request with these header lines, and Host.
+    async fn ask(&self, line: &str, headers: &str, body: &str) -> Answer {
+        let host = format!("host: {}\r\n", self.address());
+        self.send(line, &format!("{host}{headers}"), body).await
+    }
+
+    async fn send(&self, line: &str, headers: &str, body: &str) -> Answer {
+        let mut stream = TcpStream::connect(self.address()).await.unwrap();
+        let length = body.len();
+        let text = format!(
+            "{line} HTTP/1.1\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        // A server that refuses may close before it has read all.
+        drop(stream.write_all(text.as_bytes()).await);
+        let mut bytes = Vec::new();
+        drop(timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("an answer in time"));
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    async fn sign_in(&self, token: &str) -> Answer {
+        let headers = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
+        self.ask("POST /api/session", headers, &format!(r#"{{"token":"{token}"}}"#)).await
+    }
+
+    /// The cookie of a browser that has signed in.
+    async fn cookie(&self) -> String {
+        let answer = self.sign_in(&self.token()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let line = answer.head.lines().find(|line| line.starts_with("set-cookie: ")).unwrap();
+        assert!(
+            line.contains("httponly") && line.contains("samesite=strict") && line.contains("path=/"),
+            "{line}"
+        );
+        line["set-cookie: ".len()..].split(';').next().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn without_a_cookie_nothing_is_told_but_the_page_itself() {
+    let served = Served::start(false).await;
+    for path in [
+        "state",
+        "candles",
+        "equity",
+        "edge",
+        "trades",
+        "trades/1",
+        "lines",
+        "events",
+        "why?at=1",
+        "marks",
+        "openapi.json",
+    ] {
+        let answer = served.ask(&format!("GET /api/{path}"), "", "").await;
+        assert_eq!(answer.status, 401, "{path}: {}", answer.body);
+        assert!(answer.body.contains("open the link"), "{path}: {}", answer.body);
+    }
+    for path in ["halt", "resume"] {
+        let headers = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
+        assert_eq!(served.ask(&format!("POST /api/{path}"), headers, "{}").await.status, 401, "{path}");
+    }
+    let page = served.ask("GET /", "", "").await;
+    assert_eq!(page.status, 200);
+    assert!(
+        page.head.contains("content-security-policy: default-src 'none'; script-src 'self'"),
+        "{}",
+        page.head
+    );
+    assert!(!page.head.contains("unsafe") && page.head.contains("x-frame-options: deny"), "{}", page.head);
+    assert!(!page.body.contains(&served.token()));
+}
+
+#[tokio::test]
+async fn a_token_is_taken_once_and_only_as_it_was_shown() {
+    let served = Served::start(false).await;
+    let token = served.token();
+    for wrong in ["", "0", &token[1..], &format!("{token}0"), &"0".repeat(64)] {
+        assert_eq!(served.sign_in(wrong).await.status, 401, "{wrong}");
+    }
+    assert_eq!(served.token(), token, "a wrong one changes nothing");
+    assert_eq!(served.sign_in(&token).await.status, 200);
+    assert_eq!(served.sign_in(&token).await.status, 401, "replayed");
+    assert_ne!(served.token(), token);
+    assert_eq!(served.dashboard.links.borrow().used, 1);
+}
+
+#[tokio::test]
+async fn a_cookie_signs_in_until_the_dashboard_ends_and_at_no_other() {
+    let served = Served::start(false).await;
+    let cookie = served.cookie().await;
+    let told = served.ask("GET /api/state", &format!("cookie: a=b; {cookie}\r\n"), "").await;
+    assert_eq!(told.status, 200, "{}", told.body);
+    let state: Value = serde_json::from_str(&told.body).unwrap();
+    assert_eq!(state["phase"], "not_running");
+    for wrong in
+        [cookie.replace('=', "=0"), cookie[..cookie.len() - 1].to_owned(), "candlewick-1=".to_owned()]
+    {
+        assert_eq!(
+            served.ask("GET /api/state", &format!("cookie: {wrong}\r\n"), "").await.status,
+            401,
+            "{wrong}"
+        );
+    }
+    let address = served.address();
+    drop(served);
+    // The port is free once its listener is gone, which its task does when it is next polled.
+    let again = loop {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = DashboardSettings {
+            listen: address,
+            read_only: false,
+            tls_proxy: None,
+            allow_unencrypted_network: false,
+        };
+        match Dashboard::start(&settings, watched(folder.path())).await {
+            Ok(dashboard) => break Served { dashboard, folder },
+            Err(_) => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(
+        again.ask("GET /api/state", &format!("cookie: {cookie}\r\n"), "").await.status,
+        401,
+        "replayed"
+    );
+}
+
+#[tokio::test]
+async fn other_names_other_pages_and_requests_without_our_header_are_refused() {
+    let served = Served::start(false).await;
+    let cookie = format!("cookie: {}\r\n", served.cookie().await);
+    let (own, port) = (served.address(), served.address().port());
+    for host in [
+        "evil.example",
+        &format!("evil.example:{port}"),
+        "127.0.0.1:1",
+        &format!("127.0.0.1.evil.example:{port}"),
+    ] {
+        let answer = served.send("GET /api/state", &format!("host: {host}\r\n{cookie}"), "").await;
+        assert_eq!(answer.status, 403, "{host}: {}", answer.body);
+    }
+    let twice =
+        served.send("GET /api/state", &format!("host: {own}\r\nhost: evil.example\r\n{cookie}"), "").await;
+    assert!([400, 403].contains(&twice.status), "{}", twice.status);
+    for headers in [
+        "origin: http://evil.example\r\n".to_owned(),
+        "origin: null\r\n".to_owned(),
+        format!("origin: https://{own}\r\n"),
+        format!("origin: http://127.0.0.1:{}\r\n", port.wrapping_add(1)),
+        "sec-fetch-site: cross-site\r\n".to_owned(),
+        "sec-fetch-site: same-site\r\n".to_owned(),
+    ] {
+        assert_eq!(
+            served.ask("GET /api/state", &format!("{headers}{cookie}"), "").await.status,
+            403,
+            "{headers}"
+        );
+    }
+    let json = "content-type: application/json\r\n";
+    let bare = served.ask("POST /api/halt", &format!("{json}{cookie}"), "{}").await;
+    assert_eq!((bare.status, bare.body.contains("x-candlewick")), (403, true));
+    let form = "x-candlewick: 1\r\ncontent-type: application/x-www-form-urlencoded\r\n";
+    assert_eq!(served.ask("POST /api/halt", &format!("{form}{cookie}"), "reason=x").await.status, 415);
+    let asked_first = "origin: http://evil.example\r\naccess-control-request-method: POST\r\n";
+    let answer = served.ask("OPTIONS /api/halt", &format!("{asked_first}{cookie}"), "").await;
+    assert_eq!((answer.status, answer.head.contains("access-control")), (403, false));
+    let good = served
+        .ask(
+            "GET /api/state",
+            &format!("origin: http://{own}\r\nsec-fetch-site: same-origin\r\n{cookie}"),
+            "",
+        )
+        .await;
+    assert_eq!(good.status, 200);
+}
+
+#[tokio::test]
+async fn a_page_that_only_shows_gives_no_order() {
+    let served = Served::start(true).await;
+    let cookie = served.cookie().await;
+    let headers = format!("cookie: {cookie}\r\nx-candlewick: 1\r\ncontent-type: application/json\r\n");
+    for order in ["halt", "resume"] {
+        let answer = served.ask(&format!("POST /api/{order}"), &headers, "{}").await;
+        assert_eq!((answer.status, answer.body.contains("--read-only")), (403, true), "{}", answer.body);
+    }
+    assert_eq!(std::fs::read_dir(served.folder.path()).unwrap().count(), 0, "nothing was left there");
+}
+
+#[tokio::test]
+async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
+    let served = Served::start(false).await;
+    let cookie =
+        format!("cookie: {}\r\nx-candlewick: 1\r\ncontent-type: application/json\r\n", served.cookie().await);
+    for path in [
+        "/../../etc/passwd",
+        "/..%2f..%2fetc/passwd",
+        "/page.js/../../Cargo.toml",
+        "//etc/passwd",
+        "/api/../api/x",
+        "/%00",
+    ] {
+        let answer = served.ask(&format!("GET {path}"), &cookie, "").await;
+        assert_eq!(answer.status, 404, "{path}");
+    }
+    let answer = served.ask("GET /api/trades/..%2f1", &cookie, "").await;
+    assert_eq!(answer.status, 400);
+    let long = format!(r#"{{"reason":"{}"}}"#, "x".repeat(20_000));
+    assert_eq!(served.ask("POST /api/halt", &cookie, &long).await.status, 413);
+    let claimed = served
+        .send(
+            "POST /api/halt",
+            &format!("host: {}\r\n{cookie}transfer-encoding: chunked\r\n", served.address()),
+            "zz",
+        )
+        .await;
+    assert!([0, 400].contains(&claimed.status), "{}", claimed.status);
+    let head = format!("x-long: {}\r\n{cookie}", "x".repeat(100_000));
+    let answer = served.ask("GET /api/state", &head, "").await;
+    assert!([0, 431].contains(&answer.status), "{}", answer.status);
+    assert_eq!(served.ask("GET /api/state", &cookie, "").await.status, 200, "it goes on");
+}
+
+#[tokio::test]
+async fn a_thousand_idle_connections_keep_nobody_out() {
+    let served = Served::start(false).await;
+    let cookie = format!("cookie: {}\r\n", served.cookie().await);
+    // One who is signed in keeps his connection.
+    let mut stream = TcpStream::connect(served.address()).await.unwrap();
+    let events = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\n{cookie}\r\n", served.address());
+    stream.write_all(events.as_bytes()).await.unwrap();
+    let mut bytes = [0; 512];
+    assert!(timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap() > 0);
+    let mut idle = Vec::new();
+    for number in 0..1_000 {
+        // The system may be out of places as well: then there are as many as it has.
+        let Ok(Ok(mut other)) = timeout(PATIENCE, TcpStream::connect(served.address())).await else { break };
+        if number % 2 == 0 {
+            drop(other.write_all(b"GET / HTTP/1.1\r\nx:").await);
+        }
+        idle.push(other);
+    }
+    assert!(idle.len() > 200, "{}", idle.len());
+    assert_eq!(served.ask("GET /api/state", &cookie, "").await.status, 200);
+    // The clock goes on to be told to him.
+    let mut told = String::new();
+    while told.matches("event: clock").count() < 2 {
+        let length = timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap();
+        assert!(length > 0, "it ended after {told}");
+        told.push_str(&String::from_utf8_lossy(&bytes[..length]));
+    }
+}
+
+#[tokio::test]
+async fn a_secret_is_in_no_answer_and_the_document_names_every_route() {
+    let served = Served::start(false).await;
+    let cookie = served.cookie().await;
+    let headers = format!("cookie: {cookie}\r\n");
+    let (name, secret) = cookie.split_once('=').unwrap();
+    for path in ["/", "/page.js", "/api/state", "/api/openapi.json", "/api/lines", "/api/trades"] {
+        let answer = served.ask(&format!("GET {path}"), &headers, "").await;
+        assert!(!answer.body.contains(secret) && !answer.body.contains(name), "{path}");
+        assert!(!answer.body.contains(&served.token()), "{path}");
+    }
+    let document = served.ask("GET /api/openapi.json", &headers, "").await;
+    let document: Value = serde_json::from_str(&document.body).unwrap();
+    let mut paths: Vec<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    paths.sort_unstable();
+    let expected = [
+        "/api/candles",
+        "/api/edge",
+        "/api/equity",
+        "/api/events",
+        "/api/halt",
+        "/api/lines",
+        "/api/marks",
+        "/api/resume",
+        "/api/session",
+        "/api/state",
+        "/api/trades",
+        "/api/trades/{intent}",
+        "/api/why",
+    ];
+    assert_eq!(paths, expected);
+}
+
+#[tokio::test]
+async fn a_journal_that_is_not_there_yet_is_waited_for() {
+    let served = Served::start(false).await;
+    let headers = format!("cookie: {}\r\n", served.cookie().await);
+    let told = loop {
+        let state: Value =
+            serde_json::from_str(&served.ask("GET /api/state", &headers, "").await.body).unwrap();
+        if state["problem"].is_string() {
+            break state;
+        }
+    };
+    assert_eq!(told["problem"], "there is no journal yet");
+    assert_eq!(told["run"], Value::Null);
+    assert_eq!(served.ask("GET /api/equity", &headers, "").await.status, 503);
+}

@@ -1,0 +1,130 @@
+//! Connections: a limited number of them, with deadlines. Who is signed in keeps his place, others make room.
+
+use super::stalled::WithDeadline;
+use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+/// The limits of a server.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Connections at once.
+    pub(crate) connections: usize,
+    /// How long the head of a request may take, and how long a connection may rest before one.
+    pub(crate) head: Duration,
+    /// How long an answer may wait for a reader.
+    pub(crate) stall: Duration,
+}
+
+/// Those of every dashboard.
+pub(crate) const LIMITS: Limits =
+    Limits { connections: 64, head: Duration::from_secs(10), stall: Duration::from_secs(20) };
+
+/// The longest head of a request, in bytes.
+const MAX_HEAD: usize = 16 * 1_024;
+/// How long to wait when no connection can be accepted, as when the process has no more files.
+const REST: Duration = Duration::from_millis(100);
+
+/// A connection's place among the others.
+pub(crate) struct Place {
+    /// Whether a request came by it that was signed in.
+    is_known: AtomicBool,
+    leave: CancellationToken,
+}
+
+impl Place {
+    /// It is somebody's who is signed in: it makes no room for others.
+    pub(crate) fn keep(&self) {
+        self.is_known.store(true, Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+struct Places(Mutex<VecDeque<Arc<Place>>>);
+
+impl Places {
+    /// A place, for which the oldest that nobody is signed in by makes room; none where all are somebody's.
+    fn take(&self, most: usize) -> Option<Arc<Place>> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= most {
+            let oldest = open.iter().position(|place| !place.is_known.load(Ordering::Relaxed))?;
+            if let Some(place) = open.remove(oldest) {
+                place.leave.cancel();
+            }
+        }
+        let place = Arc::new(Place { is_known: AtomicBool::new(false), leave: CancellationToken::new() });
+        open.push_back(Arc::clone(&place));
+        Some(place)
+    }
+
+    fn free(&self, place: &Arc<Place>) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|other| !Arc::ptr_eq(other, place));
+    }
+}
+
+/// Serves for ever.
+pub(crate) async fn serve(listener: TcpListener, router: Router, limits: Limits) {
+    let places = Arc::new(Places::default());
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(REST).await;
+            continue;
+        };
+        let Some(place) = places.take(limits.connections) else { continue };
+        let (router, places) = (router.clone(), Arc::clone(&places));
+        tokio::spawn(async move {
+            let leave = place.leave.clone();
+            tokio::select! {
+                () = connection(stream, router, Arc::clone(&place), limits) => {}
+                () = leave.cancelled() => {}
+            }
+            places.free(&place);
+        });
+    }
+}
+
+/// The routes of one connection: each request knows its place.
+struct Placed {
+    routes: TowerToHyperService<Router>,
+    place: Arc<Place>,
+}
+
+impl Service<Request<Incoming>> for Placed {
+    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(Arc::clone(&self.place));
+        self.routes.call(request)
+    }
+}
+
+async fn connection(stream: TcpStream, router: Router, place: Arc<Place>, limits: Limits) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "no TCP_NODELAY");
+    }
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(
+            TokioIo::new(WithDeadline::new(stream, limits.stall)),
+            Placed { routes: TowerToHyperService::new(router), place },
+        )
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection ended");
+    }
+}

@@ -1,0 +1,227 @@
+//! What the page shows, part by part. Every answer is bounded.
+
+use super::Serving;
+use super::failure::Failure;
+use crate::model::{Feed, Model, TailLine};
+use crate::view::{
+    Bars, EdgeCurve, EquityCurve, Lines, Mark, Problem, State as View, Trades, bars_of, edge_curve,
+    equity_curve, marks_of, trades_of,
+};
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use candlewick_journal::Reader;
+use candlewick_records::RecordsError;
+use candlewick_records::explain::{read_moment, read_trade};
+use candlewick_sdk::{Millis, Symbol};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use utoipa::IntoParams;
+
+/// Trades or lines in one answer.
+const MOST: usize = 200;
+/// How long an explanation may take: it reads the journal from its first line.
+const PATIENCE: Duration = Duration::from_secs(50);
+
+/// Which candles.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct Series {
+    /// The place of the series among the feeds.
+    #[serde(default, rename = "series")]
+    place: usize,
+    /// The level, 0 is the finest.
+    #[serde(default)]
+    level: usize,
+    /// Only bars that begin at this time or later.
+    #[serde(default)]
+    from: i64,
+}
+
+/// Which page.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct Page {
+    /// Only what has a smaller number.
+    before: Option<u64>,
+    /// At most so many, and 200.
+    limit: Option<usize>,
+    /// Only of the bot with this name.
+    bot: Option<String>,
+}
+
+/// Which bot.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct Whose {
+    /// Its place among the bots.
+    #[serde(default)]
+    bot: usize,
+}
+
+/// Which moment.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct Moment {
+    /// Venue time, in milliseconds.
+    at: i64,
+    /// Only bots on this symbol.
+    symbol: Option<String>,
+}
+
+type Shown = State<Arc<Serving>>;
+
+/// How everything stands.
+#[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 401, body = Problem)))]
+pub(crate) async fn state(State(serving): Shown) -> Response {
+    ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
+}
+
+fn of_model<T>(serving: &Serving, read: impl FnOnce(&Model) -> Option<T>) -> Result<Json<T>, Failure> {
+    let known = serving.shared.known();
+    let model = known.model.as_ref().ok_or_else(Failure::not_yet)?;
+    read(model).map(Json).ok_or_else(|| Failure::not_found("the journal has no such thing"))
+}
+
+fn feed(model: &Model, place: usize) -> Option<&Feed> {
+    model.feeds.get(place)
+}
+
+/// Candles of a series, thinned by level.
+#[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 200, body = Bars), (status = 404, body = Problem)))]
+pub(crate) async fn candles(
+    State(serving): Shown,
+    Query(asked): Query<Series>,
+) -> Result<Json<Bars>, Failure> {
+    of_model(&serving, |model| bars_of(feed(model, asked.place)?, asked.level, Millis::new(asked.from)))
+}
+
+/// The signals on a series that were refused lately.
+#[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
+pub(crate) async fn marks(
+    State(serving): Shown,
+    Query(asked): Query<Series>,
+) -> Result<Json<Vec<Mark>>, Failure> {
+    of_model(&serving, |model| Some(marks_of(model, feed(model, asked.place)?.series)))
+}
+
+/// Equity over time.
+#[utoipa::path(get, path = "/api/equity", responses((status = 200, body = EquityCurve)))]
+pub(crate) async fn equity(State(serving): Shown) -> Result<Json<EquityCurve>, Failure> {
+    of_model(&serving, |model| Some(equity_curve(model)))
+}
+
+/// A bot's edge over its trades.
+#[utoipa::path(get, path = "/api/edge", params(Whose), responses((status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
+pub(crate) async fn edge(
+    State(serving): Shown,
+    Query(asked): Query<Whose>,
+) -> Result<Json<EdgeCurve>, Failure> {
+    of_model(&serving, |model| model.bots.get(asked.bot).map(edge_curve))
+}
+
+/// Trades and requests, newest first.
+#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 200, body = Trades)))]
+pub(crate) async fn trades(
+    State(serving): Shown,
+    Query(asked): Query<Page>,
+) -> Result<Json<Trades>, Failure> {
+    let most = asked.limit.unwrap_or(50).clamp(1, MOST);
+    of_model(&serving, |model| {
+        Some(trades_of(model, asked.before.unwrap_or(u64::MAX), most, asked.bot.as_deref()))
+    })
+}
+
+/// The journal's lines, newest first, read from where they stand.
+#[utoipa::path(get, path = "/api/lines", params(Page), responses((status = 200, body = Lines), (status = 502, body = Problem)))]
+pub(crate) async fn lines(State(serving): Shown, Query(asked): Query<Page>) -> Result<Json<Lines>, Failure> {
+    let most = asked.limit.unwrap_or(100).clamp(1, MOST);
+    let end = asked.before.unwrap_or(u64::MAX).min(serving.shared.clock().seq.saturating_add(1)).max(1);
+    let first = end.saturating_sub(most as u64).max(1);
+    let mut reader =
+        Reader::open(&serving.shared.watched.journal).await.map_err(|error| failed(&error.into()))?;
+    let read = reader
+        .lines(first, u32::try_from(end - first).unwrap_or(u32::MAX))
+        .await
+        .map_err(|error| failed(&error.into()))?;
+    reader.close().await;
+    let lines = read.iter().rev().map(TailLine::of).collect();
+    Ok(Json(Lines { lines, before: Some(first).filter(|first| *first > 1) }))
+}
+
+/// All about one trade, as `candlewick explain` says it: as JSON, and in words under `text`.
+#[utoipa::path(
+    get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the intent")),
+    responses((status = 200, body = Object), (status = 404, body = Problem))
+)]
+pub(crate) async fn explanation(
+    State(serving): Shown,
+    Path(intent): Path<u64>,
+) -> Result<Json<Value>, Failure> {
+    let name = intent.to_string();
+    reading(serving, Asked::Trade(name)).await
+}
+
+/// Why no trade was opened at a moment, as `candlewick why` says it.
+#[utoipa::path(
+    get, path = "/api/why", params(Moment),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
+)]
+pub(crate) async fn why(State(serving): Shown, Query(asked): Query<Moment>) -> Result<Json<Value>, Failure> {
+    let symbol =
+        asked.symbol.as_deref().filter(|symbol| !symbol.is_empty()).map(str::parse::<Symbol>).transpose();
+    let symbol = symbol.map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
+    reading(serving, Asked::Moment(Millis::new(asked.at), symbol)).await
+}
+
+/// What takes all of the journal to answer.
+enum Asked {
+    Trade(String),
+    Moment(Millis, Option<Symbol>),
+}
+
+fn told<T: Serialize + ToString>(read: &T) -> Value {
+    json!({ "text": read.to_string(), "data": json!(read) })
+}
+
+/// Reads all of the journal, one request at a time, on a thread of its own: the page goes on meanwhile.
+async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Failure> {
+    let one = Arc::clone(&serving.explaining).lock_owned().await;
+    let reading = tokio::task::spawn_blocking(move || {
+        let _one = one;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+        let read = async { tokio::time::timeout(PATIENCE, read(&serving, asked)).await };
+        match runtime.block_on(read) {
+            Ok(Ok(read)) => Ok(Json(read)),
+            Ok(Err(error)) => Err(failed(&error)),
+            Err(_) => Err(Failure::new(
+                StatusCode::GATEWAY_TIMEOUT,
+                "this takes too long, because the journal is large: `candlewick explain` takes the time",
+            )),
+        }
+    });
+    reading
+        .await
+        .unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
+}
+
+async fn read(serving: &Serving, asked: Asked) -> Result<Value, RecordsError> {
+    let watched = &serving.shared.watched;
+    let mut reader = Reader::open(&watched.journal).await?;
+    let read = match asked {
+        Asked::Trade(name) => told(&read_trade(&mut reader, &name, &watched.registry).await?),
+        Asked::Moment(at, symbol) => told(&read_moment(&mut reader, at, symbol).await?),
+    };
+    reader.close().await;
+    Ok(read)
+}
+
+fn failed(error: &RecordsError) -> Failure {
+    let status = match error {
+        RecordsError::UnknownTrade { .. } | RecordsError::NoRun => StatusCode::NOT_FOUND,
+        _ => StatusCode::BAD_GATEWAY,
+    };
+    Failure::new(status, error.to_string())
+}

@@ -1,0 +1,107 @@
+//! What changes, as server-sent events: the state whenever it is another, the lines of the journal as they come, and the clock.
+
+use super::Serving;
+use crate::watch::Shared;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, Sse};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// The clock comes at least so often: whoever hears nothing for longer has lost the connection.
+const PACE: Duration = Duration::from_secs(2);
+/// The state is told at most so often.
+const LEAST: Duration = Duration::from_millis(200);
+/// Lines in one event.
+const MOST: usize = 100;
+
+/// What one browser has been told.
+struct Told {
+    shared: Arc<Shared>,
+    changes: watch::Receiver<u64>,
+    /// The last line.
+    seq: u64,
+    waiting: VecDeque<Event>,
+    is_first: bool,
+}
+
+/// The state, the journal's lines and the clock, as they change. Events are numbered by the last line that they tell of: with the
+/// `Last-Event-ID` of such a one only what came after it is told.
+#[utoipa::path(
+    get, path = "/api/events",
+    params(("last-event-id" = Option<String>, Header, description = "The last event that was received")),
+    responses((status = 200, description = "`state`, `lines` and `clock` events", content_type = "text/event-stream", body = String))
+)]
+pub(crate) async fn events(
+    State(serving): State<Arc<Serving>>,
+    headers: HeaderMap,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let shared = Arc::clone(&serving.shared);
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let seq = last.and_then(|id| after(id, &shared.generation)).unwrap_or(0);
+    let changes = shared.changes();
+    let told = Told { shared, changes, seq, waiting: VecDeque::new(), is_first: true };
+    Sse::new(unfold(told, |mut told| async move {
+        let event = told.next().await;
+        Some((Ok(event), told))
+    }))
+}
+
+/// The line after which another connection goes on; none where the number is of another start.
+fn after(id: &str, generation: &str) -> Option<u64> {
+    let (start, seq) = id.split_once('-')?;
+    (start == generation).then(|| seq.parse().ok())?
+}
+
+impl Told {
+    async fn next(&mut self) -> Event {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return event;
+            }
+            let is_news = if std::mem::take(&mut self.is_first) {
+                true
+            } else {
+                tokio::time::sleep(LEAST).await;
+                let news = tokio::time::timeout(PACE, self.changes.changed()).await;
+                matches!(news, Ok(Ok(())))
+            };
+            self.tell(is_news);
+        }
+    }
+
+    fn tell(&mut self, is_news: bool) {
+        if is_news {
+            self.changes.mark_unchanged();
+            // The newest alone: whoever reads slowly is not told what no longer holds.
+            self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
+            let (lines, seq) = self.shared.lines_after(self.seq, MOST);
+            self.seq = seq;
+            if !lines.is_empty() {
+                let text = serde_json::to_string(&lines).unwrap_or_else(|_| "[]".to_owned());
+                let id = format!("{}-{seq}", self.shared.generation);
+                self.waiting.push_back(Event::default().event("lines").id(id).data(text));
+            }
+        }
+        let clock = serde_json::to_string(&self.shared.clock()).unwrap_or_else(|_| "{}".to_owned());
+        self.waiting.push_back(Event::default().event("clock").data(clock));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_another_start_means_nothing() {
+        assert_eq!(after("ab12-77", "ab12"), Some(77));
+        for id in ["ab13-77", "77", "", "ab12-", "ab12--1", "ab12-18446744073709551616"] {
+            assert_eq!(after(id, "ab12"), None, "{id}");
+        }
+    }
+}

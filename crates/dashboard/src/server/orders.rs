@@ -1,0 +1,103 @@
+//! What a browser may have done: sign in, halt, resume. Nothing that opens a trade.
+
+use super::Serving;
+use super::failure::Failure;
+use crate::error::sentence;
+use crate::view::{Ordered, Problem, Reason, SignIn, SignedIn};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::SET_COOKIE;
+use axum::response::{IntoResponse, Response};
+use candlewick_app::AppError;
+use candlewick_app::control::{Halted, Resumed, describe, halt as halt_bot, resume as resume_bot};
+use std::sync::Arc;
+
+/// Takes the token of the link in the terminal, once, for a cookie.
+#[utoipa::path(
+    post, path = "/api/session", request_body = SignIn,
+    responses(
+        (status = 200, description = "The cookie is set", body = SignedIn),
+        (status = 401, description = "The token is none, or was taken before", body = Problem),
+    )
+)]
+pub(crate) async fn sign_in(State(serving): State<Arc<Serving>>, Json(asked): Json<SignIn>) -> Response {
+    match serving.sessions.exchange(&asked.token) {
+        Ok(Some(cookie)) => ([(SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response(),
+        Ok(None) => {
+            let problem = "this link was used before, or is of an earlier start: the dashboard's terminal shows the present one";
+            Failure::new(StatusCode::UNAUTHORIZED, problem).into_response()
+        }
+        Err(error) => Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+/// Halts the bot, as `candlewick halt` does: no more opens until somebody resumes.
+#[utoipa::path(
+    post, path = "/api/halt", request_body = Reason,
+    responses(
+        (status = 200, description = "It is halted", body = Ordered),
+        (status = 403, description = "The dashboard only shows", body = Problem),
+        (status = 502, description = "The order was refused or not confirmed", body = Problem),
+    )
+)]
+pub(crate) async fn halt(
+    State(serving): State<Arc<Serving>>,
+    Json(asked): Json<Reason>,
+) -> Result<Json<Ordered>, Failure> {
+    may_order(&serving)?;
+    let _one = serving.ordering.lock().await;
+    let watched = &serving.shared.watched;
+    let reason = if asked.reason.trim().is_empty() { "ordered on the page" } else { asked.reason.trim() };
+    let halted = halt_bot(&watched.paths, &watched.journal, reason).await;
+    serving.shared.ask_soon();
+    let text = match halted.map_err(|error| refused(&error))? {
+        Halted::ByOrder(state) => describe(&state),
+        Halted::ByFile(_) => "No bot runs: one that starts on this journal opens no trade until somebody resumes.".to_owned(),
+        Halted::ByJournal { .. } => {
+            "No bot runs: an order in the journal halts one that starts on it. The HALT file could not be made.".to_owned()
+        }
+        Halted::Unconfirmed { error, .. } => {
+            let text = format!("{}; the HALT file is there now, and a bot that looks for it halts within a second", sentence(&error));
+            return Err(Failure::new(StatusCode::BAD_GATEWAY, text));
+        }
+    };
+    Ok(Json(Ordered { text }))
+}
+
+/// Lets the bot open trades again, as `candlewick resume` does.
+#[utoipa::path(
+    post, path = "/api/resume",
+    responses(
+        (status = 200, description = "It may open trades again", body = Ordered),
+        (status = 403, description = "The dashboard only shows", body = Problem),
+        (status = 502, description = "The order was refused or not confirmed", body = Problem),
+    )
+)]
+pub(crate) async fn resume(State(serving): State<Arc<Serving>>) -> Result<Json<Ordered>, Failure> {
+    may_order(&serving)?;
+    let _one = serving.ordering.lock().await;
+    let watched = &serving.shared.watched;
+    let resumed = resume_bot(&watched.paths, &watched.journal).await;
+    serving.shared.ask_soon();
+    let text = match resumed.map_err(|error| refused(&error))? {
+        Resumed::ByOrder { state, .. } => describe(&state),
+        Resumed::TakenBack { .. } => "No bot runs: the next one on this journal opens trades.".to_owned(),
+        Resumed::NothingToResume => "No bot runs, and nothing would halt the next one.".to_owned(),
+    };
+    Ok(Json(Ordered { text }))
+}
+
+fn may_order(serving: &Serving) -> Result<(), Failure> {
+    if serving.shared.read_only {
+        return Err(Failure::new(
+            StatusCode::FORBIDDEN,
+            "this dashboard only shows: it was started with --read-only",
+        ));
+    }
+    Ok(())
+}
+
+fn refused(error: &AppError) -> Failure {
+    Failure::new(StatusCode::BAD_GATEWAY, sentence(error))
+}

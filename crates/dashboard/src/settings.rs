@@ -1,0 +1,68 @@
+//! Where a dashboard is served, to whom, and what it shows.
+
+use crate::error::DashboardError;
+use candlewick_journal::JournalUrl;
+use candlewick_runtime::control::ControlPaths;
+use candlewick_sdk::Registry;
+use std::net::SocketAddr;
+
+/// Where a dashboard is served, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DashboardSettings {
+    /// Where it listens; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Whether halt and resume are refused.
+    pub read_only: bool,
+    /// The name under which a proxy with TLS serves it.
+    pub tls_proxy: Option<String>,
+    /// Whether it may listen where others can reach it without encryption.
+    pub allow_unencrypted_network: bool,
+}
+
+impl DashboardSettings {
+    /// Whether it may be served so.
+    ///
+    /// # Errors
+    /// An address that others can reach unencrypted, without being told so; a proxy's name that is none.
+    pub fn check(&self) -> Result<(), DashboardError> {
+        if let Some(name) = &self.tls_proxy {
+            let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-.:".contains(letter);
+            if name.is_empty() || !name.chars().all(is_name) {
+                return Err(DashboardError::NoHostName { name: name.clone() });
+            }
+        }
+        if !self.listen.ip().is_loopback() && !self.allow_unencrypted_network {
+            return Err(DashboardError::OpenToNetwork { address: self.listen });
+        }
+        Ok(())
+    }
+}
+
+/// What a dashboard shows: a journal, and the bot that takes orders there.
+pub struct Watched {
+    /// The journal. It may come into being later.
+    pub journal: JournalUrl,
+    /// Where its bot takes orders.
+    pub paths: ControlPaths,
+    /// The strategies that the program knows: a trade is explained with the indicators of its own.
+    pub registry: Registry,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(listen: &str, tls_proxy: Option<&str>, allow_unencrypted_network: bool) -> bool {
+        let (listen, tls_proxy) = (listen.parse().unwrap(), tls_proxy.map(str::to_owned));
+        DashboardSettings { listen, read_only: false, tls_proxy, allow_unencrypted_network }.check().is_ok()
+    }
+
+    #[test]
+    fn who_wants_to_be_reached_by_others_unencrypted_has_to_say_so() {
+        assert!(check("127.0.0.1:0", None, false) && check("[::1]:80", None, false));
+        assert!(!check("0.0.0.0:80", None, false) && !check("192.168.0.2:80", None, false));
+        assert!(!check("[::]:80", Some("bot.example.org"), false), "the proxy is not the only way there");
+        assert!(check("0.0.0.0:80", None, true) && check("127.0.0.1:80", Some("bot.example.org"), false));
+        assert!(!check("127.0.0.1:80", Some("a b"), false) && !check("127.0.0.1:80", Some(""), false));
+    }
+}

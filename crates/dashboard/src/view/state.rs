@@ -1,0 +1,309 @@
+//! How everything stands: the whole of what the page shows but for its curves, lists and candles.
+
+use super::limits::{Limit, limits_of};
+use crate::model::{Feed, Model, Note};
+use crate::watch::{Known, Shared};
+use candlewick_engine::{IntentState, Reloaded};
+use candlewick_records::{TradeLine, TradingMode, VerdictLine};
+use candlewick_runtime::control::Phase;
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// How everything stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct State {
+    /// The name of this start of the dashboard.
+    generation: String,
+    /// Whether halt and resume are refused.
+    read_only: bool,
+    /// Where the journal is.
+    journal: String,
+    /// Why nothing new is read; null where all is well.
+    problem: Option<String>,
+    /// Lines read and lines there are, while an old journal is read.
+    reading: Option<(u64, u64)>,
+    /// What the bot does with signals: `trading`, `halted`, `suspended`, `stopping`; `silent` where a process holds the
+    /// journal and does not answer, `not_running` where none does.
+    phase: &'static str,
+    /// Why, where somebody said so.
+    reason: Option<String>,
+    /// Whether a person halted opens, and nobody has resumed since.
+    halted: bool,
+    /// Which process holds the journal.
+    holder: Option<String>,
+    /// What stands between the bot and its venue, in words.
+    troubles: Vec<String>,
+    /// How far the venue's clock is ahead of the machine's, at least and at most, in milliseconds.
+    #[schema(value_type = Option<Vec<i64>>)]
+    skew: Option<(Millis, Option<Millis>)>,
+    /// What the journal holds; null before it has been read.
+    run: Option<Run>,
+}
+
+/// What the journal holds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Run {
+    /// The number of the last run, and how many there are.
+    number: u64,
+    runs: u64,
+    /// When it began, in milliseconds of venue time.
+    #[schema(value_type = i64)]
+    began: Millis,
+    /// `demo`, `real`, `paper` or `sandbox`: what its trades are worth.
+    #[schema(value_type = Option<String>)]
+    trading: Option<TradingMode>,
+    /// The number of the last line, and when it arrived.
+    seq: u64,
+    #[schema(value_type = i64)]
+    last_event: Millis,
+    money: Money,
+    /// Trades and requests that are not over, with the keys of `candlewick trades --json`.
+    #[schema(value_type = Vec<Object>)]
+    open: Vec<TradeLine>,
+    /// Numbers of those that may or may not be trades.
+    in_doubt: Vec<u64>,
+    /// Second trades of requests that the venue has.
+    second_trades: Vec<String>,
+    bots: Vec<Bot>,
+    limits: Vec<Limit>,
+    /// How often each rule refused.
+    refusals: BTreeMap<&'static str, u64>,
+    feeds: Vec<FeedLine>,
+    /// How often each audit found something.
+    findings: BTreeMap<String, u64>,
+    alarms: u64,
+    /// The last alarms and findings, oldest first.
+    notes: Vec<Note>,
+    /// When and how settings were last read again.
+    #[schema(value_type = Option<Object>)]
+    reloaded: Option<Reloaded>,
+    /// Trades that have settled, of all bots.
+    settled: u64,
+    /// All intents so far.
+    intents: usize,
+}
+
+/// Whose money is where, in the wallet's currency.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Money {
+    /// How many decimals the wallet keeps.
+    decimals: u32,
+    free: f64,
+    open_stakes: f64,
+    equity: f64,
+    /// The highest equity so far, or since the last resume.
+    peak: f64,
+    /// How far equity is below it, in percent.
+    drawdown_percent: f64,
+    profit_today: f64,
+    loss_streak: u32,
+    /// What the wallet held when it was last read, and when that was.
+    wallet: Option<f64>,
+    #[schema(value_type = Option<i64>)]
+    wallet_read: Option<Millis>,
+}
+
+/// A bot and its figures.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Bot {
+    name: String,
+    symbol: String,
+    interval: String,
+    strategy: String,
+    close_type: String,
+    won: u64,
+    lost: u64,
+    draw: u64,
+    cancelled: u64,
+    pnl: f64,
+    /// In percent of those won and lost; null without one.
+    win_rate: Option<f64>,
+    /// The win rate at which the payout last seen breaks even, in percent.
+    break_even: Option<f64>,
+    open: usize,
+    /// With the keys of `verdicts` of `candlewick status --json`.
+    #[schema(value_type = Object)]
+    verdict: Option<VerdictLine>,
+    /// The verdict in a sentence.
+    words: Option<String>,
+}
+
+/// The candles of a series, and how they come.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FeedLine {
+    /// The pair and the candles' length.
+    name: String,
+    symbol: String,
+    interval: String,
+    #[schema(value_type = i64)]
+    interval_ms: Millis,
+    decimals: usize,
+    /// Venue time at which the last candle closed, and at which it was here.
+    #[schema(value_type = Option<i64>)]
+    last_close: Option<Millis>,
+    #[schema(value_type = Option<i64>)]
+    last_received: Option<Millis>,
+    live: u64,
+    backfilled: u64,
+    /// From a close until the candle was here, half and 90 % of the last 200.
+    #[schema(value_type = Option<i64>)]
+    delay_p50: Option<Millis>,
+    #[schema(value_type = Option<i64>)]
+    delay_p90: Option<Millis>,
+    /// What can be asked for: how long a bar is and how many there are, from the finest level on.
+    levels: Vec<LevelLine>,
+}
+
+/// A level of candles.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LevelLine {
+    #[schema(value_type = i64)]
+    length: Millis,
+    count: usize,
+    /// When the first bar begins.
+    #[schema(value_type = Option<i64>)]
+    from: Option<Millis>,
+    /// Whether no earlier bar was left out.
+    whole: bool,
+}
+
+/// How everything stands now.
+pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
+    let bot = known.bot.as_ref();
+    let phase = match bot.map(|bot| bot.phase) {
+        Some(Phase::Trading) => "trading",
+        Some(Phase::Halted) => "halted",
+        Some(Phase::Suspended) => "suspended",
+        Some(Phase::Stopping) => "stopping",
+        None if known.is_held => "silent",
+        None => "not_running",
+    };
+    let now = bot.map(|bot| bot.at);
+    State {
+        generation: shared.generation.clone(),
+        read_only: shared.read_only,
+        journal: shared.watched.journal.to_string(),
+        problem: known.problem.clone(),
+        reading: known.reading,
+        phase,
+        reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
+        halted: known.model.as_ref().is_some_and(|model| model.is_halted),
+        holder: known.holder.clone().filter(|_| known.is_held),
+        troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
+        skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
+        run: known.model.as_mut().map(|model| run_of(model, now)),
+    }
+}
+
+fn run_of(model: &mut Model, now: Option<Millis>) -> Run {
+    let last_event = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+    let bots = bots_of(model);
+    let model = &*model;
+    let trading = model.run.trading;
+    let seconds = model.session().second_trades().iter();
+    let doubts = model.unfinished().filter(|row| row.state == IntentState::InDoubt);
+    Run {
+        number: model.run.number,
+        runs: model.runs,
+        began: model.run.began,
+        trading,
+        seq: model.seq(),
+        last_event,
+        money: money_of(model),
+        open: model.unfinished().filter_map(|row| model.trade(row)).collect(),
+        in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
+        second_trades: seconds
+            .map(|second| {
+                format!("{}, a second one of intent {}", second.venue_id.as_str(), second.intent.number())
+            })
+            .collect(),
+        bots,
+        limits: limits_of(model, now.unwrap_or(last_event)),
+        refusals: model.refused(),
+        feeds: model.feeds.iter().map(feed_line).collect(),
+        findings: model.notes.findings.clone(),
+        alarms: model.notes.alarms,
+        notes: model.notes.last.iter().cloned().collect(),
+        reloaded: model.notes.reloaded.clone(),
+        settled: model.bots.iter().map(crate::model::BotFigures::settled).sum(),
+        intents: model.book.rows().len(),
+    }
+}
+
+fn money_of(model: &Model) -> Money {
+    let (ledger, scale) = (model.session().ledger(), model.session().money_scale());
+    let (peak, equity) = (scale.to_f64(ledger.peak()), scale.to_f64(ledger.equity()));
+    // The wallet of a paper run is the run's own, and is read once.
+    let is_read = model.run.trading != Some(TradingMode::Paper);
+    Money {
+        decimals: scale.decimals(),
+        free: scale.to_f64(ledger.free()),
+        open_stakes: scale.to_f64(ledger.open_stakes()),
+        equity,
+        peak,
+        drawdown_percent: if peak > 0.0 { (100.0 * (peak - equity) / peak).max(0.0) } else { 0.0 },
+        profit_today: scale.to_f64(ledger.day_profit()),
+        loss_streak: ledger.loss_streak(),
+        wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
+        wallet_read: model.wallet_read.filter(|_| is_read),
+    }
+}
+
+fn bots_of(model: &mut Model) -> Vec<Bot> {
+    let verdicts = model.verdict_lines();
+    let scale = model.session().money_scale();
+    let open = |place: usize| model.unfinished().filter(|row| row.approved.bot().index() == place).count();
+    let settings = model.run.settings.bots.iter().zip(&model.bots).enumerate();
+    let line = |(place, (settings, figures)): (
+        usize,
+        (&candlewick_engine::BotSettings, &crate::model::BotFigures),
+    )| {
+        let id = candlewick_engine::BotId::new(place);
+        let payout = id.and_then(|bot| model.session().last_payout(bot));
+        let verdict = verdicts.get(place).cloned();
+        let judged = figures.won + figures.lost;
+        Bot {
+            name: settings.name.clone(),
+            symbol: settings.symbol.to_string(),
+            interval: settings.interval.to_string(),
+            strategy: settings.strategy.clone(),
+            close_type: settings.close_type.to_string(),
+            won: figures.won,
+            lost: figures.lost,
+            draw: figures.drawn,
+            cancelled: figures.cancelled,
+            pnl: scale.to_f64(figures.profit),
+            win_rate: (judged > 0).then(|| 100.0 * figures.won as f64 / judged as f64),
+            break_even: payout.map(|payout| 100.0 / (1.0 + payout.to_fraction())),
+            open: open(place),
+            words: verdict.as_ref().map(VerdictLine::words),
+            verdict,
+        }
+    };
+    settings.map(line).collect()
+}
+
+fn feed_line(feed: &Feed) -> FeedLine {
+    let level = |level: &crate::model::Level| LevelLine {
+        length: level.length,
+        count: level.bars.len(),
+        from: level.bars.front().map(|bar| bar.time),
+        whole: level.is_whole,
+    };
+    FeedLine {
+        name: feed.series.to_string(),
+        symbol: feed.series.symbol.to_string(),
+        interval: feed.interval().to_string(),
+        interval_ms: feed.interval().length(),
+        decimals: feed.decimals(),
+        last_close: feed.last_close,
+        last_received: feed.last_received,
+        live: feed.live,
+        backfilled: feed.backfilled,
+        delay_p50: feed.delay(50),
+        delay_p90: feed.delay(90),
+        levels: feed.levels.all().iter().map(level).collect(),
+    }
+}

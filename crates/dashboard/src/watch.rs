@@ -1,0 +1,160 @@
+//! What is known of journal and bot, and two tasks that keep it so: one reads new lines, one asks the bot.
+
+mod follow;
+mod last_run;
+
+use crate::model::{Model, TailLine};
+use crate::settings::Watched;
+use crate::view::{Clock, State, state_of};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
+use candlewick_sdk::Millis;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+/// How often the bot is asked.
+const PACE: Duration = Duration::from_millis(1_500);
+/// How long it may take to answer before it counts as silent.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) watched: Watched,
+    /// The name of this start: numbers of another start mean nothing.
+    pub(crate) generation: String,
+    pub(crate) read_only: bool,
+    known: Mutex<Known>,
+    /// Counts what changed; whoever streams waits for the next.
+    version: watch::Sender<u64>,
+    /// The state as it was told last, of which version.
+    told: Mutex<(u64, Arc<str>)>,
+    /// The bot is asked at once, as after an order.
+    ask: Notify,
+}
+
+/// What is known.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) model: Option<Model>,
+    /// Lines read and lines there are, while an old journal is read.
+    pub(crate) reading: Option<(u64, u64)>,
+    /// Why nothing new is read.
+    pub(crate) problem: Option<String>,
+    pub(crate) holder: Option<String>,
+    /// Whether a process lives that holds the journal.
+    pub(crate) is_held: bool,
+    pub(crate) bot: Option<RunState>,
+    clock: Option<(Millis, Instant)>,
+    speed: f64,
+}
+
+impl Shared {
+    pub(crate) fn new(watched: Watched, generation: String, read_only: bool) -> Arc<Self> {
+        Arc::new(Self {
+            watched,
+            generation,
+            read_only,
+            known: Mutex::new(Known::default()),
+            version: watch::Sender::new(1),
+            told: Mutex::new((0, Arc::from(""))),
+            ask: Notify::new(),
+        })
+    }
+
+    /// What is known, for a short while: whoever holds it waits for nothing.
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A receiver of the version that is known.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    fn changed(&self) {
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    /// The state as JSON; made once for all who ask.
+    pub(crate) fn state(&self) -> Arc<str> {
+        let version = *self.version.borrow();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.0 != version {
+            let state: State = state_of(&mut self.known(), self);
+            let json = serde_json::to_string(&state).unwrap_or_else(|_| "null".to_owned());
+            *told = (version, Arc::from(json));
+        }
+        Arc::clone(&told.1)
+    }
+
+    /// What the venue's clock says now.
+    pub(crate) fn clock(&self) -> Clock {
+        let known = self.known();
+        let now = known.clock.map(|(at, read)| {
+            let passed = read.elapsed().as_millis() as f64 * known.speed;
+            at + Millis::new(passed as i64)
+        });
+        let heard = known.bot.as_ref().and_then(|bot| bot.heard);
+        let seq = known.model.as_ref().map_or(0, Model::seq);
+        Clock { now, speed: known.speed, heard, seq }
+    }
+
+    /// The last lines after a number, and the number of the last.
+    pub(crate) fn lines_after(&self, seq: u64, most: usize) -> (Vec<TailLine>, u64) {
+        let known = self.known();
+        let Some(model) = &known.model else { return (Vec::new(), 0) };
+        (model.lines_after(seq, most), model.seq())
+    }
+
+    /// Asks the bot soon: something was ordered.
+    pub(crate) fn ask_soon(&self) {
+        self.ask.notify_one();
+    }
+}
+
+/// Reads the lines of the journal as they come, for ever.
+pub(crate) async fn follow_journal(shared: Arc<Shared>) {
+    follow::follow(&shared).await;
+}
+
+/// Asks the bot how it stands, again and again.
+pub(crate) async fn follow_bot(shared: Arc<Shared>) {
+    loop {
+        let asked = send_order(&shared.watched.paths.socket, &ControlOrder::Status, None);
+        let state = match tokio::time::timeout(PATIENCE, asked).await {
+            Ok(Ok(ControlAnswer::Done { state })) => Some(state),
+            Ok(Ok(_) | Err(_)) | Err(_) => None,
+        };
+        if shared.known().take_bot(state) {
+            shared.changed();
+        }
+        tokio::select! {
+            () = tokio::time::sleep(PACE) => {}
+            () = shared.ask.notified() => {}
+        }
+    }
+}
+
+impl Known {
+    /// Takes what the bot answers, or that it does not; whether there is anything to tell.
+    fn take_bot(&mut self, state: Option<RunState>) -> bool {
+        let read = Instant::now();
+        match (&state, self.clock) {
+            (Some(state), Some((at, before))) if state.at > at => {
+                let real = before.elapsed().as_millis().max(1) as f64;
+                let speed = (state.at - at).get() as f64 / real;
+                // A usual clock runs as ours; the embedded venue's may be faster.
+                self.speed = if (speed - 1.0).abs() < 0.2 { 1.0 } else { speed };
+            }
+            _ => self.speed = 1.0,
+        }
+        self.clock = state.as_ref().map(|state| (state.at, read));
+        let steady = |state: &Option<RunState>| {
+            state.clone().map(|state| RunState { at: Millis::ZERO, heard: None, clock: None, ..state })
+        };
+        let is_news = steady(&state) != steady(&self.bot);
+        self.bot = state;
+        is_news
+    }
+}

@@ -1,0 +1,122 @@
+//! New lines of the journal, by their numbers. It is opened anew where it could not be read, or another one has its place.
+
+use super::Shared;
+use super::last_run::last_run;
+use crate::model::{Model, Took};
+use candlewick_journal::{Holder, JournalError, LeaseTerms, Reader, StoredLine};
+use candlewick_records::RecordsError;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Lines read at once.
+const PAGE: u32 = 2_000;
+/// How often new lines are looked for.
+const PACE: Duration = Duration::from_millis(250);
+/// How often is looked who holds the journal.
+const HOLDER_PACE: Duration = Duration::from_millis(1_500);
+/// After so long without a new line the journal is opened anew: another file may have its name.
+const QUIET: Duration = Duration::from_secs(30);
+/// How long to wait after it could not be read.
+const REST: Duration = Duration::from_secs(1);
+
+/// Follows it for ever.
+pub(super) async fn follow(shared: &Shared) {
+    loop {
+        let problem = match while_open(shared).await {
+            Ok(()) => None,
+            Err(RecordsError::Journal(JournalError::NotFound { .. })) => {
+                Some("there is no journal yet".to_owned())
+            }
+            Err(RecordsError::NoRun) => Some("the journal has no run yet".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        let rest = if problem.is_some() { REST } else { Duration::ZERO };
+        let is_new = {
+            let mut known = shared.known();
+            let is_new = known.problem != problem;
+            known.problem = problem;
+            is_new
+        };
+        if is_new {
+            shared.changed();
+        }
+        tokio::time::sleep(rest).await;
+    }
+}
+
+/// Follows it until it is to be opened anew.
+async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
+    let mut reader = Reader::open(&shared.watched.journal).await?;
+    let (mut news, mut held) = (Instant::now(), None::<Instant>);
+    loop {
+        if held.is_none_or(|held| held.elapsed() >= HOLDER_PACE) {
+            look_who_holds(shared, &mut reader).await?;
+            held = Some(Instant::now());
+        }
+        let begin = shared.known().model.is_none();
+        if begin {
+            let model = Model::new(last_run(&mut reader).await?)?;
+            shared.known().model = Some(model);
+        }
+        let seq = shared.known().model.as_ref().map_or(0, Model::seq);
+        let page = reader.lines(seq.max(1), PAGE).await?;
+        let is_full = page.len() >= PAGE as usize;
+        let total = if is_full { reader.head().await?.seq } else { 0 };
+        if take(shared, page, total)? {
+            news = Instant::now();
+            shared.changed();
+        } else if news.elapsed() >= QUIET {
+            reader.close().await;
+            return Ok(());
+        }
+        if is_full {
+            tokio::task::yield_now().await;
+        } else {
+            tokio::time::sleep(PACE).await;
+        }
+    }
+}
+
+/// Takes a page that begins with the last line that is known; whether anything is new.
+fn take(shared: &Shared, page: Vec<StoredLine>, total: u64) -> Result<bool, RecordsError> {
+    let mut known = shared.known();
+    let Some(model) = known.model.as_mut() else { return Ok(false) };
+    let mut lines = page.into_iter();
+    if let Some(last) = &model.last {
+        let is_same = lines.next().is_some_and(|line| line.seq == last.seq && line.hash == last.hash);
+        if !is_same {
+            known.model = None;
+            return Ok(true);
+        }
+    }
+    let mut is_new = false;
+    for line in lines {
+        is_new = true;
+        if model.take(line)? == Took::OtherRun {
+            known.model = None;
+            return Ok(true);
+        }
+    }
+    let reading = (total > 0).then(|| (model.seq(), total));
+    is_new |= known.reading != reading;
+    known.reading = reading;
+    is_new |= known.problem.take().is_some();
+    Ok(is_new)
+}
+
+async fn look_who_holds(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
+    let lease = reader.holder().await?;
+    let us = Holder::of_this_process("candlewick");
+    let is_held = lease.as_ref().is_some_and(|lease| !LeaseTerms::default().is_over(lease, &us));
+    let holder = lease.map(|lease| lease.holder.to_string());
+    let is_news = {
+        let mut known = shared.known();
+        let is_news = known.is_held != is_held || known.holder != holder;
+        (known.is_held, known.holder) = (is_held, holder);
+        is_news
+    };
+    if is_news {
+        shared.changed();
+    }
+    Ok(())
+}
