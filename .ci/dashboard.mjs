@@ -1,0 +1,192 @@
+// Drives the live page; `.ci/dashboard` calls this in an empty folder. Takes the browser, the folder that holds puppeteer-core and axe-core, the
+// program, and the folder of the pictures or nothing.
+import { execFileSync, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const [, , executablePath, folder, program, pictures] = process.argv;
+const require = createRequire(`${folder}/`);
+const puppeteer = (await import(pathToFileURL(require.resolve("puppeteer-core")))).default;
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const PATIENCE = 60000;
+const NAME = "<script>document.title='x'</script>";
+
+const fail = (text) => { throw new Error(text); };
+const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+const until = async (what, holds) => {
+  const begin = Date.now();
+  let last;
+  while (Date.now() - begin < PATIENCE) {
+    try {
+      last = await holds();
+      if (last) return last;
+    } catch (error) {
+      last = error.message;
+    }
+    await pause(200);
+  }
+  return fail(`${what}: not within ${PATIENCE / 1000} s (${last})`);
+};
+
+// ---- the programs
+const children = new Set();
+const environment = { ...process.env };
+const start = (...words) => {
+  const child = spawn(program, words, { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  children.add(child);
+  child.on("exit", () => children.delete(child));
+  child.said = "";
+  child.stderr.on("data", (bytes) => { child.said = (child.said + bytes).slice(-2000); });
+  child.lines = [];
+  createInterface({ input: child.stdout }).on("line", (line) => child.lines.push(line));
+  return child;
+};
+const firstOf = (child) => until("a first line", () => child.lines[0] ?? (child.exitCode === null ? null : fail(child.said)));
+const killed = (child) => new Promise((resolve) => {
+  child.on("exit", resolve);
+  child.kill("SIGKILL");
+});
+const told = (...words) => JSON.parse(execFileSync(program, [...words, "--json", "--quiet", "--config", "bot.toml"], { env: environment }).toString());
+
+execFileSync(program, ["data", "generate", "--symbol", "BTCUSDT", "--interval", "5s", "--days", "2", "--seed", "1", "--quiet"]);
+const sandbox = start("sandbox", "--listen", "127.0.0.1:0", "--data", "BTCUSDT_5s.csv", "--json");
+const { base_url: base, token, api_key: key } = JSON.parse(await firstOf(sandbox));
+Object.assign(environment, { CANDLEWICK_BROKER__API_TOKEN: token, CANDLEWICK_BROKER__API_KEY: key });
+const bot = (name, params) => `[[bots]]\nname = ${JSON.stringify(name)}\nsymbol = "BTCUSDT"\ninterval = "5s"\nstrategy = "coin"\nclose_type = "00:15"\nparams = ${params}\n`;
+writeFileSync("bot.toml", `[broker]\nbase_url = "${base}"\nprice_url = "${base}"\nrequests_per_second = 20\n[journal]\nurl = "sqlite://run.db"\n${
+  bot(NAME, "{ seed = 1, share = 0.6 }")}${bot("second", "{ seed = 2, share = 0.3 }")}[risk]\nmax_drawdown_percent = 20\nallow_opposite = true\nmax_open_trades_per_symbol = 2\nmax_trades_per_hour = 500\n`);
+const live = () => start("live", "--config", "bot.toml");
+const dashboard = (...words) => start("dashboard", "--config", "bot.toml", "--json", ...words);
+
+let trading = live();
+const serving = dashboard();
+const { link, address } = JSON.parse(await firstOf(serving));
+const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
+
+const checks = async () => {
+  const page = await browser.newPage();
+  const [said, asked] = [[], []];
+  page.on("console", (message) => said.push(message.text()));
+  page.on("pageerror", (error) => said.push(String(error)));
+  page.on("request", (request) => { if (!request.url().startsWith(`http://${address}/`) && !request.url().startsWith("data:")) asked.push(request.url()); });
+  await page.setViewport({ width: 1400, height: 900 });
+  await page.goto(link);
+  const look = (text) => page.evaluate((source) => new Function("shown", "charts", `return ${source}`)(globalThis.candlewick.shown, globalThis.candlewick.charts), text);
+  const waitFor = (what, text) => until(what, () => look(text));
+  const press = (selector) => page.$eval(selector, (one) => one.click());
+  const texts = (selector) => page.$$eval(selector, (all) => all.map((one) => one.textContent));
+
+  console.log("- a candle arrives, a trade opens, counts down and settles");
+  await waitFor("the page is drawn", "document.documentElement.dataset.ready === 'yes'");
+  if (page.url().includes("token")) fail("the token stays in the address");
+  await page.evaluate(() => { globalThis.sameDocument = true; });
+  const bars = await waitFor("candles are drawn", "charts.prices.bars?.time.length");
+  await waitFor("a candle arrives", `charts.prices.bars.time.length > ${bars}`);
+  const readings = [];
+  await until("a trade counts down", async () => {
+    const [text] = await texts("[data-closes]");
+    if (/^0:\d\d$/.test(text ?? "")) readings.push(Number(text.slice(2)));
+    return readings.length > 1 && readings.at(-1) < readings[0];
+  });
+  await waitFor("a trade settles", "shown.state.run.settled > 0");
+
+  console.log("- figures equal the journal");
+  await until("figures equal the journal", async () => {
+    const before = await look("shown.state.run.seq");
+    const [status, trades] = [told("status"), told("trades")];
+    const rows = await look("[...shown.trades.values()].map((one) => [one.intent_id, one.result, one.pnl]).sort((a, b) => a[0] - b[0])");
+    const state = await look("shown.state.run");
+    if (state.seq !== before) return null; // it has moved on meanwhile
+    const theirs = (trades.trades ?? trades).map((one) => [one.intent_id, one.result, one.pnl]);
+    const pairs = [[state.money.equity, status.equity], [state.money.free, status.balance], [state.settled, status.settled], [rows, theirs]];
+    const text = (value) => JSON.stringify(value);
+    return pairs.every(([one, other]) => text(one) === text(other)) || (status.entries === state.seq && fail(text(pairs)));
+  });
+  const cells = await texts("#bot-list td:first-child");
+  if (cells[0] !== NAME || await page.title() === "x" || !(await page.title()).includes("Candlewick")) fail(`a name was taken for a script: ${cells} ${await page.title()}`);
+
+  console.log("- a trade is explained, and a moment");
+  await press("#trade-list tbody tr:last-child td:first-child button");
+  await until("an explanation", async () => /decision/.test(await page.$eval("#told-text", (one) => one.textContent)));
+  await press("#told-close");
+  await press("#why-form button");
+  await until("a reason", async () => /BTCUSDT|candle/.test(await page.$eval("#told-text", (one) => one.textContent)));
+  await press("#told-close");
+
+  console.log("- halt: no new open; resume");
+  await page.keyboard.press("Escape");
+  await page.focus("#halt");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("a look at the page");
+  await page.keyboard.press("Enter");
+  await waitFor("it is halted", "shown.state.phase === 'halted' && shown.state.reason === 'a look at the page'");
+  const intents = await look("shown.state.run.intents");
+  const close = await look("shown.state.run.feeds[0].last_close");
+  await waitFor("candles go on", `shown.state.run.feeds[0].last_close >= ${close} + 15000`);
+  if (await look("shown.state.run.intents") !== intents) fail("a trade was opened while halted");
+  await press("#resume");
+  await press("#confirm-yes");
+  await waitFor("it opens trades again", `shown.state.phase === 'trading' && shown.state.run.intents > ${intents}`);
+
+  console.log("- pictures: nothing cut off, nothing serious to axe");
+  if (pictures) mkdirSync(pictures, { recursive: true });
+  for (const width of [1400, 820, 390]) {
+    for (const theme of ["light", "dark"]) {
+      const what = `${width} px, ${theme}`;
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
+      await pause(400);
+      const cut = await page.evaluate(() => {
+        const isCut = (one) => { const box = one.getBoundingClientRect(); return box.width > 0 && (box.left < -0.5 || box.right > innerWidth + 0.5); };
+        return [...document.querySelectorAll("body *")].filter((one) => !one.closest(".unseen, dialog") && isCut(one)).map((one) => one.outerHTML.slice(0, 140));
+      });
+      if (pictures) await page.screenshot({ path: `${pictures}/dashboard-${width}-${theme}.png`, fullPage: true });
+      if (cut.length > 0) fail(`${what} is cut off: ${cut.slice(0, 3).join("\n")}`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      const text = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n")}`);
+      if (serious.length > 0) fail(`${what}, axe: ${text.join("\n")}`);
+    }
+  }
+  await page.setViewport({ width: 1400, height: 900 });
+
+  console.log("- the bot is killed and started again: the page goes on");
+  await killed(trading);
+  await waitFor("no bot runs", "['not_running', 'silent'].includes(shown.state.phase) && !document.getElementById('banner').hidden");
+  const seq = await look("shown.state.run.seq");
+  trading = live();
+  await waitFor("it trades again", `shown.state.phase === 'trading' && shown.state.run.runs === 2 && shown.state.run.seq > ${seq}`);
+  if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was loaded anew");
+  if (said.length > 0) fail(`the page says on the console: ${said}`);
+  if (asked.length > 0) fail(`the page asks for ${asked}`);
+
+  console.log("- the page is killed: trading goes on");
+  await killed(serving);
+  await waitFor("the page says that it is old", "document.getElementById('banner').textContent.includes('does not answer')");
+  const { entries } = told("status");
+  await until("the bot goes on", () => { const now = told("status"); return now.bot?.phase === "trading" && now.entries > entries + 3; });
+
+  console.log("- a new dashboard at the same place: the old cookie signs nobody in, the new link does, and the page goes on");
+  const again = dashboard("--listen", address, "--read-only");
+  const { link: next } = JSON.parse(await firstOf(again));
+  await until("not signed in", async () => /Not signed in/.test(await page.$eval("#banner", (one) => one.textContent)));
+  const other = await browser.newPage();
+  await other.goto(next);
+  await waitFor("it goes on", `document.getElementById('banner').hidden && shown.state.read_only && document.getElementById('halt').hidden`);
+  if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was loaded anew");
+};
+
+try {
+  await checks();
+  console.log("dashboard: all held");
+} catch (error) {
+  console.error(`dashboard: ${error.message}`);
+  for (const child of children) if (child.said) console.error(child.said);
+  process.exitCode = 1;
+} finally {
+  await browser.close();
+  for (const child of children) child.kill("SIGKILL");
+}
