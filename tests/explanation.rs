@@ -144,7 +144,7 @@ fn check_adopted(trade: &Value, printed: &Value, text: &str) {
     let (before, last) = (lists[0].0, lists[1].0);
     assert!(ended(printed, "in_doubt") <= before && before + 5_000 <= last, "{printed}");
     assert!(last <= ended(printed, "adopted"), "{printed}");
-    assert!(text.contains(" of ") && text.contains("this one: {"), "{text}");
+    assert!(text.contains(" of ") && text.contains("this one: "), "{text}");
     // What the lists held is the venue's record, too.
     let audited = printed["audit"].as_array().unwrap();
     let names: Vec<&str> = audited.iter().map(|check| check["what"].as_str().unwrap()).collect();

@@ -7,6 +7,7 @@
 use crate::candlewick::{BINARY, Folder};
 use candlewick_sdk::is_hidden;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -71,9 +72,16 @@ fn overwrites(bytes: &[u8]) -> bool {
 
 /// Runs the program on a terminal; all that it printed there, and its exit code.
 fn on_terminal(folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
+    on_terminal_of(0, folder, arguments)
+}
+
+/// The same on one of so many columns; 0 where it does not say.
+pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
+    let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&master, size).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
     let end = || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap());
     let mut command = folder.command(arguments);

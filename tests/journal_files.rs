@@ -67,6 +67,33 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
     }
 }
 
+/// What a verdict takes of a run stands beside its trades: a disk that is full for the trades changes neither.
+#[test]
+fn trades_and_the_facts_beside_them_are_of_one_run() {
+    let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
+    let arguments = [&BACKTEST[..], &["--trades", "trades.csv"]].concat();
+    let command = format!("trap '' XFSZ; ulimit -f 4; exec {BINARY} {}", arguments.join(" "));
+    for is_there in [false, true] {
+        if is_there {
+            std::fs::write(folder.path("trades.csv"), "old").unwrap();
+            std::fs::write(folder.path("trades.csv.run.json"), "old").unwrap();
+        }
+        let ended = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(ended.status.code() == Some(2) && said.contains("cannot write trades.csv"), "{said}");
+        let left: Vec<String> =
+            names(&folder).into_iter().filter(|name| name.starts_with("trades")).collect();
+        if is_there {
+            assert_eq!(left, ["trades.csv", "trades.csv.run.json"]);
+            assert_eq!((folder.read(&left[0]), folder.read(&left[1])), ("old".to_owned(), "old".to_owned()));
+        } else {
+            assert_eq!(left, [""; 0]);
+        }
+    }
+    assert_eq!(folder.run(&arguments).code, 0);
+    assert!(folder.read("trades.csv.run.json").starts_with('{') && folder.read("trades.csv").len() > 2_048);
+}
+
 /// Edits of a recorded session.
 const EDITS: [&str; 4] = [
     "UPDATE entries SET body = replace(body, '\"profit\":-1000', '\"profit\":-9000') WHERE seq = \

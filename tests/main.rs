@@ -69,6 +69,7 @@ mod validation;
 mod variants;
 mod walk_forward;
 mod watched;
+mod width;
 mod wire;
 mod withheld;
 mod words;

@@ -205,6 +205,10 @@ fn a_trade_is_explained_from_its_candle_to_its_settlement() {
     for part in ["Intent 5 of", "decided on it", "POST /token/trades/open", "rsi=", "settled"] {
         assert!(text.contains(part), "no {part:?} in {text}");
     }
+    assert!(!text.contains('{') && text.lines().all(|line| line.chars().count() < 300), "{text}");
+    // What was said byte for byte is there where it is asked for.
+    let raw = folder.run(&["explain", "5", "--journal", "run.db", "--raw"]).stdout;
+    assert!(timeline[1..3].iter().all(|step| raw.contains(step["detail"].as_str().unwrap())), "{raw}");
     folder
         .run(&["explain", "999999", "--journal", "run.db"])
         .fails(2, &["no intent and no trade \"999999\""]);

@@ -51,12 +51,27 @@ fn a_stake_that_no_trade_could_have_is_found_before_the_first_one() {
             "no trade could ever be opened",
         ],
     );
+    // What another balance would mend is no error, and not sound either.
+    let changed = text.replace("[[bots]]", "max_stake_percent = 0.05\n\n[[bots]]");
+    let checked =
+        folder.with("candlewick.toml", &changed).run(&["config", "check", "--config", "candlewick.toml"]);
+    assert!(checked.code == 0 && !checked.stdout.contains("sound"), "{}{}", checked.stdout, checked.stderr);
+    for part in
+        ["no trade could be opened", "1 of 1 bot could open no trade", "raise account.initial_balance"]
+    {
+        assert!(checked.stdout.contains(part), "no {part:?} in {}", checked.stdout);
+    }
 }
 
 #[test]
 fn payouts_as_shares_of_the_stake_are_asked_about() {
     let folder = Folder::new().with("a.toml", "[simulation]\npayout_percent = 0.85\n");
     folder.run(&["backtest", "--config", "a.toml"]).fails(2, &["did you mean 85?"]);
+    let folder = Folder::new().with("b.toml", "[risk]\nmin_payout_percent = 0.85\n");
+    for command in ["backtest", "config check"] {
+        let command: Vec<&str> = command.split(' ').chain(["--config", "b.toml"]).collect();
+        folder.run(&command).fails(2, &["risk.min_payout_percent", "did you mean 85?"]);
+    }
     candlewick(&["edge", "break-even", "0.92"]).fails(2, &["did you mean 92?"]);
 }
 

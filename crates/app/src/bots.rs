@@ -41,8 +41,19 @@ impl BotSet {
             let problem = "there is no bot: add a section [[bots]], or give a --config that has one";
             problems.push(loaded.problem("bots", problem));
         }
+        problems.extend(payout_as_share(loaded));
         Problems::check(problems).map(|()| set)
     }
+}
+
+/// A least payout that every venue's is above, and that is a usual one as a share of the stake.
+fn payout_as_share(loaded: &Loaded) -> Option<Problem> {
+    let share = loaded.config.risk.min_payout_percent;
+    (share > 0.0 && share <= 2.0).then(|| {
+        let percent = (share * 1e6).round() / 1e4;
+        let problem = format!("payouts are in percent; did you mean {percent}?");
+        loaded.problem("risk.min_payout_percent", problem).value(share.to_string())
+    })
 }
 
 impl BotSet {

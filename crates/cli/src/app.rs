@@ -5,6 +5,7 @@ use crate::command::{self, Command};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::logging;
+use crate::output::fit_tables;
 use crate::terminal::coloured_lines;
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
@@ -102,6 +103,7 @@ impl App {
             }
         };
         let log = logging::start(&arguments.global);
+        fit_tables();
         let registry = match &self.registry {
             Ok(registry) => registry,
             Err(error) => {

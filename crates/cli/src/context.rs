@@ -2,8 +2,10 @@
 
 use crate::arguments::GlobalArguments;
 use crate::log_writer::LogWriter;
+use crate::wrap::{columns_of, wrapped};
 use candlewick_app::live::OwnBrokers;
 use candlewick_sdk::Registry;
+use console::Term;
 
 /// What every command is given.
 pub(crate) struct Context<'a> {
@@ -21,7 +23,7 @@ impl Context<'_> {
     /// Says on stderr what is worth knowing beside the result, unless nothing is to be said.
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
-            self.log.print(&format!("{text}\n"));
+            self.log.print(&format!("{}\n", wrapped(text, columns_of(&Term::stderr()))));
         }
     }
 }

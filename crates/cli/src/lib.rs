@@ -43,6 +43,7 @@ mod output;
 mod progress;
 mod repeats;
 mod terminal;
+mod wrap;
 
 pub use app::App;
 pub use candlewick_app::configuration::{

@@ -3,25 +3,39 @@
 use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::terminal::{coloured_lines, json, lines};
+use crate::wrap::{columns_of, wrapped};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
+use candlewick_records::fit_tables_to;
 pub(crate) use candlewick_records::table;
 use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
 use candlewick_sdk::MoneyScale;
+use console::Term;
 use serde::Serialize;
 use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+/// Has all tables fit the terminal, where stdout is one.
+pub(crate) fn fit_tables() {
+    let columns = columns_of(&Term::stdout()).map(|columns| u16::try_from(columns).unwrap_or(u16::MAX));
+    fit_tables_to(columns.unwrap_or_default());
+}
+
 /// Prints a line or several, without colours.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write_out(&wrapped(&lines(text), columns_of(&Term::stdout())))
+}
+
+/// Prints what another program reads, too, each line as it is.
+pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
     write_out(&lines(text))
 }
 
 /// Prints a line or several with colours of our own; what they quote is visible already.
 pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
-    write_out(&coloured_lines(text))
+    write_out(&wrapped(&coloured_lines(text), columns_of(&Term::stdout())))
 }
 
 /// A reader that went away (`| head`) is no failure.
@@ -59,11 +73,18 @@ pub(crate) fn write_trades(
     bots: &[BotSettings],
     (scale, caveats): (MoneyScale, &Caveats),
 ) -> Result<(), Failure> {
-    if path.metadata().as_ref().map_or(true, Metadata::is_file) {
-        let facts = RunFacts::of(book, bots, (scale, caveats));
-        write_file("--trades", &RunFacts::path_of(path), |file| Ok(serde_json::to_writer(file, &facts)?))?;
+    let write_csv = |file: &mut BufWriter<&mut File>| write_trades_to(file, book, bots, scale);
+    if !path.metadata().as_ref().map_or(true, Metadata::is_file) {
+        return write_file("--trades", path, write_csv);
     }
-    write_file("--trades", path, |file| write_trades_to(file, book, bots, scale))
+    let facts = RunFacts::of(book, bots, (scale, caveats));
+    // Both or none: the facts wait, complete, until the trades have their name.
+    let written = write_whole_file(&RunFacts::path_of(path), |file| {
+        serde_json::to_writer(&mut *file, &facts)?;
+        file.flush()?;
+        write_whole_file(path, write_csv)
+    });
+    written.map_err(|error| unwritable("--trades", path, error))
 }
 
 /// Has the file that a flag names written, whole or not at all.
@@ -72,8 +93,10 @@ pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    write_whole_file(path, write).map_err(|error| {
-        let problem = format!("{flag}: cannot write {}", path.display());
-        Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
-    })
+    write_whole_file(path, write).map_err(|error| unwritable(flag, path, error))
+}
+
+fn unwritable(flag: &str, path: &Path, error: io::Error) -> Failure {
+    let problem = format!("{flag}: cannot write {}", path.display());
+    Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
 }

@@ -35,7 +35,7 @@ pub use moment::{delta, utc};
 pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
-pub use table::{Table, table};
+pub use table::{Table, fit_tables_to, table};
 pub use trade::{IntentOrigin, TradeLine, state_of};
 pub use trade_list::{TradeFilter, TradeList};
 pub use trading::TradingMode;

@@ -1,38 +1,137 @@
 //! The look of every table that people read, and the door of all its texts.
 
 use candlewick_sdk::visible;
-use comfy_table::{LineStyle, TableStyle};
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 use std::fmt;
+use std::sync::atomic::{AtomicU16, Ordering};
+use unicode_width::UnicodeWidthStr;
 
-/// A table. Whatever a cell holds stands in one line and moves nothing.
+/// Lines that a record may be folded into: in more, nobody finds a figure's name.
+const FOLDS: std::ops::RangeInclusive<usize> = 2..=3;
+/// The columns of the terminal, as it is one for the whole process; 0 where tables are as wide as they like.
+static WIDTH: AtomicU16 = AtomicU16::new(0);
+
+/// From now on no table is wider than these columns of a terminal; until then they are as wide as what they hold.
+pub fn fit_tables_to(columns: u16) {
+    WIDTH.store(columns, Ordering::Relaxed);
+}
+
+/// A table. Whatever a cell holds moves nothing.
 #[derive(Debug)]
-pub struct Table(comfy_table::Table);
+pub struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
 
 /// An empty table with this header: no lines but one below the header.
 pub fn table(header: impl IntoIterator<Item = impl ToString>) -> Table {
-    let mut table = comfy_table::Table::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(TableStyle::new().header_separator(rule));
-    table.set_header(shown(header));
-    Table(table)
+    Table { header: shown(header), rows: Vec::new() }
 }
 
 impl Table {
     /// Adds a row.
     pub fn add_row(&mut self, row: impl IntoIterator<Item = impl ToString>) {
-        self.0.add_row(shown(row));
+        self.rows.push(shown(row));
     }
 
-    /// As text, without blanks at the ends of lines.
+    /// As text, without blanks at the ends of lines, in the width of [`fit_tables_to`].
     pub fn trim_fmt(&self) -> String {
-        self.0.trim_fmt()
+        match WIDTH.load(Ordering::Relaxed) {
+            0 => self.one_line_each().trim_fmt(),
+            width => self.fitted(width),
+        }
+    }
+
+    /// The shortest of what fits: rows of one line, cells whose words are wrapped, rows folded into two lines or three. Where a
+    /// terminal is too narrow for all of them, every figure has a line of its own.
+    fn fitted(&self, width: u16) -> String {
+        let plain = self.one_line_each().trim_fmt();
+        if fits(&plain, width) {
+            return plain;
+        }
+        let folded = FOLDS.map(|lines| self.folded(lines).trim_fmt()).find(|text| fits(text, width));
+        let fitting = self.wrapped(width).into_iter().chain(folded);
+        fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.listed(width))
+    }
+
+    fn one_line_each(&self) -> comfy_table::Table {
+        drawn(self.header.clone(), self.rows.iter().cloned())
+    }
+
+    /// Cells of several lines, if no word has to be cut; of two columns the second may be. No column is wider than another that
+    /// is wrapped, unless a word of it is.
+    fn wrapped(&self, width: u16) -> Option<String> {
+        let columns = self.header.len();
+        // A blank stands at both sides of each column, another between two.
+        let room = usize::from(width).checked_sub(columns * 3 - 1)?;
+        let cells =
+            |column: usize| self.rows.iter().chain([&self.header]).filter_map(move |row| row.get(column));
+        let widest = |column: usize| cells(column).map(|cell| cell.width()).max().unwrap_or_default();
+        let longest_word = |column: usize| {
+            let words = cells(column).flat_map(|cell| cell.split(' '));
+            let longest = words.map(UnicodeWidthStr::width).max().unwrap_or_default();
+            if columns > 2 { longest } else { longest.min(room / 2) }
+        };
+        let bounds: Vec<(usize, usize)> =
+            (0..columns).map(|column| (longest_word(column), widest(column))).collect();
+        let widths = |limit: usize| bounds.iter().map(move |(word, widest)| limit.clamp(*word, *widest));
+        let limit = (0..=room).rev().find(|limit| widths(*limit).sum::<usize>() <= room)?;
+        let mut table = self.one_line_each();
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        let exactly = |width: usize| {
+            ColumnConstraint::Absolute(Width::Fixed(u16::try_from(width + 2).unwrap_or(u16::MAX)))
+        };
+        table.set_constraints(widths(limit).map(exactly));
+        Some(table.trim_fmt())
+    }
+
+    /// Rows of several lines below a header of as many: the first column names the row and stands alone.
+    fn folded(&self, lines: usize) -> comfy_table::Table {
+        let columns = self.header.len().saturating_sub(1).div_ceil(lines);
+        let fold = |row: &Vec<String>| -> Vec<String> {
+            let cell = |at: usize| row.get(at).map_or("", String::as_str);
+            let stacked = |column: usize| {
+                let parts: Vec<&str> =
+                    (0..lines).map(|line| cell(1 + line * columns + column)).take(lines).collect();
+                parts.join("\n")
+            };
+            [cell(0).to_owned()].into_iter().chain((0..columns).map(stacked)).collect()
+        };
+        drawn(fold(&self.header), self.rows.iter().map(fold))
+    }
+
+    /// Each figure on a line of its own, after its name.
+    fn listed(&self, width: u16) -> String {
+        let list = |row: &Vec<String>| {
+            let mut list = comfy_table::Table::new();
+            list.load_style(TableStyle::new());
+            list.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+            self.header.iter().zip(row).for_each(|(name, cell)| {
+                list.add_row([name, cell]);
+            });
+            list.trim_fmt()
+        };
+        self.rows.iter().map(list).collect::<Vec<_>>().join("\n\n")
     }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(&self.trim_fmt())
     }
+}
+
+fn drawn(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().header_separator(rule));
+    table.set_header(header);
+    table.add_rows(rows);
+    table
+}
+
+fn fits(text: &str, width: u16) -> bool {
+    text.lines().all(|line| line.width() <= usize::from(width))
 }
 
 fn shown(cells: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
@@ -55,5 +154,50 @@ mod tests {
         for told in ["\\u{1b}]0;title\\u{7}", "two\\nlines", "\\u{202e}back", "\\u{9b}2J", "a\\tb"] {
             assert!(text.contains(told), "{text}");
         }
+    }
+
+    /// What a layout may not lose: the words, in any order.
+    fn words(text: &str) -> Vec<&str> {
+        let mut words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('─')).collect();
+        words.sort_unstable();
+        words
+    }
+
+    #[test]
+    fn a_table_fits_any_terminal_and_loses_nothing() {
+        let trade =
+            ["17", "btc-rsi", "BTCUSDT", "BUY", "10.00", "2026-01-05T02:31:00.000Z", "94136.76", "LOST"];
+        let mut trades = table(["intent", "bot", "symbol", "", "amount", "decided", "open", "result"]);
+        (0..3).for_each(|_| trades.add_row(trade));
+        let mut bots = table(["", "verdict", "evidence for", "won", "lost", "cancelled"]);
+        for bot in ["all trades", "eur-cross", "gbp-rsi"] {
+            bots.add_row([bot, "not enough trades yet (about 6477 more)", "0.441 of 80", "9", "14", "0"]);
+        }
+        let mut pairs = table(["status", ""]);
+        pairs.add_row(["journal", &format!("sqlite://{}", "x".repeat(90))]);
+        pairs.add_row(["bots", "one and another and a third one that trades nothing"]);
+        for (table, widths) in [(&trades, 66..160), (&bots, 60..160), (&pairs, 40..160)] {
+            let plain = table.trim_fmt();
+            for width in widths {
+                let text = table.fitted(width);
+                assert!(
+                    text.lines().all(|line| line.chars().count() <= usize::from(width)),
+                    "{width}\n{text}"
+                );
+                let is_cut = text.contains("xxx\n");
+                assert!(is_cut || words(&text) == words(&plain), "{width}\n{text}");
+            }
+            assert_eq!(table.fitted(160), plain);
+        }
+        let folded = trades.fitted(66);
+        let lines: Vec<Vec<&str>> = folded.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(
+            lines[..2],
+            [vec!["intent", "bot", "symbol", "amount"], vec!["decided", "open", "result"]]
+        );
+        assert_eq!(lines.len(), 9, "{folded}");
+        let listed = trades.fitted(30);
+        let first: Vec<&str> = listed.lines().next().unwrap_or_default().split_whitespace().collect();
+        assert_eq!(first, ["intent", "17"], "{listed}");
     }
 }

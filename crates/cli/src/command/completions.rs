@@ -2,7 +2,7 @@
 
 use crate::app::Arguments as Program;
 use crate::failure::{Ending, Failure};
-use crate::output::print;
+use crate::output::print_as_it_is;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
@@ -20,6 +20,6 @@ pub(crate) struct CompletionsArguments {
 pub(super) fn run(arguments: &CompletionsArguments) -> Result<Ending, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Program::command(), "candlewick", &mut script);
-    print(String::from_utf8_lossy(&script).trim_end())?;
+    print_as_it_is(String::from_utf8_lossy(&script).trim_end())?;
     Ok(Ending::Done)
 }

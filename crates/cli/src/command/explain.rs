@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::show;
+use crate::output::{print, show};
 use candlewick_journal::Reader;
 use candlewick_records::explain::read_trade;
 use clap::Args;
@@ -11,13 +11,17 @@ use clap::Args;
 /// Which trade.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The candles, the decision with its numbers, every request with its reply, byte for byte, \
-                  the lists that ended a doubt, and the settlement with what of it the journal shows to be right, in UTC.\n\n\
-                  Examples:\n  candlewick explain 17\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
+    after_help = "The candles, the decision with its numbers, every request with its reply, the lists that ended a doubt, and \
+                  the settlement with what of it the journal shows to be right, in UTC; --raw and --json have what was said byte \
+                  for byte.\n\n\
+                  Examples:\n  candlewick explain 17\n  candlewick explain 17 --raw\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
 )]
 pub(crate) struct ExplainArguments {
     /// The number of the intent, or the venue's identifier of the trade
     trade: String,
+    /// Show entries, requests and replies as they were recorded
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
     #[command(flatten)]
     journal: JournalArguments,
 }
@@ -27,6 +31,10 @@ pub(super) fn run(arguments: &ExplainArguments, context: &Context<'_>) -> Result
     let explanation = block_on(async {
         read_trade(&mut Reader::open(&url).await?, &arguments.trade, context.registry).await
     })?;
-    show(&explanation, context.global)?;
+    if arguments.raw {
+        print(&explanation.raw_text())?;
+    } else {
+        show(&explanation, context.global)?;
+    }
     Ok(Ending::Done)
 }

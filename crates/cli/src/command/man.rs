@@ -4,8 +4,11 @@ use crate::app::Arguments as Program;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::print;
 use anyhow::Context as _;
-use clap::{Args, CommandFactory};
-use std::path::PathBuf;
+use candlewick_history::write_whole_file;
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Where to.
 #[derive(Debug, Args)]
@@ -19,9 +22,10 @@ pub(crate) struct ManArguments {
 
 pub(super) fn run(arguments: &ManArguments) -> Result<Ending, Failure> {
     let folder = &arguments.folder;
-    let written =
-        std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Program::command(), folder));
-    written
+    let mut program = Program::command().disable_help_subcommand(true);
+    program.build();
+    std::fs::create_dir_all(folder)
+        .and_then(|()| write_pages(&program, folder))
         .with_context(|| format!("the pages cannot be written to {}", folder.display()))
         .map_err(|error| Failure::new(FailureKind::Configuration, error))?;
     print(&format!(
@@ -30,4 +34,14 @@ pub(super) fn run(arguments: &ManArguments) -> Result<Ending, Failure> {
         folder.join("candlewick.1").display()
     ))?;
     Ok(Ending::Done)
+}
+
+/// A page for each command, with those below it.
+fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
+    command
+        .get_subcommands()
+        .filter(|inner| !inner.is_hide_set())
+        .try_for_each(|inner| write_pages(inner, folder))?;
+    let page = Man::new(command.clone());
+    write_whole_file(&folder.join(page.get_filename()), |file| page.render(file))
 }

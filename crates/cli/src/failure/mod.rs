@@ -3,7 +3,9 @@
 mod library;
 
 use crate::terminal::lines;
+use crate::wrap::{columns_of, wrapped};
 use candlewick_sdk::visible;
+use console::Term;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -111,7 +113,7 @@ impl Failure {
 
     /// Prints it on stderr.
     pub(crate) fn print(&self) {
-        anstream::eprintln!("{}", lines(&self.render()));
+        anstream::eprintln!("{}", wrapped(&lines(&self.render()), columns_of(&Term::stderr())));
     }
 
     pub(crate) fn to_exit_code(&self) -> ExitCode {

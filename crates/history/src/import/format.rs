@@ -1,7 +1,7 @@
 //! The formats that candles come in, and how one is recognised by its first bytes.
 
 use super::problem::Problem;
-use super::{named, text};
+use super::{named, stranger, text};
 use crate::csv::excerpt;
 use std::fmt;
 use std::str::FromStr;
@@ -93,16 +93,26 @@ impl ImportFormat {
             }
         }
         let text = start.trim_ascii_start();
+        if let Some(problem) = stranger::problem_of(text) {
+            return Err(Problem::File(problem));
+        }
         if text.starts_with(b"[") {
             return Ok(Self::FreqtradeJson);
         }
+        let preamble = named::preamble_of(text);
+        let text = &text[preamble..];
         let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
         let first = lines.next().unwrap_or_default();
         let second = lines.find(|line| !line.is_empty()).and_then(|line| std::str::from_utf8(line).ok());
         if first.is_empty() {
             return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
         }
+        if std::str::from_utf8(first).is_err() {
+            return Err(Problem::File(named::NO_UTF8.to_owned()));
+        }
         let known = std::str::from_utf8(first).ok().and_then(|first| match text::format_of(first) {
+            // Other formats have nothing above their first line.
+            Some(_) if preamble > 0 => Some(Self::Table),
             // Names that a format of ours has as well, above times that it cannot read.
             Some(format) if second.is_some_and(|second| is_table_after_all(format, first, second)) => {
                 Some(Self::Table)
@@ -118,14 +128,14 @@ impl ImportFormat {
 }
 
 fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
-    !text::reads(format, first, second) && named::reads(first, second)
+    // Days are all that Yahoo writes below names that many use.
+    !text::reads(format, first, second) && (format == ImportFormat::Yahoo || named::reads(first, second))
 }
 
 /// Contents that are known and cannot be read.
-const STRANGERS: [(&[u8], &str); 5] = [
+const STRANGERS: [(&[u8], &str); 4] = [
     (b"FEA1", "this is a feather file of the first version; write it anew with a current pandas or pyarrow"),
-    (b"\xFF\xFE", "this is text in UTF-16; save it as UTF-8"),
-    (b"\xFE\xFF", "this is text in UTF-16; save it as UTF-8"),
+    (b"\xD0\xCF\x11\xE0", stranger::WORKBOOK),
     (b"BZh", "this is packed with bzip2; unpack it first, or pack it with gzip or zip"),
     (b"\xFD7zXZ", "this is packed with xz; unpack it first, or pack it with gzip or zip"),
 ];
@@ -187,7 +197,6 @@ mod tests {
                 &b"FEA1...."[..],
                 "f: this is a feather file of the first version; write it anew with a current pandas or pyarrow",
             ),
-            (b"\xFF\xFE<\0D\0", "f: this is text in UTF-16; save it as UTF-8"),
             (b" \n\n", "f: the file is empty; it needs at least one candle"),
             (
                 b"a;b;c\n1;2;3\n",

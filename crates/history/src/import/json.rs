@@ -9,6 +9,8 @@ use std::fmt;
 use std::io::BufRead;
 
 const COLUMNS: usize = 6;
+/// What a row has where an exchange answers with it as well: the end, turnovers and a count follow the volume.
+const EXCHANGE_COLUMNS: usize = 12;
 /// Whole numbers are exact up to here.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
@@ -79,7 +81,7 @@ impl<'de> Deserialize<'de> for Cells {
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Cells, A::Error> {
                 let mut row = Cells { count: 0, cells: [None; COLUMNS] };
                 while row.count < COLUMNS {
-                    let Some(cell) = list.next_element()? else { return Ok(row) };
+                    let Some(Cell(cell)) = list.next_element()? else { return Ok(row) };
                     row.cells[row.count] = cell;
                     row.count += 1;
                 }
@@ -93,8 +95,30 @@ impl<'de> Deserialize<'de> for Cells {
     }
 }
 
+/// A number, or one between quotes, as exchanges send prices.
+struct Cell(Option<f64>);
+
+impl<'de> Deserialize<'de> for Cell {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(f64),
+            Text(String),
+        }
+        let read = match Option::<Written>::deserialize(source)? {
+            None => None,
+            Some(Written::Number(number)) => Some(number),
+            Some(Written::Text(text)) => {
+                Some(text.parse().map_err(|_| D::Error::custom(format!("{text:?} is not a number")))?)
+            }
+        };
+        Ok(Self(read))
+    }
+}
+
 fn row_of(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
-    if count != COLUMNS {
+    if count != COLUMNS && count != EXCHANGE_COLUMNS {
         return Err(format!("{count} numbers where {COLUMNS} belong"));
     }
     let [Some(time), Some(open), Some(high), Some(low), Some(close), Some(volume)] = cells else {

@@ -16,9 +16,11 @@ mod problem;
 mod row;
 mod settings;
 mod spacing;
+mod stranger;
 mod table;
 mod text;
 mod unpack;
+mod utf16;
 mod zone;
 
 pub use format::{ImportFormat, ParseImportFormatError};

@@ -10,7 +10,7 @@ use super::settings::{BarTime, ImportSettings};
 use super::spacing;
 use super::unpack::{self, unpack};
 use super::zone::{Zone, to_moments};
-use super::{json, named, text};
+use super::{json, named, text, utf16};
 use crate::{HistoryError, Progress};
 use bytes::Bytes;
 use candlewick_sdk::{Interval, Series, Symbol};
@@ -116,6 +116,10 @@ impl CandleTable {
         let mut start = vec![0; 4096];
         let length = fill(reader, &mut start)?;
         start.truncate(length);
+        if let Some(decode) = utf16::decoder_of(&start) {
+            let content = decode(&in_memory(&mut start.as_slice().chain(reader))?)?;
+            return Self::of_content(path, entry, &mut content.as_bytes(), settings);
+        }
         let format = match settings.format {
             Some(format) => format,
             None if !settings.table.is_default() => ImportFormat::Table,

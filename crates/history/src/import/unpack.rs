@@ -1,6 +1,7 @@
 //! Out of gzip and zip, within bounds: however small an archive is, what comes out of it is counted.
 
 use super::problem::Problem;
+use super::stranger;
 use crate::Progress;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
@@ -109,6 +110,9 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
                 return Err(Problem::unclear(seen, format!("--entry, such as --entry {}", fitting[0])));
             }
         }
+    }
+    if stranger::is_workbook(&names) {
+        return Err(Problem::File(stranger::WORKBOOK.to_owned()));
     }
     Err(Problem::File(format!("the archive holds no candle file, but {}", listed(&names))))
 }

@@ -2,7 +2,7 @@
 
 use crate::error::RecordsError;
 use crate::lines::is_candle;
-use crate::moment::utc;
+use crate::moment::{clock, utc};
 use crate::run::RecordedRun;
 use crate::table::table;
 use candlewick_engine::{Event, EventKind, Origin};
@@ -49,9 +49,9 @@ impl CandleLine {
     }
 }
 
-/// The candles with their open times; `marked` is the close time of the one that decided.
+/// The candles with their open times, in UTC; `marked` is the close time of the one that decided.
 pub(super) fn table_of(candles: &[CandleLine], marked: Millis) -> String {
-    let mut rows = table(["candle of", "open", "high", "low", "close", "received", ""]);
+    let mut rows = table(["candle of", "open", "high", "low", "close", ""]);
     for line in candles {
         let mark = match (line.close_time == marked, line.origin) {
             (true, _) => "decided on it",
@@ -60,14 +60,25 @@ pub(super) fn table_of(candles: &[CandleLine], marked: Millis) -> String {
         };
         let candle = &line.candle;
         rows.add_row([
-            utc(candle.time()),
+            clock(candle.time()),
             candle.open().to_string(),
             candle.high().to_string(),
             candle.low().to_string(),
             candle.close().to_string(),
-            utc(line.received),
             mark.to_owned(),
         ]);
+    }
+    rows.trim_fmt()
+}
+
+/// The same to the millisecond, with the times of their arrival.
+pub(super) fn raw_table_of(candles: &[CandleLine]) -> String {
+    let mut rows = table(["candle of", "open", "high", "low", "close", "received"]);
+    for line in candles {
+        let candle = &line.candle;
+        let prices =
+            [candle.open(), candle.high(), candle.low(), candle.close()].map(|price| price.to_string());
+        rows.add_row([utc(candle.time())].into_iter().chain(prices).chain([utc(line.received)]));
     }
     rows.trim_fmt()
 }

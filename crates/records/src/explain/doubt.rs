@@ -1,6 +1,7 @@
 //! The lists by which a doubt ended. They were asked for on behalf of all doubts, so their requests are about no intent;
 //! which of them counted follows from when they were asked for.
 
+use super::plain;
 use super::step::Step;
 use crate::error::RecordsError;
 use crate::trade::IntentOrigin;
@@ -125,7 +126,10 @@ pub(super) fn rows_of(page: &str) -> Vec<Value> {
 fn about(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigin) -> String {
     if let Some(id) = venue_id {
         let found = rows.iter().find(|row| row["id"] == id);
-        return found.map_or_else(|| "this one not among them".to_owned(), |row| format!("this one: {row}"));
+        return found.map_or_else(
+            || "this one not among them".to_owned(),
+            |row| format!("this one: {}", plain::of_document(row)),
+        );
     }
     let since: Vec<&str> =
         rows.iter().filter_map(|row| opened_since(row, origin.symbol, origin.request_time)).collect();

@@ -5,6 +5,7 @@ mod candle;
 mod doubt;
 mod indicators;
 mod moment;
+mod plain;
 mod step;
 mod trade;
 

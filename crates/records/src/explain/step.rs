@@ -1,7 +1,8 @@
 //! What happened to an intent, one step after the other.
 
+use super::plain;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ pub(super) struct Step {
     pub(super) what: String,
     /// The entry's or the exchange's own text.
     pub(super) detail: Value,
-    /// What people read of it, where its own text is too long for a line.
+    /// What people read of it, where it is not about this intent alone.
     #[serde(skip)]
     pub(super) short: Option<String>,
 }
@@ -70,11 +71,17 @@ impl Step {
         }
     }
 
-    /// Without what stands in the other columns.
-    pub(super) fn describe(&self) -> String {
-        if let Some(short) = &self.short {
-            return short.clone();
+    /// In words.
+    pub(super) fn words(&self, scale: MoneyScale) -> String {
+        match (&self.short, self.detail.as_str()) {
+            (Some(short), _) => short.clone(),
+            (None, Some(text)) => plain::of_text(text),
+            (None, None) => plain::of_entry(&self.detail, scale),
         }
+    }
+
+    /// As it was recorded, without what stands in the other columns.
+    pub(super) fn raw(&self) -> String {
         let Value::Object(fields) = &self.detail else {
             return self.detail.as_str().map_or_else(|| self.detail.to_string(), str::to_owned);
         };

@@ -1,18 +1,18 @@
 //! One intent from the candles before it to its settlement.
 
 use super::audit::{self, Check};
-use super::candle::{CandleLine, table_of};
+use super::candle::{CandleLine, raw_table_of, table_of};
 use super::doubt;
 use super::indicators::recompute;
 use super::step::Step;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
-use crate::moment::{delta, utc};
+use crate::moment::{clock, delta, time_of_day, utc};
 use crate::table::table;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, Registry, visible};
+use candlewick_sdk::{Millis, MoneyScale, Registry, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ use std::fmt::{self, Display};
 
 /// Candles shown before the one that decided.
 const BEFORE: i64 = 5;
+/// Milliseconds of a day.
+const DAY: i64 = Millis::DAY.get();
 /// Lines read around an intent at most.
 const MAX_LINES: u32 = 20_000;
 
@@ -43,6 +45,8 @@ pub struct Explanation {
     exchanges_outside: u64,
     /// What happened, in the order of its arrival.
     timeline: Vec<Step>,
+    #[serde(skip)]
+    scale: MoneyScale,
 }
 
 /// Reads all about an intent, named by its number or by the venue's name of its trade.
@@ -86,6 +90,7 @@ pub async fn read_trade(
         audit,
         exchanges_outside,
         timeline,
+        scale: origin.scale,
     })
 }
 
@@ -124,11 +129,41 @@ async fn candles_around(
     Ok(candles)
 }
 
+impl Explanation {
+    /// With every entry, request and reply as it was recorded.
+    pub fn raw_text(&self) -> String {
+        let mut rows = table(["time", "since decision", "what", ""]);
+        for step in &self.timeline {
+            let since = delta(self.trade.decision_time, step.time);
+            rows.add_row([utc(step.time), since, step.what.clone(), step.raw()]);
+        }
+        format!("{}\n{}\n\n{}", Head(self), raw_table_of(&self.candles), rows.trim_fmt())
+    }
+}
+
 impl Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TradeLine { intent_id, bot, direction, symbol, state, .. } = &self.trade;
-        let amount = self.trade.stake_text();
-        let trade = &self.trade;
+        let decided = self.trade.decision_time;
+        let mut rows = table(["time", "after", "what", ""]);
+        let is_of_that_day = self.timeline.iter().all(|step| step.time.get() / DAY == decided.get() / DAY);
+        let clock = if is_of_that_day { time_of_day } else { clock };
+        for step in &self.timeline {
+            let since = delta(decided, step.time);
+            rows.add_row([clock(step.time), since, step.what.clone(), step.words(self.scale)]);
+        }
+        write!(f, "{}\n{}\n\n{}", Head(self), table_of(&self.candles, decided), rows.trim_fmt())
+    }
+}
+
+/// What stands above the tables.
+struct Head<'a>(&'a Explanation);
+
+impl Display for Head<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(explained) = self;
+        let TradeLine { intent_id, bot, direction, symbol, state, .. } = &explained.trade;
+        let amount = explained.trade.stake_text();
+        let trade = &explained.trade;
         writeln!(
             f,
             "Intent {intent_id} of {bot}: {direction} {amount} on {symbol}, {} {}",
@@ -138,7 +173,7 @@ impl Display for Explanation {
             writeln!(f, "The venue took that, and not what was asked for: {ordered}")?;
         }
         write!(f, "State: {state}")?;
-        if let Some(reason) = &self.not_sent_reason {
+        if let Some(reason) = &explained.not_sent_reason {
             write!(f, ": {}", visible(reason))?;
         }
         if let (Some(result), Some(pnl)) = (trade.result_text(), trade.pnl_text()) {
@@ -148,37 +183,32 @@ impl Display for Explanation {
             write!(f, "; the venue calls it {}", visible(id))?;
         }
         writeln!(f, "\nDecided at {}: {}", utc(trade.decision_time), trade.reason)?;
-        if !self.indicators.is_empty() {
-            let shown = self.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
+        if !explained.indicators.is_empty() {
+            let shown = explained.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
             writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
         }
-        if let Some(why) = &self.indicators_missing {
+        if let Some(why) = &explained.indicators_missing {
             writeln!(f, "Indicators: not available: {why}")?;
         }
-        let (first, last) = (self.passed_rules.first(), self.passed_rules.last());
+        let (first, last) = (explained.passed_rules.first(), explained.passed_rules.last());
         writeln!(
             f,
             "Risk: all {} rules let it pass, from {} to {}",
-            self.passed_rules.len(),
+            explained.passed_rules.len(),
             first.unwrap_or(&"-"),
             last.unwrap_or(&"-")
         )?;
-        for line in audit::lines(&self.audit) {
+        for line in audit::lines(&explained.audit) {
             writeln!(f, "Audit: {line}")?;
         }
-        if self.exchanges_outside > 0 {
-            let outside = self.exchanges_outside;
+        if explained.exchanges_outside > 0 {
+            let outside = explained.exchanges_outside;
             writeln!(
                 f,
                 "Raw exchanges: {outside} of an earlier program lie outside the hash chain: nothing shows whether they are as \
                  they were written"
             )?;
         }
-        let mut rows = table(["time", "since decision", "what", ""]);
-        for step in &self.timeline {
-            let since = delta(trade.decision_time, step.time);
-            rows.add_row([utc(step.time), since, step.what.clone(), step.describe()]);
-        }
-        write!(f, "\n{}\n\n{}", table_of(&self.candles, trade.decision_time), rows.trim_fmt())
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs::{File, create_dir_all, read, read_dir, rename};
+use std::fs::{File, create_dir_all, read, read_dir, remove_file, rename};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -112,10 +112,17 @@ impl Receipt {
         let (chain, ledger, strategies) = (chain.clone(), self.ledger.clone(), Some(strategies));
         let written = Written { chain, ledger, strategies };
         let (text, new) = (serde_json::to_vec(&written)?, self.path.with_extension("new"));
-        let mut file = File::create(&new)?;
-        file.write_all(&text)?;
-        file.sync_all()?;
-        rename(new, &self.path)?;
+        let replaced = (|| {
+            let mut file = File::create(&new)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            rename(&new, &self.path)
+        })();
+        if replaced.is_err() {
+            // A full disk gets back what half a file took; that it cannot be removed would be no news.
+            let _ = remove_file(&new);
+        }
+        replaced?;
         // The name is on the disk when its folder is.
         #[cfg(unix)]
         File::open(self.folder())?.sync_all()?;

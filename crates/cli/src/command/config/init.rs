@@ -124,9 +124,15 @@ fn ask(question: &str, usual: &str) -> Result<String, Failure> {
 
 /// Holds the answers to what `config check` holds a configuration to, before anything is written.
 fn check(text: &str, file: &Path, context: &Context<'_>) -> Result<(), Failure> {
-    let folder = tempfile::tempdir().context("no temporary file can be made").map_err(unwritable)?;
+    // Beside the file that it is to become: what cannot be written there is found here.
+    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(beside);
+    let folder =
+        folder.with_context(|| format!("{} cannot be written", file.display())).map_err(unwritable)?;
     let draft = folder.path().join(file.file_name().unwrap_or_default());
-    std::fs::write(&draft, text).context("no temporary file can be written").map_err(unwritable)?;
+    std::fs::write(&draft, text)
+        .with_context(|| format!("{} cannot be written", file.display()))
+        .map_err(unwritable)?;
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new())?;
     Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?;
     notices_of_stakes(&loaded).map_err(Problems::from)?;

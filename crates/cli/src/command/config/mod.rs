@@ -4,7 +4,7 @@ mod init;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::output::{print, print_json};
+use crate::output::{print, print_as_it_is, print_json};
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
 use candlewick_app::inspection::{demand_of, notices_of, notices_of_stakes, problems_of};
 use clap::Subcommand;
@@ -49,7 +49,7 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
     if context.global.json {
         print_json(&configuration::to_json(&loaded))
     } else {
-        print(configuration::to_toml(&loaded).trim_end())
+        print_as_it_is(configuration::to_toml(&loaded).trim_end())
     }
 }
 
@@ -62,6 +62,7 @@ fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let mut notices = Problems::check(problems).map(|()| notices_of(&loaded))?;
     let limit = loaded.config.broker.client.requests_per_second;
     let demand = demand_of(&loaded, context.registry);
+    let idle = stakes.len();
     notices.extend(stakes);
     notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));
@@ -76,5 +77,11 @@ fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
         print(&requests)?;
     }
     let plural = if bots == 1 { "" } else { "s" };
+    if idle > 0 {
+        return print(&format!(
+            "Every value may stand, but {idle} of {bots} bot{plural} could open no trade (above): raise account.initial_balance, or change \
+             the stakes or their limits."
+        ));
+    }
     print(&format!("The configuration is sound: {bots} bot{plural}."))
 }

@@ -30,7 +30,7 @@ pub(crate) struct ReadingArguments {
     #[arg(long, value_name = "END", default_value = "open")]
     stamped: BarTime,
     /// What the columns of a table are, from the left: time, date, clock, open, high, low, close, volume, and - for one that is left out; found by their names when left out
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, allow_hyphen_values = true, value_name = "NAMES")]
     columns: Option<ColumnRoles>,
     /// What separates the columns of a table: comma, semicolon, tab or bar; found from the first line when left out
     #[arg(long, value_name = "NAME")]

@@ -32,7 +32,7 @@ pub(super) struct Columns {
 }
 
 /// Names of a column of moments, or of days.
-const TIMES: [&str; 19] = [
+const TIMES: [&str; 25] = [
     "time",
     "timestamp",
     "datetime",
@@ -44,6 +44,12 @@ const TIMES: [&str; 19] = [
     "opentime",
     "start",
     "start time",
+    "start at",
+    "starttime",
+    "begin",
+    "candle time",
+    "bar time",
+    "ts event",
     "unix",
     "unix time",
     "unix timestamp",

@@ -19,7 +19,11 @@ use candlewick_sdk::Ohlcv;
 use columns::{Columns, Header};
 use csv::StringRecord;
 use number::NumberStyle;
+use std::borrow::Cow;
 use time::TimeStyle;
+
+/// Of a text in the letters of one country.
+pub(super) const NO_UTF8: &str = "it is not text in UTF-8; save it as UTF-8 (in Excel: CSV UTF-8)";
 
 /// What was read, and in which way.
 pub(super) struct NamedTable {
@@ -53,11 +57,11 @@ pub(super) fn reads(first: &str, second: &str) -> bool {
 /// What is unclear, and a file whose first line says that it is none of candles.
 pub(super) fn decode(content: &[u8], settings: &TableSettings) -> Result<NamedTable, Problem> {
     let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
+    let content = &*without_preamble(content);
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
-    let first = std::str::from_utf8(first.trim_ascii_end())
-        .map_err(|_| Problem::File("it is not text in UTF-8; save it as UTF-8".to_owned()))?;
+    let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NO_UTF8.to_owned()))?;
     let delimiter = dialect::delimiter_of(first, settings)?;
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
@@ -84,6 +88,25 @@ pub(super) fn decode(content: &[u8], settings: &TableSettings) -> Result<NamedTa
         times.in_words()
     );
     Ok(NamedTable { decoded, reading })
+}
+
+/// How long the lines are that stand above the names: remarks, and the address of the site.
+pub(super) fn preamble_of(content: &[u8]) -> usize {
+    let is_remark = |line: &&[u8]| {
+        let line = line.trim_ascii();
+        line.is_empty() || [&b"#"[..], b"http://", b"https://"].iter().any(|mark| line.starts_with(mark))
+    };
+    content.split_inclusive(|byte| *byte == b'\n').take_while(is_remark).map(<[u8]>::len).sum()
+}
+
+/// Blank lines in its place, so that every other line keeps its number.
+fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
+    let length = preamble_of(content);
+    if content[..length].trim_ascii().is_empty() {
+        return Cow::Borrowed(content);
+    }
+    let ends = content[..length].iter().filter(|byte| **byte == b'\n').copied();
+    Cow::Owned(ends.chain(content[length..].iter().copied()).collect())
 }
 
 /// What the first pass collects.

@@ -81,7 +81,8 @@ impl TimeStyle {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
                 "no time in it can be read; the first is \"{}\". Times are moments since 1970 (in the years 1990 to 2039), or dates such as 2024-01-31 17:00 \
-                 or 31/01/2024 17:00:00, with a zone (Z, +02:00) or without; if they stand in another column, --columns says so",
+                 or 31/01/2024 17:00:00, with a zone (Z, +02:00) or without; days counted by a spreadsheet (45293.9) are given a date's format \
+                 there and saved again; if they stand in another column, --columns says so",
                 excerpt(text.as_bytes())
             );
             return Err(Problem::File(problem));

@@ -1,0 +1,90 @@
+//! Text in the width of the terminal that shows it.
+
+use console::{Term, measure_text_width};
+use std::borrow::Cow;
+
+/// Below this many columns a terminal may cut as it likes.
+const MIN: usize = 40;
+
+/// The columns that a text may take: `COLUMNS` where that is set, else those of the terminal. None for a file or a pipe: what
+/// reads them wants lines as they are.
+pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
+    let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let named = named.filter(|columns: &usize| *columns > 0);
+    let columns = named.or_else(|| terminal.size_checked().map(|(_, columns)| usize::from(columns)));
+    columns.filter(|columns| *columns > 0).map(|columns| columns.max(MIN))
+}
+
+/// The text with its long lines broken between words.
+pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
+    let Some(columns) =
+        columns.filter(|columns| text.lines().any(|line| measure_text_width(line) > *columns))
+    else {
+        return Cow::Borrowed(text);
+    };
+    Cow::Owned(text.split('\n').map(|line| wrapped_line(line, columns)).collect::<Vec<_>>().join("\n"))
+}
+
+fn wrapped_line(line: &str, columns: usize) -> Cow<'_, str> {
+    // A command goes to the shell as it is copied.
+    if measure_text_width(line) <= columns || line.trim_start().starts_with("candlewick ") {
+        return Cow::Borrowed(line);
+    }
+    let hang = " ".repeat(hang_of(line).min(columns / 2));
+    let (mut text, mut width) = (String::with_capacity(line.len() + 40), 0);
+    // Each word comes with the blanks before it.
+    let begin = line.len() - line.trim_start_matches(' ').len();
+    let (mut blanks, mut rest) = (&line[..begin], &line[begin..]);
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+        let length = measure_text_width(word);
+        if width > hang.len() && width + blanks.len() + length > columns {
+            text.push('\n');
+            text.push_str(&hang);
+            width = hang.len();
+        } else {
+            text.push_str(blanks);
+            width += blanks.len();
+        }
+        text.push_str(word);
+        width += length;
+        let next = after.trim_start_matches(' ');
+        (blanks, rest) = (&after[..after.len() - next.len()], next);
+    }
+    Cow::Owned(text)
+}
+
+/// Where the rest of a line goes on: below its first word, or below what stands beside a name after two blanks or more.
+fn hang_of(line: &str) -> usize {
+    let words = line.trim_start_matches(' ');
+    let indent = line.len() - words.len();
+    if words.starts_with("- ") {
+        return indent + 2;
+    }
+    let Some(gap) = words.find("  ") else { return indent };
+    let beside = words[gap..].trim_start_matches(' ');
+    indent + measure_text_width(&words[..words.len() - beside.len()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_break_between_words_and_go_on_where_they_began() {
+        for (text, expected) in [
+            ("short", "short"),
+            ("one two three four five", "one two\nthree four\nfive"),
+            ("  one two three four", "  one two\n  three\n  four"),
+            ("- one two three four", "- one two\n  three\n  four"),
+            ("key  one two three", "key  one\n     two\n     three"),
+            ("one\n\ntwo three four", "one\n\ntwo three\nfour"),
+            ("a-word-without-any-blank at", "a-word-without-any-blank\nat"),
+            ("\u{1b}[1mone\u{1b}[0m two three", "\u{1b}[1mone\u{1b}[0m two\nthree"),
+            ("数字数字 数字", "数字数字\n数字"),
+        ] {
+            assert_eq!(wrapped(text, Some(10)), expected, "{text}");
+            assert_eq!(wrapped(text, None), text);
+        }
+    }
+}
