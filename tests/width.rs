@@ -9,7 +9,7 @@ use crate::recording::{folder, record_in_lock_step};
 
 /// Each command with arguments that let it print what it has, and its exit code. One without arguments here runs until it is
 /// stopped, asks the network, or prints what other programs read.
-const RUNS: [(&str, &str, i32); 47] = [
+const RUNS: [(&str, &str, i32); 48] = [
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
     ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
@@ -23,6 +23,7 @@ const RUNS: [(&str, &str, i32); 47] = [
     ("data list", "--verbose", 0),
     ("data fetch", "", 0),
     ("data generate", "--symbol EURUSD --days 1 --out .", 0),
+    ("dashboard", "", 0),
     ("doctor", "--config bots.toml", 5),
     ("edge break-even", "80 85", 0),
     ("edge plan", "--payout 80", 0),
