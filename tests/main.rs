@@ -26,6 +26,7 @@ mod fetching;
 mod findings;
 mod first_run;
 mod five_ways;
+mod full_screen;
 mod hostile;
 mod import;
 mod indicators;

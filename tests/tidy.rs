@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("runtime", &["sdk", "engine", "broker", "journal", "simulator", "statistics"]),
     ("records", &["sdk", "engine", "statistics", "journal", "backtest", "simulator", "broker"]),
     ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),
+    ("tui", &["sdk", "engine", "statistics", "runtime", "records"]),
     (
         "app",
         &[
@@ -58,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
             "sandbox",
             "runtime",
+            "tui",
             "strategies",
         ],
     ),

@@ -5,7 +5,8 @@ use crate::repeats::{Held, Repeats};
 use crate::terminal::{coloured_line, lines};
 use anstream::adapter::strip_str;
 use candlewick_broker::clock::Stopwatch;
-use std::io::{self, Write};
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -15,6 +16,8 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// Lines that may wait to be written; more are dropped and counted.
 const WAITING: usize = 4_096;
+/// Lines that are kept while a view has the terminal.
+const HELD: usize = 200;
 /// How long a thread with nothing to count waits.
 const IDLE: Duration = Duration::from_hours(1);
 /// What stands before a warning, after its time.
@@ -33,6 +36,12 @@ enum Line {
     Text(Vec<u8>),
     /// One that may come again and again.
     Warning(String),
+    /// Lines go there from now on, and to the target only where that is no terminal.
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
+    Divert(SyncSender<String>),
+    /// They go to the target again, and so do those that it missed.
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
+    GiveBack,
     /// Everything before it is to be written, and this answered.
     Flush(SyncSender<()>),
 }
@@ -44,7 +53,8 @@ impl LogWriter {
         let dropped = Arc::new(AtomicU64::new(0));
         let missed = Arc::clone(&dropped);
         std::thread::spawn(move || {
-            let mut log = Log { target, missed, repeats: Repeats::default(), watch: Stopwatch::start() };
+            let (repeats, watch) = (Repeats::default(), Stopwatch::start());
+            let mut log = Log { target, missed, repeats, watch, diverted: None };
             loop {
                 let patience =
                     log.repeats.next_due().map_or(IDLE, |due| due.saturating_sub(log.watch.elapsed()));
@@ -63,6 +73,18 @@ impl LogWriter {
     /// Prints lines of our own.
     pub(crate) fn print(&self, text: &str) {
         self.send(Line::Text(lines(text).as_bytes().to_vec()));
+    }
+
+    /// Hands lines to whoever has the terminal now.
+    #[cfg(feature = "tui")]
+    pub(crate) fn divert(&self, to: SyncSender<String>) {
+        self.send(Line::Divert(to));
+    }
+
+    /// The terminal is free again.
+    #[cfg(feature = "tui")]
+    pub(crate) fn give_back(&self) {
+        self.send(Line::GiveBack);
     }
 
     fn send(&self, line: Line) {
@@ -87,6 +109,14 @@ struct Log<T> {
     missed: Arc<AtomicU64>,
     repeats: Repeats,
     watch: Stopwatch,
+    diverted: Option<Diverted>,
+}
+
+/// Whoever has the terminal for now.
+struct Diverted {
+    to: SyncSender<String>,
+    /// What the target is to have when the terminal is free again, the latest.
+    held: VecDeque<Vec<u8>>,
 }
 
 impl<T: Write> Log<T> {
@@ -98,6 +128,13 @@ impl<T: Write> Log<T> {
                 let words = plain.split_once(WARN).map_or(plain.as_str(), |(_, words)| words);
                 if self.repeats.admit(words.trim_end(), self.watch.elapsed()) {
                     self.write(line.as_bytes());
+                }
+            }
+            Line::Divert(to) => self.diverted = Some(Diverted { to, held: VecDeque::new() }),
+            Line::GiveBack => {
+                let held = self.diverted.take().map(|diverted| diverted.held);
+                for text in held.into_iter().flatten() {
+                    self.write(&text);
                 }
             }
             Line::Flush(done) => {
@@ -116,6 +153,20 @@ impl<T: Write> Log<T> {
     }
 
     fn write(&mut self, text: &[u8]) {
+        if let Some(Diverted { to, held }) = &mut self.diverted {
+            let plain = strip_str(&String::from_utf8_lossy(text)).to_string();
+            // A view that does not keep up has them at its end.
+            for line in plain.lines() {
+                drop(to.try_send(line.to_owned()));
+            }
+            if io::stderr().is_terminal() {
+                if held.len() == HELD {
+                    held.pop_front();
+                }
+                held.push_back(text.to_vec());
+                return;
+            }
+        }
         let count = self.missed.swap(0, Ordering::Relaxed);
         if count > 0 {
             let _ = writeln!(self.target, "{count} log lines were left out: the terminal did not keep up");

@@ -3,6 +3,7 @@
 mod booking;
 mod bot_names;
 mod earlier;
+mod limit_use;
 mod reload;
 mod second_trades;
 mod snapshot;
@@ -20,7 +21,7 @@ pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents};
 use crate::nominal::nominal_close;
-use crate::risk::{self, LimitUse, Limits, Probe, Proposal, RiskState, View};
+use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
     Action, Approved, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
@@ -198,11 +199,6 @@ impl Session {
     /// The money in its accounts.
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
-    }
-
-    /// What is used of each limit that is on, at this moment.
-    pub fn limit_use(&self, now: Millis) -> Vec<LimitUse> {
-        risk::limit_use(&self.limits, (&self.ledger, &self.intents, &self.state), now)
     }
 
     /// How many decimals its money has.

@@ -178,6 +178,11 @@ impl Notices {
         Some(self.received(notice))
     }
 
+    /// Whether the run has ended and all was received.
+    pub fn is_over(&self) -> bool {
+        self.receiver.is_closed() && self.receiver.is_empty()
+    }
+
     fn received(&mut self, notice: Notice) -> Received {
         let dropped = self.dropped.load(Ordering::Relaxed);
         let missed = dropped - std::mem::replace(&mut self.known, dropped);

@@ -197,6 +197,8 @@ pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchang
 /// The way of people's orders to a run, open until this is dropped.
 pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
+    /// The way of a front end in this process.
+    sender: mpsc::Sender<ControlRequest>,
     pub(super) closed: OpenControl,
 }
 
@@ -207,11 +209,17 @@ pub(super) struct OpenControl {
 }
 
 impl ControlChannel {
-    /// Nobody can give orders.
+    /// Nobody can give orders but this process.
     pub fn closed() -> Self {
         let closed = CancellationToken::new();
         let closed = OpenControl { _closed: closed.drop_guard(), _entry: None };
-        Self { orders: mpsc::channel(1).1, closed }
+        let (sender, orders) = mpsc::channel(WAITING_ORDERS);
+        Self { orders, sender, closed }
+    }
+
+    /// The way of orders that are given in this process.
+    pub fn sender(&self) -> mpsc::Sender<ControlRequest> {
+        self.sender.clone()
     }
 
     /// Through the socket and the file of the configured journal, through its database, and by SIGHUP.
@@ -249,7 +257,8 @@ impl ControlChannel {
             tokio::spawn(async move { hang_up.watch(taken, stop.cancelled_owned()).await });
         }
         let (file, stop) = (paths.halt_file, closed.clone());
-        tokio::spawn(async move { file.watch(sender, stop.cancelled_owned()).await });
-        Ok(Self { orders, closed: OpenControl { _closed: closed.drop_guard(), _entry: entry } })
+        let taken = sender.clone();
+        tokio::spawn(async move { file.watch(taken, stop.cancelled_owned()).await });
+        Ok(Self { orders, sender, closed: OpenControl { _closed: closed.drop_guard(), _entry: entry } })
     }
 }

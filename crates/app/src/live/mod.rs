@@ -193,7 +193,7 @@ pub async fn run(
     })
     .with_settings_reader(running.reader(read_again));
     drop(hold);
-    let ControlChannel { orders, closed: _open } = control;
+    let ControlChannel { orders, closed: _open, .. } = control;
     let finished = Box::pin(runner.run(stop, orders)).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
 }

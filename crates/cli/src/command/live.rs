@@ -26,6 +26,7 @@ use std::path::PathBuf;
   candlewick live --sandbox
   candlewick live --sandbox --speed max --until-end --trades trades.csv
   candlewick live --config config/demo.toml --for 1h
+  candlewick live --sandbox --tui
 
 Exit codes: 0 when everything is settled; 4 when the venue is unreachable, or has trades or doubts whose end is not known when
 the run ends (the next start on the journal follows them); 6 when a limit or the kill switch stopped it; 130 after Ctrl-C.")]
@@ -57,6 +58,9 @@ pub(crate) struct LiveArguments {
     /// the catalog; repeatable
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
+    /// Show the run on the whole terminal: money, trades, bots, limits and log, with keys that halt, resume and quit
+    #[arg(long)]
+    pub(crate) tui: bool,
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) trades: Option<PathBuf>,
@@ -72,6 +76,13 @@ pub(crate) struct LiveArguments {
 }
 
 pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    if arguments.tui {
+        if context.global.json || context.global.quiet {
+            let problem = "--tui shows a run on the terminal: it goes with neither --json nor --quiet";
+            return Err(Failure::configuration(problem));
+        }
+        live::check_full_screen()?;
+    }
     let loaded = Loaded::read(&context.global.config, base_of(arguments), flags_of(arguments))?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
@@ -126,6 +137,7 @@ async fn run_bots(
             journal,
             control,
             screen,
+            is_full_screen: arguments.tui,
             log,
             interrupt,
             run_for,
@@ -152,8 +164,20 @@ async fn run_bots(
     let sandbox = &loaded.config.sandbox;
     let venue = live::sandbox_words(&running.base_url, sandbox.speed, start, &sandbox.faults);
     let screen = screen.with_header(header(arguments, loaded, context, venue)?);
-    let run =
-        ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for, read_again };
+    let is_full_screen = arguments.tui;
+    let run = ReadyRun {
+        loaded,
+        bots,
+        connection,
+        journal,
+        control,
+        screen,
+        is_full_screen,
+        log,
+        interrupt,
+        run_for,
+        read_again,
+    };
     let outcome = run_until_stopped(run).await;
     running.stop().await;
     outcome.map(ControlFlow::Continue)

@@ -85,6 +85,7 @@ async fn run_bots(
         journal,
         control,
         screen,
+        is_full_screen: false,
         log: context.log,
         interrupt,
         run_for: arguments.run_for,

@@ -16,13 +16,15 @@ const WIDTH: usize = 80;
 const LABEL: usize = 10;
 
 /// The lines of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
-    venue: String,
-    wallet: String,
-    bots: Vec<String>,
+    pub(super) venue: String,
+    pub(super) wallet: String,
+    /// What each bot trades, in their order.
+    pub(super) bots: Vec<String>,
+    names: Vec<String>,
     limits: String,
-    journal: String,
+    pub(super) journal: String,
     control: String,
 }
 
@@ -52,6 +54,7 @@ impl Header {
             venue,
             wallet: wallet.to_owned(),
             bots: loaded.config.bots.iter().map(bot_words).collect(),
+            names: loaded.config.bots.iter().map(|bot| bot.name.clone()).collect(),
             limits: limit_words(&loaded.config.risk),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -73,8 +76,8 @@ impl Header {
         };
         add("venue", &self.venue);
         add("wallet", &format!("{}, {balance} free", self.wallet));
-        for (place, bot) in self.bots.iter().enumerate() {
-            add(if place == 0 { "bots" } else { "" }, bot);
+        for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
+            add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
         }
         add("limits", &self.limits);
         add("journal", &self.journal);
@@ -139,7 +142,7 @@ fn bot_words(bot: &BotSettings) -> String {
         other => format!(" {other}"),
     };
     let stake = stake_words(&bot.stake);
-    format!("{}: {} on {}, {}{kind}, stake {stake}", bot.name, bot.strategy, bot.series(), expiry.close_type)
+    format!("{} on {}, {}{kind}, stake {stake}", bot.strategy, bot.series(), expiry.close_type)
 }
 
 fn stake_words(stake: &StakeSettings) -> String {

@@ -1,10 +1,17 @@
 //! A live run as a person starts, watches and ends it.
 
 mod ending;
+#[cfg(feature = "tui")]
+mod full_screen;
+#[cfg(not(feature = "tui"))]
+#[path = "without_full_screen.rs"]
+mod full_screen;
 mod header;
 mod screen;
+mod stopping;
 
 pub(crate) use ending::report;
+pub(crate) use full_screen::check as check_full_screen;
 pub(crate) use header::{
     Header, RunWords, address_words, named_by, sandbox_words, speed_words, wallet_words,
 };
@@ -32,6 +39,8 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) journal: JournalSession,
     pub(crate) control: ControlChannel,
     pub(crate) screen: Screen,
+    /// Whether the whole terminal is for it.
+    pub(crate) is_full_screen: bool,
     /// Where it is said what is at stake, whatever else is shown.
     pub(crate) log: &'a LogWriter,
     pub(crate) interrupt: Interrupt,
@@ -39,6 +48,17 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) run_for: Option<Millis>,
     /// Reads its configuration again.
     pub(crate) read_again: ReadAgain,
+}
+
+/// What a view on the whole terminal is made from.
+#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no such view"))]
+struct Front<'a> {
+    loaded: &'a Loaded,
+    bots: &'a BotSet,
+    connection: &'a Connection,
+    control: &'a ControlChannel,
+    stop: mpsc::Sender<Stop>,
+    log: &'a LogWriter,
 }
 
 /// Does the work of a run to its end. A reading of the settings that never ends is not waited for.
@@ -51,16 +71,24 @@ pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 
 /// Runs the bots until their time is up, or somebody says that they are to end.
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
-    let ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for, read_again } =
-        run;
+    let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
+    let ReadyRun { interrupt, run_for, read_again, .. } = run;
     let (sender, stop) = mpsc::channel(4);
-    let watcher = tokio::spawn(watch(interrupt, run_for, sender));
+    let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone()));
     let announce = Box::new(|text: &str| log.print(text));
-    let (watchers, shown) = screen.show();
+    let (watchers, shown) = if is_full_screen {
+        let (bots, connection, control) = (&bots, &connection, &control);
+        full_screen::start(screen, &Front { loaded, bots, connection, control, stop: sender, log })
+    } else {
+        screen.show()
+    };
     let front = FrontEnd { journal, control, watchers, announce, stop, read_again };
     let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;
+    if is_full_screen {
+        full_screen::end(log);
+    }
     Ok(outcome?)
 }
 

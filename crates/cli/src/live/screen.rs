@@ -4,13 +4,14 @@
 //! holds up nothing but itself.
 
 use super::header::Header;
+use super::stopping::stopping_words;
 use crate::terminal::coloured_line;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Action, Approved, Edge, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused, Settled,
     VenueId,
 };
-use candlewick_runtime::{Funds, Interest, Notice, Notices, Stop, Watcher};
+use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol, visible};
 use chrono::DateTime;
 use std::io::Write as _;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Notices that may wait to be shown.
-const WAITING: usize = 16_384;
+pub(super) const WAITING: usize = 16_384;
 /// How long a run that has ended waits for its last lines.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -100,6 +101,11 @@ impl Screen {
         // A document has none.
         self.header = (self.stream == Stream::Out).then_some(header);
         self
+    }
+
+    #[cfg(feature = "tui")]
+    pub(super) fn take_header(&mut self) -> Option<Header> {
+        self.header.take()
     }
 
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
@@ -291,12 +297,10 @@ impl Screen {
 impl Screen {
     /// Begins to show a run. What is to be handed to it, and the thread that writes; with nothing to show there is neither.
     pub(crate) fn show(mut self) -> (Vec<Watcher>, Shown) {
-        let interest = match self.detail {
-            Detail::Quiet => return (Vec::new(), Shown(None)),
-            Detail::Trades => Interest::Trades,
-            Detail::All => Interest::Everything,
-        };
-        let (watcher, mut notices) = Watcher::channel(WAITING, interest);
+        if self.detail == Detail::Quiet {
+            return (Vec::new(), Shown(None));
+        }
+        let (watcher, mut notices) = Watcher::channel(WAITING, self.interest());
         let (ended, has_ended) = oneshot::channel();
         std::thread::spawn(move || {
             self.show_all(&mut notices);
@@ -306,7 +310,15 @@ impl Screen {
         (vec![watcher], Shown(Some(has_ended)))
     }
 
-    fn show_all(&mut self, notices: &mut Notices) {
+    /// What it asks to be told.
+    pub(super) const fn interest(&self) -> Interest {
+        match self.detail {
+            Detail::Quiet | Detail::Trades => Interest::Trades,
+            Detail::All => Interest::Everything,
+        }
+    }
+
+    pub(super) fn show_all(&mut self, notices: &mut Notices) {
         while let Some(received) = notices.wait() {
             if received.missed > 0 {
                 let text = format!("{} messages were left out: this screen did not keep up", received.missed);
@@ -343,29 +355,10 @@ impl Screen {
             Notice::Price(..) | Notice::Overview(_) | Notice::Warning(_) | Notice::Alarm(_) => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
-                let text = Self::stopping(why, unfinished, last_close, waits_until);
+                let text = stopping_words(why, unfinished, (last_close, waits_until));
                 self.line(self.latest, BOLD, "stopping", &text);
             }
         }
-    }
-
-    /// Why a run stops, and what it waits for.
-    fn stopping(why: Stop, unfinished: usize, last_close: Option<Millis>, waits_until: Millis) -> String {
-        let why = match why {
-            Stop::TimeUp => "the time is up: ",
-            Stop::DataEnds(_) => "the candles end: ",
-            Stop::Limit(rule) => &format!("the {} was reached: ", rule.words()),
-            Stop::Interrupted | Stop::Terminated => "",
-        };
-        if unfinished == 0 {
-            return format!("{why}no new trades; none is open");
-        }
-        let until = clock_time(waits_until);
-        let trades = if unfinished == 1 { "trade" } else { "trades" };
-        let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
-        format!(
-            "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until} at most; Ctrl-C again quits now"
-        )
     }
 }
 
@@ -373,6 +366,11 @@ impl Screen {
 pub(crate) struct Shown(Option<oneshot::Receiver<()>>);
 
 impl Shown {
+    #[cfg(feature = "tui")]
+    pub(super) const fn when(has_ended: oneshot::Receiver<()>) -> Self {
+        Self(Some(has_ended))
+    }
+
     /// Waits until all is written, but not for a terminal that stands still.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
@@ -381,27 +379,13 @@ impl Shown {
     }
 }
 
-fn clock_time(at: Millis) -> String {
+pub(super) fn clock_time(at: Millis) -> String {
     DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%H:%M:%S").to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_stop_says_what_is_waited_for_and_how_to_quit() {
-        let now = Millis::HOUR * 3;
-        let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
-        assert_eq!(
-            Screen::stopping(Stop::Interrupted, 1, Some(close), until),
-            "no new trades; waiting for 1 open trade (closes 03:12:02), until 03:01:30 at most; Ctrl-C again quits now"
-        );
-        assert_eq!(
-            Screen::stopping(Stop::TimeUp, 0, None, until),
-            "the time is up: no new trades; none is open"
-        );
-    }
 
     #[test]
     fn profits_carry_their_sign() {

@@ -1,0 +1,89 @@
+//! A run on the whole terminal, in place of lines.
+
+use super::Front;
+use super::header::Header;
+use super::screen::{Screen, Shown, WAITING};
+use crate::failure::Failure;
+use crate::log_writer::LogWriter;
+use candlewick_engine::BotSettings;
+use candlewick_runtime::{Demand, Watcher};
+use candlewick_sdk::{Series, Symbol};
+use candlewick_tui::{BotFacts, Facts, Seat, is_possible, leave, show};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use tokio::sync::oneshot;
+
+/// Lines of the log that may wait for the view.
+const WAITING_LINES: usize = 1_024;
+
+/// Whether the terminal can show it.
+pub(crate) fn check() -> Result<(), Failure> {
+    is_possible().map_err(|problem| {
+        Failure::configuration(format!("--tui needs a whole terminal: {problem}"))
+            .help("leave --tui out where output goes to a file or a pipe: events are lines then")
+    })
+}
+
+/// Begins to show a run. Should the view end before the run does, lines take its place.
+pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Shown) {
+    let clock = Arc::clone(&front.connection.clock);
+    let (lines, log_lines) = sync_channel(WAITING_LINES);
+    let seat = Seat {
+        orders: front.control.sender(),
+        stop: front.stop.clone(),
+        now: Box::new(move || clock.now()),
+        log: log_lines,
+        has_colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    };
+    let facts = facts_of(screen.take_header(), front);
+    let (watcher, mut notices) = Watcher::channel(WAITING, screen.interest());
+    let (ended, has_ended) = oneshot::channel();
+    let log = front.log.clone();
+    log.divert(lines);
+    std::thread::spawn(move || {
+        let shown = show(facts, &mut notices, &seat);
+        log.give_back();
+        if let Err(error) = shown {
+            tracing::warn!("the terminal does not take the view any more, lines follow: {error}");
+        }
+        screen.show_all(&mut notices);
+        // Nobody waits for a view that took too long.
+        let _ = ended.send(());
+    });
+    (vec![watcher.with_overview()], Shown::when(has_ended))
+}
+
+/// Gives back what a view that stands still has not.
+pub(super) fn end(log: &LogWriter) {
+    leave();
+    log.give_back();
+}
+
+fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
+    let config = &front.loaded.config;
+    let (mut symbols, mut series) = (Vec::<Symbol>::new(), Vec::<Series>::new());
+    for bot in &config.bots {
+        if !symbols.contains(&bot.symbol) {
+            symbols.push(bot.symbol);
+        }
+        if !series.contains(&bot.series()) {
+            series.push(bot.series());
+        }
+    }
+    let header = header.unwrap_or_default();
+    let bot_facts = |(bot, about): (&BotSettings, String)| BotFacts { name: bot.name.clone(), about };
+    let connection = front.connection;
+    let demand = Demand::of(&connection.runtime, &config.risk, &config.bots, &front.bots.wants_prices);
+    let requests = demand.summary(connection.requests_per_second);
+    Facts {
+        venue: header.venue,
+        wallet: header.wallet,
+        journal: header.journal,
+        // What stands before it says it already.
+        requests: requests.strip_prefix("requests ").unwrap_or(&requests).to_owned(),
+        scale: config.account.money_scale,
+        bots: config.bots.iter().zip(header.bots).map(bot_facts).collect(),
+        symbols,
+        series,
+    }
+}

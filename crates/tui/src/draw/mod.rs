@@ -1,0 +1,176 @@
+//! The picture of a run: what is known of it, in a window of any size.
+
+mod bots;
+mod equity;
+mod limits;
+mod log;
+mod top;
+mod trades;
+
+use crate::keys::{Pane, Ui};
+use crate::palette::Palette;
+use crate::view::View;
+use crate::words::phase_words;
+use candlewick_sdk::Millis;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Paragraph};
+
+/// What is smaller shows a line.
+const LEAST: (u16, u16) = (40, 8);
+/// What is as wide has two columns, in each of which its lines are whole.
+const WIDE: u16 = 144;
+/// Columns of the bots and limits there.
+const RIGHT: u16 = 62;
+
+/// What a part of the picture is drawn from.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) ui: &'a Ui,
+    pub(crate) now: Millis,
+    pub(crate) palette: Palette,
+}
+
+/// Draws the run as it is known at venue time `now`.
+pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: Palette) {
+    let scene = Scene { view, ui, now, palette };
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        return draw_line(frame, area, scene);
+    }
+    let [top, tabs, body, bottom] = Layout::vertical([
+        Constraint::Length(top::HEIGHT),
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    top::draw(frame, top, scene);
+    draw_tabs(frame, tabs, scene);
+    match ui.pane {
+        Pane::Run if area.width >= WIDE => draw_wide(frame, body, scene),
+        Pane::Run => draw_narrow(frame, body, scene),
+        Pane::Trades => trades::draw(frame, body, scene),
+        Pane::Bots => bots::draw(frame, body, scene),
+        Pane::Limits => limits::draw(frame, body, scene),
+        Pane::Log => log::draw(frame, body, scene),
+    }
+    draw_bottom(frame, bottom, scene);
+    if ui.has_help {
+        draw_help(frame, area);
+    }
+}
+
+/// All that fits into hardly anything.
+fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+    let Scene { view, .. } = scene;
+    let phase = view.phase().map_or("STARTING", phase_words);
+    let balance = view.overview.as_ref().map(|overview| view.facts.scale.format(overview.funds.free));
+    let text = format!("{phase} {} {} open", balance.unwrap_or_default(), view.unsettled());
+    let lines = vec![
+        Line::styled(text, Palette::BOLD),
+        Line::raw("window too small"),
+        Line::raw(scene.ui.question.map(|question| question.words(view)).unwrap_or_default()),
+    ];
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn draw_narrow(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+    let open = trades::open_height(scene.view, 6);
+    let has_room = area.height >= 16;
+    let [curve, unsettled, settled, log] = Layout::vertical([
+        Constraint::Length(if has_room { 5 } else { 0 }),
+        Constraint::Length(open.min(area.height)),
+        Constraint::Fill(1),
+        Constraint::Length(if area.height >= 13 { 6 } else { 0 }),
+    ])
+    .areas(area);
+    equity::draw(frame, curve, scene);
+    trades::draw_open(frame, unsettled, scene);
+    trades::draw_settled(frame, settled, scene);
+    log::draw_tail(frame, log, scene);
+}
+
+fn draw_wide(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+    let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(RIGHT)]).areas(area);
+    let [curve, unsettled, settled, log] = Layout::vertical([
+        Constraint::Length(if area.height >= 24 { 9 } else { 5 }),
+        Constraint::Length(trades::open_height(scene.view, 10)),
+        Constraint::Fill(1),
+        Constraint::Percentage(30),
+    ])
+    .areas(left);
+    equity::draw(frame, curve, scene);
+    trades::draw_open(frame, unsettled, scene);
+    trades::draw_settled(frame, settled, scene);
+    log::draw_tail(frame, log, scene);
+    let [verdicts, rest] = Layout::vertical([
+        Constraint::Length(bots::height(scene.view).min(right.height / 2)),
+        Constraint::Fill(1),
+    ])
+    .areas(right);
+    bots::draw(frame, verdicts, scene);
+    limits::draw(frame, rest, scene);
+}
+
+fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+    let mut spans = Vec::new();
+    for (place, pane) in Pane::ALL.into_iter().enumerate() {
+        let text = format!(" {} {} ", place + 1, pane.name());
+        let style = if pane == scene.ui.pane { Palette::REVERSED } else { Palette::DIM };
+        spans.push(Span::styled(text, style));
+    }
+    if scene.view.missed > 0 {
+        let text = format!("  {} messages were left out: the terminal did not keep up", scene.view.missed);
+        spans.push(Span::styled(text, scene.palette.note()));
+    }
+    frame.render_widget(Line::from(spans), area);
+}
+
+/// The question that waits, what came of the last order, or the keys.
+fn draw_bottom(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+    let Scene { view, ui, palette, .. } = scene;
+    let line = match (&ui.question, &ui.answer) {
+        (Some(question), _) => Line::styled(format!(" {}", question.words(view)), Palette::REVERSED),
+        (None, Some(answer)) => Line::styled(format!(" {answer}"), palette.note()),
+        (None, None) => Line::styled(" q quit  h halt  r resume  tab panes  ↑↓ scroll  ? help", Palette::DIM),
+    };
+    frame.render_widget(line, area);
+}
+
+const HELP: [(&str, &str); 9] = [
+    ("tab, ← →, 1-5", "another pane"),
+    ("↑ ↓", "scroll"),
+    ("h", "halt: no new trades; what is open goes on"),
+    ("r", "resume: new trades again"),
+    ("q", "quit: no new trades, wait for open ones, end"),
+    ("q again", "while it waits: end at once"),
+    ("Ctrl-C", "the same as from outside: exit code 130"),
+    ("Ctrl-L", "draw everything anew"),
+    ("any key", "close this"),
+];
+
+fn draw_help(frame: &mut Frame<'_>, area: Rect) {
+    let height = (HELP.len() as u16 + 4).min(area.height);
+    let width = 66.min(area.width);
+    let place =
+        Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    let mut lines: Vec<Line<'_>> = HELP
+        .iter()
+        .map(|(key, what)| {
+            Line::from(vec![Span::styled(format!(" {key:<15}"), Palette::BOLD), Span::raw(*what)])
+        })
+        .collect();
+    lines.push(Line::raw(""));
+    lines
+        .push(Line::styled(" A halt and a resume are orders like those of `candlewick halt`.", Palette::DIM));
+    frame.render_widget(Clear, place);
+    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" Keys ")), place);
+}
+
+/// The frame of a part.
+pub(crate) fn framed<'a>(title: impl Into<Line<'a>>) -> Block<'a> {
+    Block::bordered().title(title).border_style(Palette::DIM)
+}

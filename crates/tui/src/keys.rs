@@ -1,0 +1,183 @@
+//! What a key does: another pane, a question, an order.
+
+use crate::view::View;
+use candlewick_runtime::control::Phase;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// What is ordered of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// No new trades.
+    Halt,
+    /// New trades again.
+    Resume,
+    /// No new trades, wait for those that are open, end; a second time: end now.
+    Quit,
+    /// The same, as Ctrl-C does.
+    Interrupt,
+    /// The picture is drawn anew.
+    Redraw,
+}
+
+/// A part of the view that fills it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pane {
+    /// A little of everything.
+    #[default]
+    Run,
+    /// Open and settled trades.
+    Trades,
+    /// Bots and verdicts.
+    Bots,
+    /// Limits, refusals, requests, doubts.
+    Limits,
+    /// What happened.
+    Log,
+}
+
+/// What the person looks at, and was asked.
+#[derive(Debug, Default)]
+pub struct Ui {
+    pub(crate) pane: Pane,
+    pub(crate) question: Option<Question>,
+    pub(crate) has_help: bool,
+    /// Lines that the pane is scrolled by: rows down, or lines back in the log.
+    pub(crate) scroll: usize,
+    /// What came of the last order.
+    pub(crate) answer: Option<String>,
+}
+
+/// What has to be confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    Quit,
+    QuitNow,
+    Halt,
+    Resume,
+}
+
+impl Pane {
+    /// All of them, in their order.
+    pub const ALL: [Self; 5] = [Self::Run, Self::Trades, Self::Bots, Self::Limits, Self::Log];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Run => "Run",
+            Self::Trades => "Trades",
+            Self::Bots => "Bots",
+            Self::Limits => "Limits",
+            Self::Log => "Log",
+        }
+    }
+
+    fn moved(self, by: usize) -> Self {
+        let place = Self::ALL.iter().position(|pane| *pane == self).unwrap_or_default();
+        Self::ALL[(place + by) % Self::ALL.len()]
+    }
+}
+
+impl Question {
+    pub(crate) fn words(self, view: &View) -> String {
+        let open = match view.unsettled() {
+            1 => "1 trade is open".to_owned(),
+            more => format!("{more} trades are open"),
+        };
+        match self {
+            Self::Quit => format!("{open}: open no more, wait for the close, then quit? y / n"),
+            Self::QuitNow => format!("{open}: quit now and leave the close to the next start? y / n"),
+            Self::Halt => "Halt: open no new trades until somebody resumes? y / n".to_owned(),
+            Self::Resume => {
+                "Resume: open trades again, drawdown peak and loss streak reset? y / n".to_owned()
+            }
+        }
+    }
+
+    const fn order(self) -> Order {
+        match self {
+            Self::Quit | Self::QuitNow => Order::Quit,
+            Self::Halt => Order::Halt,
+            Self::Resume => Order::Resume,
+        }
+    }
+}
+
+impl Ui {
+    /// What came of an order.
+    pub fn say(&mut self, answer: impl Into<String>) {
+        self.answer = Some(candlewick_sdk::visible(&answer.into()).into_owned());
+    }
+
+    /// Takes a key; what it orders of the run.
+    pub fn on_key(&mut self, key: KeyEvent, view: &View) -> Option<Order> {
+        if key.kind == KeyEventKind::Release {
+            return None;
+        }
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            return match key.code {
+                KeyCode::Char('c') => Some(Order::Interrupt),
+                KeyCode::Char('l') => Some(Order::Redraw),
+                _ => None,
+            };
+        }
+        if let Some(question) = self.question.take() {
+            return match key.code {
+                KeyCode::Char('y' | 'Y') | KeyCode::Enter => Some(question.order()),
+                KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => None,
+                _ => {
+                    // Anything else answers nothing.
+                    self.question = Some(question);
+                    None
+                }
+            };
+        }
+        if std::mem::take(&mut self.has_help) {
+            return None;
+        }
+        self.answer = None;
+        match key.code {
+            KeyCode::Char('q') => return self.quit(view),
+            KeyCode::Char('h') => self.ask_halt(view),
+            KeyCode::Char('r') => self.ask_resume(view),
+            KeyCode::Char('?') | KeyCode::F(1) => self.has_help = true,
+            KeyCode::Tab | KeyCode::Right => self.go_to(self.pane.moved(1)),
+            KeyCode::BackTab | KeyCode::Left => self.go_to(self.pane.moved(Pane::ALL.len() - 1)),
+            KeyCode::Char(digit @ '1'..='5') => self.go_to(Pane::ALL[digit as usize - '1' as usize]),
+            // The log's end is what is new: up leads back.
+            KeyCode::Up if self.pane == Pane::Log => self.scroll = self.scroll.saturating_add(1),
+            KeyCode::Down if self.pane == Pane::Log => self.scroll = self.scroll.saturating_sub(1),
+            KeyCode::Down => self.scroll = self.scroll.saturating_add(1),
+            KeyCode::Up => self.scroll = self.scroll.saturating_sub(1),
+            _ => {}
+        }
+        None
+    }
+
+    fn go_to(&mut self, pane: Pane) {
+        (self.pane, self.scroll) = (pane, 0);
+    }
+
+    fn quit(&mut self, view: &View) -> Option<Order> {
+        if view.unsettled() == 0 {
+            return Some(Order::Quit);
+        }
+        let is_stopping = view.phase() == Some(Phase::Stopping) || view.stopping.is_some();
+        self.question = Some(if is_stopping { Question::QuitNow } else { Question::Quit });
+        None
+    }
+
+    fn ask_halt(&mut self, view: &View) {
+        match view.phase() {
+            Some(Phase::Halted) => self.say("it is halted already: r resumes"),
+            Some(Phase::Stopping) => self.say("it opens no new trades any more: it is about to end"),
+            Some(Phase::Trading | Phase::Suspended) | None => self.question = Some(Question::Halt),
+        }
+    }
+
+    fn ask_resume(&mut self, view: &View) {
+        match view.phase() {
+            Some(Phase::Trading) | None => self.say("it trades: there is nothing to resume"),
+            Some(Phase::Stopping) => self.say("it is about to end: nothing is opened any more"),
+            Some(Phase::Halted | Phase::Suspended) => self.question = Some(Question::Resume),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What is known of a run: a function of the notices that were received.
+
+use crate::event_words::{LogLine, Tone, action_line, event_line};
+use candlewick_engine::{Event, EventKind};
+use candlewick_runtime::control::Phase;
+use candlewick_runtime::{Notice, Overview, Received, Stop};
+use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, visible};
+use std::collections::VecDeque;
+
+/// Lines of the log that are kept.
+const LOG_LINES: usize = 500;
+/// Points of the equity curve that are kept; beyond that it becomes coarser.
+const POINTS: usize = 2_048;
+
+/// What does not change while a run lasts.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Who accepts the trades.
+    pub venue: String,
+    /// Whose money it is.
+    pub wallet: String,
+    /// Where it is recorded.
+    pub journal: String,
+    /// What the bots need of the venue's requests.
+    pub requests: String,
+    /// How many decimals its money has.
+    pub scale: MoneyScale,
+    /// The bots, in their order.
+    pub bots: Vec<BotFacts>,
+    /// The symbols, by first appearance among the bots.
+    pub symbols: Vec<Symbol>,
+    /// The series, by first appearance among the bots.
+    pub series: Vec<Series>,
+}
+
+/// A bot.
+#[derive(Clone, Debug, Default)]
+pub struct BotFacts {
+    /// Its name.
+    pub name: String,
+    /// What it trades, by which strategy, for how long and with what stake.
+    pub about: String,
+}
+
+/// The picture's content.
+#[derive(Debug)]
+pub struct View {
+    pub(crate) facts: Facts,
+    pub(crate) overview: Option<Overview>,
+    /// Equity after each change, the oldest first.
+    pub(crate) equity: Vec<Money>,
+    pub(crate) prices: Vec<(Symbol, f64)>,
+    pub(crate) log: VecDeque<LogLine>,
+    /// What a person must see, the latest.
+    pub(crate) alarm: Option<(Millis, String)>,
+    pub(crate) stopping: Option<String>,
+    /// Notices that were dropped.
+    pub(crate) missed: u64,
+    /// When anything last happened.
+    pub(crate) latest: Millis,
+}
+
+impl View {
+    /// Of a run that has not begun.
+    pub fn new(facts: Facts) -> Self {
+        let clean = |text: String| visible(&text).into_owned();
+        let facts = Facts {
+            venue: clean(facts.venue),
+            wallet: clean(facts.wallet),
+            journal: clean(facts.journal),
+            requests: clean(facts.requests),
+            bots: (facts.bots.into_iter())
+                .map(|bot| BotFacts { name: clean(bot.name), about: clean(bot.about) })
+                .collect(),
+            ..facts
+        };
+        Self {
+            facts,
+            overview: None,
+            equity: Vec::new(),
+            prices: Vec::new(),
+            log: VecDeque::new(),
+            alarm: None,
+            stopping: None,
+            missed: 0,
+            latest: Millis::ZERO,
+        }
+    }
+
+    /// Takes what the run says.
+    pub fn on_notice(&mut self, received: Received) {
+        self.missed += received.missed;
+        match received.notice {
+            Notice::Begins(funds) => self.note_equity(funds.free + funds.open_stakes),
+            Notice::Overview(overview) => {
+                self.latest = self.latest.max(overview.state.at);
+                self.note_equity(overview.funds.free + overview.funds.open_stakes);
+                self.overview = Some(*overview);
+            }
+            Notice::Handled { event, actions, funds, intent } => {
+                self.latest = self.latest.max(event.at);
+                self.note_price(&event);
+                self.note_equity(funds.free + funds.open_stakes);
+                let lines = event_line(&event, intent.as_ref(), &self.facts).into_iter();
+                let facts = &self.facts;
+                let lines: Vec<LogLine> =
+                    lines.chain(actions.iter().filter_map(|action| action_line(action, facts))).collect();
+                for line in lines {
+                    self.add_line(line);
+                }
+            }
+            Notice::Price(symbol, price) => self.set_price(symbol, price.value),
+            // The log has it, which counts what comes again and again.
+            Notice::Warning(_) => {}
+            Notice::Alarm(text) => self.alarm = Some((self.latest, visible(&text).into_owned())),
+            Notice::Stopping { why, unfinished, .. } => {
+                let why = match why {
+                    Stop::TimeUp => "the time is up: ",
+                    Stop::DataEnds(_) => "the candles end: ",
+                    Stop::Limit(rule) => &format!("the {} was reached: ", rule.words()),
+                    Stop::Interrupted | Stop::Terminated => "",
+                };
+                let waits = match unfinished {
+                    0 => "none is open".to_owned(),
+                    1 => "1 open trade is waited for".to_owned(),
+                    more => format!("{more} open trades are waited for"),
+                };
+                let text = format!("{why}no new trades; {waits}");
+                self.add_line(LogLine::new(self.latest, Tone::Note, &text));
+                self.stopping = Some(text);
+            }
+        }
+    }
+
+    /// Takes a line of the program's log. What time it was elsewhere is left out: it stands among venue times.
+    pub fn on_log(&mut self, line: &str) {
+        let line = line
+            .split_once("Z ")
+            .filter(|(time, _)| is_time(time))
+            .map_or(line, |(_, rest)| rest.trim_start());
+        let tone = if line.contains("ERROR") { Tone::Bad } else { Tone::Note };
+        self.add_line(LogLine { at: None, tone, text: visible(line.trim_end()).into_owned() });
+    }
+
+    /// How many trades are not over.
+    pub fn unsettled(&self) -> usize {
+        self.overview.as_ref().map_or(0, |overview| overview.unsettled.len())
+    }
+
+    /// What the run does with signals; none before it is known.
+    pub fn phase(&self) -> Option<Phase> {
+        self.overview.as_ref().map(|overview| overview.state.phase)
+    }
+
+    pub(crate) fn price(&self, symbol: Symbol) -> Option<f64> {
+        self.prices.iter().find(|(known, _)| *known == symbol).map(|(_, price)| *price)
+    }
+
+    pub(crate) fn bot_name(&self, place: usize) -> &str {
+        self.facts.bots.get(place).map_or("", |bot| bot.name.as_str())
+    }
+
+    fn add_line(&mut self, line: LogLine) {
+        if self.log.len() == LOG_LINES {
+            self.log.pop_front();
+        }
+        self.log.push_back(line);
+    }
+
+    fn note_equity(&mut self, equity: Money) {
+        if self.equity.last() == Some(&equity) {
+            return;
+        }
+        if self.equity.len() == POINTS {
+            let mut place = 0;
+            // The first stays, and every second one.
+            self.equity.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+        }
+        self.equity.push(equity);
+    }
+
+    fn note_price(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Candle { series, candle, .. } => {
+                if let Some(series) = self.facts.series.get(series.index()) {
+                    self.set_price(series.symbol, candle.close());
+                }
+            }
+            EventKind::Price { symbol, price } => {
+                if let Some(symbol) = self.facts.symbols.get(symbol.index()).copied() {
+                    self.set_price(symbol, price.value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set_price(&mut self, symbol: Symbol, price: f64) {
+        match self.prices.iter_mut().find(|(known, _)| *known == symbol) {
+            Some((_, known)) => *known = price,
+            None => self.prices.push((symbol, price)),
+        }
+    }
+}
+
+/// Whether a text is the moment that a line of the log begins with.
+fn is_time(text: &str) -> bool {
+    text.contains('T') && text.chars().all(|letter| letter.is_ascii_digit() || "-:.T".contains(letter))
+}

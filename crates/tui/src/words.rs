@@ -1,0 +1,79 @@
+//! Times, amounts and rates as they are shown.
+
+use candlewick_runtime::control::Phase;
+use candlewick_sdk::{Millis, Money, MoneyScale};
+use chrono::DateTime;
+
+/// `12:03:22`, UTC.
+pub(crate) fn clock_time(at: Millis) -> String {
+    DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%H:%M:%S").to_string()
+}
+
+/// `01-05 12:03:22`, UTC.
+pub(crate) fn date_time(at: Millis) -> String {
+    DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S").to_string()
+}
+
+/// How long until a moment: `0:38`, `12:05`, `1:02:03`; never less than nothing.
+pub(crate) fn countdown(until: Millis, now: Millis) -> String {
+    // A second that has begun counts.
+    let seconds = ((until - now).get().max(0) + 999) / 1_000;
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// How long ago: `3 s`, `4 min`, `2 h`.
+pub(crate) fn age(of: Millis, now: Millis) -> String {
+    let seconds = (now - of).get().max(0) / 1_000;
+    match seconds {
+        ..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3_600),
+    }
+}
+
+/// An amount with its sign.
+pub(crate) fn signed(scale: MoneyScale, money: Money) -> String {
+    let sign = if money.is_positive() { "+" } else { "" };
+    format!("{sign}{}", scale.format(money))
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+pub(crate) const fn phase_words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Trading => "TRADING",
+        Phase::Halted => "HALTED",
+        Phase::Suspended => "SUSPENDED",
+        Phase::Stopping => "STOPPING",
+    }
+}
+
+/// What is used of a limit, as a bar of so many columns.
+pub(crate) fn bar(share: f64, columns: usize) -> String {
+    let full = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
+    format!("{}{}", "█".repeat(full), "░".repeat(columns - full))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_countdown_ends_at_nothing_and_counts_the_second_that_has_begun() {
+        let now = Millis::HOUR;
+        for (left, expected) in
+            [(38_000, "0:38"), (37_001, "0:38"), (725_000, "12:05"), (3_723_000, "1:02:03"), (-5, "0:00")]
+        {
+            assert_eq!(countdown(now + Millis::new(left), now), expected, "{left}");
+        }
+    }
+
+    #[test]
+    fn bars_are_as_long_as_they_may_be() {
+        assert_eq!(bar(0.5, 4), "██░░");
+        assert_eq!((bar(-1.0, 3), bar(7.0, 3), bar(f64::NAN, 2)), ("░░░".into(), "███".into(), "░░".into()));
+    }
+}

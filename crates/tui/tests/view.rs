@@ -1,0 +1,374 @@
+//! The picture of a run, made from notices that are written by hand and read as a person reads it.
+#![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
+
+use candlewick_engine::{Edge, IntentId, IntentState, LimitUse, Quantity, Rule};
+use candlewick_runtime::control::{Phase, RunState};
+use candlewick_runtime::{BotOverview, Funds, Notice, Overview, Received, Stop, TradeOverview};
+use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout, Price, Symbol};
+use candlewick_tui::ratatui::Terminal;
+use candlewick_tui::ratatui::backend::TestBackend;
+use candlewick_tui::ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use candlewick_tui::ratatui::style::Color;
+use candlewick_tui::{BotFacts, Facts, Order, Palette, Ui, View, draw};
+
+/// 2026-01-05 12:00 UTC.
+const NOON: Millis = Millis::new(1_767_614_400_000);
+
+fn money(units: i64) -> Money {
+    Money::from_minor(units)
+}
+
+fn symbol() -> Symbol {
+    Symbol::new("BTCUSDT").unwrap()
+}
+
+fn facts() -> Facts {
+    Facts {
+        venue: "embedded, http://127.0.0.1:7701".to_owned(),
+        wallet: "demo".to_owned(),
+        journal: "sqlite://run.db".to_owned(),
+        requests: "1.3 of 5 a second".to_owned(),
+        scale: MoneyScale::default(),
+        bots: vec![BotFacts { name: "btc-rsi".to_owned(), about: "rsi-reversal on BTCUSDT 1m".to_owned() }],
+        symbols: vec![symbol()],
+        series: Vec::new(),
+    }
+}
+
+fn trade(number: u64) -> TradeOverview {
+    TradeOverview {
+        intent: IntentId::new(number),
+        bot: 0,
+        symbol: symbol(),
+        direction: Direction::Buy,
+        stake: money(1_000),
+        state: IntentState::Open,
+        decided: NOON,
+        open_price: Some(97_000.5),
+        close_time: Some(NOON + Millis::from_seconds(65)),
+        close_price: None,
+        payout: Some(Payout::from_parts(800_000).unwrap()),
+        outcome: None,
+        profit: Money::ZERO,
+    }
+}
+
+fn settled(number: u64, outcome: Outcome, profit: i64) -> TradeOverview {
+    TradeOverview {
+        state: IntentState::Settled,
+        outcome: Some(outcome),
+        profit: money(profit),
+        close_price: Some(97_010.25),
+        ..trade(number)
+    }
+}
+
+fn state() -> RunState {
+    RunState {
+        phase: Phase::Trading,
+        reason: None,
+        in_flight: 0,
+        in_doubt: Vec::new(),
+        open: 1,
+        at: NOON,
+        clock: None,
+        audits: std::collections::BTreeMap::new(),
+        heard: Some(NOON - Millis::from_seconds(3)),
+        troubles: Vec::new(),
+        reloaded: None,
+    }
+}
+
+fn overview() -> Overview {
+    Overview {
+        state: state(),
+        funds: Funds { free: money(998_000), open_stakes: money(1_000), peak: money(1_000_800) },
+        wallet: Some(money(998_000)),
+        day_profit: money(-1_000),
+        unsettled: vec![trade(3)],
+        settled: vec![settled(2, Outcome::Lost, -1_000), settled(1, Outcome::Won, 800)],
+        bots: vec![BotOverview {
+            won: 1,
+            lost: 1,
+            returned: 0,
+            profit: money(-200),
+            break_even: Some(1.0 / 1.8),
+            edge: Edge::Open,
+            about_more: Some(1_200),
+            evidence: 0.98,
+            needed: Some(20.0),
+            evidence_against: 1.01,
+            needed_against: 20.0,
+        }],
+        refused: [("MaxOpenTrades", 12), ("NoPrice", 1)].into(),
+        limits: vec![
+            LimitUse { rule: Rule::MaxOpenTrades, used: Quantity::Count(1), most: Quantity::Count(3) },
+            LimitUse {
+                rule: Rule::DailyLossLimit,
+                used: Quantity::Money(money(2_000)),
+                most: Quantity::Money(money(10_000)),
+            },
+        ],
+    }
+}
+
+fn received(notice: Notice) -> Received {
+    Received { notice, missed: 0 }
+}
+
+/// A view that was handed these, after the run began with 10,000.00.
+fn view_of(notices: impl IntoIterator<Item = Notice>) -> View {
+    let mut view = View::new(facts());
+    let start = Funds { free: money(1_000_000), open_stakes: Money::ZERO, peak: money(1_000_000) };
+    view.on_notice(received(Notice::Begins(start)));
+    for notice in notices {
+        view.on_notice(received(notice));
+    }
+    view
+}
+
+fn of_overview(change: impl FnOnce(&mut Overview)) -> View {
+    let mut overview = overview();
+    change(&mut overview);
+    view_of([Notice::Overview(Box::new(overview))])
+}
+
+fn terminal(view: &View, ui: &Ui, size: (u16, u16), palette: Palette) -> Terminal<TestBackend> {
+    let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+    terminal.draw(|frame| draw(frame, view, ui, NOON, palette)).unwrap();
+    terminal
+}
+
+/// The rows of the picture.
+fn rows_of(view: &View, ui: &Ui, size: (u16, u16)) -> Vec<String> {
+    let terminal = terminal(view, ui, size, Palette::new(true));
+    let buffer = terminal.backend().buffer();
+    let row = |y| (0..size.0).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
+    (0..size.1).map(row).collect()
+}
+
+fn key(code: KeyCode) -> KeyEvent {
+    KeyEvent::new(code, KeyModifiers::NONE)
+}
+
+#[track_caller]
+fn shows(rows: &[String], parts: &[&str]) {
+    let text = rows.join("\n");
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+/// A row with all of these.
+#[track_caller]
+fn has_row(rows: &[String], parts: &[&str]) {
+    let has_all = |row: &&String| parts.iter().all(|part| row.contains(part));
+    assert!(rows.iter().any(|row| has_all(&row)), "no row with {parts:?}:\n{}", rows.join("\n"));
+}
+
+const SMALL: (u16, u16) = (80, 24);
+const LARGE: (u16, u16) = (160, 50);
+
+#[test]
+fn money_trades_and_settlements_stand_in_the_smallest_usual_window() {
+    let price = Price { time: NOON, value: 97_020.0 };
+    let view = view_of([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
+    let rows = rows_of(&view, &Ui::default(), SMALL);
+    has_row(&rows, &["TRADING", "demo", "venue heard 3 s ago", "12:00:00 UTC"]);
+    // 10,008.00 was the peak, 9,990.00 is there: 18.00 below, 0.18 %.
+    has_row(&rows, &["balance 9980.00", "open stakes 10.00", "today -10.00", "drawdown 18.00 (0.2 %)"]);
+    has_row(&rows, &["#3", "btc-rsi", "BTCUSDT", "BUY", "10.00", "97000.5 → 97020", "12:01:05 in 1:05"]);
+    has_row(&rows, &["#2", "97000.5 → 97010.25", "lost -10.00"]);
+    has_row(&rows, &["#1", "won +8.00"]);
+    has_row(&rows, &["Equity 9990.00 (-10.00 in this run)"]);
+    has_row(&rows, &["q quit", "h halt", "? help"]);
+}
+
+#[test]
+fn a_large_window_shows_bots_limits_and_refusals_beside_the_trades() {
+    let view = of_overview(|_| {});
+    let rows = rows_of(&view, &Ui::default(), LARGE);
+    // 1 of 2 is 50 %; at payout 80 break-even is 1 / 1.8.
+    shows(&rows, &["2 trades: 1 won, 1 lost, -2.00", "win rate 50.0 %, break-even 55.6 %"]);
+    shows(
+        &rows,
+        &[
+            "not enough trades yet (about 1200 more)",
+            "evidence for an edge 0.98 of 20, against one 1.01 of 20",
+        ],
+    );
+    has_row(&rows, &["open-trade limit", "1 of 3"]);
+    has_row(&rows, &["daily loss limit", "20.00 of 100.00"]);
+    shows(
+        &rows,
+        &["open-trade limit 12, NoPrice 1", "1.3 of 5 a second", "sqlite://run.db", "12:01:05 in 1:05"],
+    );
+}
+
+#[test]
+fn a_line_of_a_trade_or_a_verdict_is_whole_from_80_columns_on() {
+    let price = Price { time: NOON, value: 97_020.25 };
+    let view = view_of([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
+    for width in 80..200 {
+        let rows = rows_of(&view, &Ui::default(), (width, 40));
+        has_row(&rows, &["97000.5 → 97020.25", "12:01:05 in 1:05"]);
+        has_row(&rows, &["97000.5 → 97010.25", "lost -10.00"]);
+        let mut ui = Ui::default();
+        ui.on_key(key(KeyCode::Char('3')), &view);
+        let bots = if width < 144 { rows_of(&view, &ui, (width, 40)) } else { rows };
+        has_row(&bots, &["evidence for an edge 0.98 of 20, against one 1.01 of 20"]);
+    }
+}
+
+#[test]
+fn a_bar_is_as_full_as_its_limit_is_used() {
+    let full = |used| {
+        let view = of_overview(|overview| {
+            overview.limits[0].used = Quantity::Count(used);
+            overview.limits.truncate(1);
+        });
+        let mut ui = Ui::default();
+        ui.on_key(key(KeyCode::Char('4')), &view);
+        let rows = rows_of(&view, &ui, SMALL);
+        let row = rows.iter().find(|row| row.contains("open-trade limit  ")).unwrap().clone();
+        (row.matches('█').count(), row.matches('░').count())
+    };
+    let (none, columns) = full(0);
+    assert_eq!(none, 0);
+    assert_eq!([full(3), full(9)], [(columns, 0); 2]);
+    assert_eq!(full(1).0, (columns as f64 / 3.0).round() as usize);
+}
+
+#[test]
+fn every_pane_has_its_key_and_tab_goes_through_them() {
+    let (view, mut ui) = (of_overview(|_| {}), Ui::default());
+    for (digit, part) in
+        [('2', "01-05 12:01:05"), ('3', "evidence for an edge"), ('4', "1.3 of 5"), ('5', " Log ")]
+    {
+        ui.on_key(key(KeyCode::Char(digit)), &view);
+        shows(&rows_of(&view, &ui, SMALL), &[part]);
+    }
+    ui.on_key(key(KeyCode::Tab), &view);
+    shows(&rows_of(&view, &ui, SMALL), &["Equity"]);
+    ui.on_key(key(KeyCode::Left), &view);
+    ui.on_key(key(KeyCode::Char('?')), &view);
+    shows(&rows_of(&view, &ui, SMALL), &[" Keys ", "halt: no new trades"]);
+    ui.on_key(key(KeyCode::Esc), &view);
+    assert!(!rows_of(&view, &ui, SMALL).join("").contains(" Keys "));
+}
+
+#[test]
+fn quitting_is_asked_once_where_trades_are_open() {
+    let (open, closed) = (of_overview(|_| {}), of_overview(|overview| overview.unsettled.clear()));
+    let mut ui = Ui::default();
+    assert_eq!(ui.on_key(key(KeyCode::Char('q')), &closed), Some(Order::Quit));
+    assert_eq!(ui.on_key(key(KeyCode::Char('q')), &open), None);
+    shows(&rows_of(&open, &ui, SMALL), &["1 trade is open", "y / n"]);
+    // What is no answer leaves the question.
+    assert_eq!(ui.on_key(key(KeyCode::Char('x')), &open), None);
+    assert_eq!(ui.on_key(key(KeyCode::Char('n')), &open), None);
+    assert_eq!(ui.on_key(key(KeyCode::Char('y')), &open), None, "nothing is asked any more");
+    assert_eq!(ui.on_key(key(KeyCode::Char('q')), &open), None);
+    assert_eq!(ui.on_key(key(KeyCode::Char('y')), &open), Some(Order::Quit));
+    let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    assert_eq!(ui.on_key(control_c, &open), Some(Order::Interrupt));
+}
+
+#[test]
+fn halt_and_resume_are_confirmed_and_offered_only_where_they_do_something() {
+    let (trading, halted) =
+        (of_overview(|_| {}), of_overview(|overview| overview.state.phase = Phase::Halted));
+    let mut ui = Ui::default();
+    let mut press = |letters: &str, view: &View| {
+        letters.chars().fold(None, |_, letter| ui.on_key(key(KeyCode::Char(letter)), view))
+    };
+    assert_eq!(press("hy", &trading), Some(Order::Halt));
+    assert_eq!(press("hn", &trading), None);
+    assert_eq!(press("hy", &halted), None);
+    assert_eq!(press("ry", &halted), Some(Order::Resume));
+    assert_eq!(press("ry", &trading), None);
+}
+
+#[test]
+fn a_halt_says_why_and_what_stands_in_the_way_is_seen() {
+    let view = of_overview(|overview| {
+        overview.state.phase = Phase::Halted;
+        overview.state.reason = Some("news at noon".to_owned());
+        overview.state.in_doubt = vec![IntentId::new(7)];
+        overview.state.troubles = vec!["the venue does not answer".to_owned()];
+        overview.unsettled[0].state = IntentState::InDoubt;
+    });
+    let rows = rows_of(&view, &Ui::default(), SMALL);
+    has_row(&rows, &["HALTED"]);
+    has_row(&rows, &["halted: news at noon; in doubt: #7; the venue does not answer"]);
+    has_row(&rows, &["#3", "in doubt"]);
+    let alarm = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm("no wallet".to_owned())]);
+    has_row(&rows_of(&alarm, &Ui::default(), SMALL), &["no wallet"]);
+    let why = Notice::Stopping { why: Stop::TimeUp, unfinished: 1, last_close: None, waits_until: NOON };
+    has_row(
+        &rows_of(&view_of([why]), &Ui::default(), SMALL),
+        &["the time is up: no new trades; 1 open trade"],
+    );
+}
+
+#[test]
+fn what_was_missed_is_counted_and_the_next_overview_is_right_again() {
+    let mut view = view_of([Notice::Overview(Box::new(overview()))]);
+    let mut later = overview();
+    later.unsettled.clear();
+    later.settled.insert(0, settled(3, Outcome::Won, 800));
+    view.on_notice(Received { notice: Notice::Overview(Box::new(later)), missed: 41 });
+    let rows = rows_of(&view, &Ui::default(), SMALL);
+    shows(&rows, &["41 messages were left out", "Open trades: 0"]);
+    has_row(&rows, &["#3", "won +8.00"]);
+}
+
+#[test]
+fn nothing_from_outside_moves_anything() {
+    let hostile = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}1A\r\n\u{202e}\u{200b}";
+    let mut view = of_overview(|overview| {
+        overview.state.reason = Some(hostile.to_owned());
+        overview.state.troubles = vec![hostile.to_owned()];
+    });
+    view.on_log(&format!("2026-01-05T12:00:00.000001Z  WARN {hostile}"));
+    view.on_notice(received(Notice::Alarm(hostile.to_owned())));
+    let mut ui = Ui::default();
+    for pane in '1'..='5' {
+        ui.on_key(key(KeyCode::Char(pane)), &view);
+        ui.say(hostile);
+        let text = rows_of(&view, &ui, LARGE).concat();
+        assert!(
+            !text.chars().any(|letter| hostile.contains(letter) && candlewick_sdk::is_hidden(letter)),
+            "{text}"
+        );
+        shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
+    }
+    let rows = rows_of(&view, &ui, LARGE);
+    has_row(&rows, &["│ WARN \\u{1b}]0;t"]);
+}
+
+#[test]
+fn no_window_is_too_small_or_too_large_and_without_colours_there_are_none() {
+    let view = of_overview(|overview| {
+        overview.unsettled = (0..40).map(trade).collect();
+        overview.settled = (0..50).map(|number| settled(number, Outcome::Won, 800)).collect();
+    });
+    for size in [(1, 1), (10, 3), (39, 7), (40, 8), (60, 12), (80, 15), (143, 24), (144, 9), (300, 100)] {
+        for pane in '1'..='5' {
+            let mut ui = Ui::default();
+            ui.on_key(key(KeyCode::Char(pane)), &view);
+            ui.on_key(key(KeyCode::Down), &view);
+            rows_of(&view, &ui, size);
+            ui.on_key(key(KeyCode::Char('?')), &view);
+            rows_of(&view, &ui, size);
+        }
+    }
+    shows(&rows_of(&view, &Ui::default(), (39, 7)), &["TRADING 9980.00 40 open", "too small"]);
+    let colours = |palette| {
+        let terminal = terminal(&view, &Ui::default(), LARGE, palette);
+        let cells = terminal.backend().buffer().content().iter();
+        cells.filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
+    };
+    assert!(colours(Palette::new(true)) > 0);
+    assert_eq!(colours(Palette::new(false)), 0);
+}
