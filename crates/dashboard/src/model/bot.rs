@@ -1,8 +1,9 @@
 //! What the trades of one bot have come to.
 
+use super::curve::Curve;
 use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
 use candlewick_records::{EdgeIntervals, VerdictLine};
-use candlewick_sdk::{Money, Outcome};
+use candlewick_sdk::{Millis, Money, Outcome};
 
 /// Up to so many trades the interval is kept after each; after that it is after every twentieth part more.
 const EACH: u64 = 40;
@@ -22,6 +23,8 @@ pub(crate) struct BotFigures {
     pub(crate) drawn: u64,
     pub(crate) cancelled: u64,
     pub(crate) profit: Money,
+    /// Profit after each settlement.
+    pub(crate) curve: Curve,
     /// Of its trades that have settled, by their wins.
     pub(crate) edge: Vec<EdgePoint>,
     /// Since when its trades are those of the present bot.
@@ -38,7 +41,7 @@ impl BotFigures {
     }
 
     /// Takes a settlement.
-    pub(crate) fn take(&mut self, outcome: Outcome, profit: Money) {
+    pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, profit: Money) {
         let count = match outcome {
             Outcome::Won => &mut self.won,
             Outcome::Lost => &mut self.lost,
@@ -48,6 +51,7 @@ impl BotFigures {
         *count += 1;
         self.profit += profit;
         self.settled += 1;
+        self.curve.push(at, self.profit);
     }
 
     /// Keeps the interval as it stands now, where it is time to.

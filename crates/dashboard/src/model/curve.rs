@@ -30,6 +30,7 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
+    /// Without a point.
     pub(crate) const fn new() -> Self {
         Self { points: Vec::new(), stride: 1, filled: 0, peak: Money::ZERO }
     }
@@ -69,6 +70,12 @@ impl Curve {
         // A last point of its own has half of what it can cover.
         self.filled += if whole { self.stride } else { 0 };
         self.stride *= 2;
+    }
+}
+
+impl Default for Curve {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -70,7 +70,10 @@ impl Feed {
     /// Digits after the point that its last prices have.
     pub(crate) fn decimals(&self) -> usize {
         let bars = self.levels.all().first().map(|level| level.bars.iter().rev().take(60));
-        let digits = |price: f64| price.to_string().split_once('.').map_or(0, |(_, part)| part.len());
+        // Without what binary fractions leave of decimal ones.
+        let digits = |price: f64| {
+            format!("{price:.8}").trim_end_matches('0').split_once('.').map_or(0, |(_, part)| part.len())
+        };
         bars.into_iter().flatten().map(|bar| digits(bar.close)).max().unwrap_or(2).min(8)
     }
 }

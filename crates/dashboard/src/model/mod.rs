@@ -10,7 +10,7 @@ mod tail;
 
 pub(crate) use bot::BotFigures;
 pub(crate) use candles::Level;
-use curve::Curve;
+pub(crate) use curve::Curve;
 pub(crate) use feed::Feed;
 pub(crate) use notes::Note;
 use notes::Notes;
@@ -258,7 +258,7 @@ impl Model {
         if let (IntentState::Settled, Some(outcome)) = (row.state, row.outcome) {
             self.curve.push(at, self.fold.session.ledger().equity());
             if let Some(bot) = self.bots.get_mut(place).filter(|bot| intent.number() >= bot.first_intent) {
-                bot.take(outcome, profit);
+                bot.take(at, outcome, profit);
                 bot.mark(place, &self.book);
             }
         }

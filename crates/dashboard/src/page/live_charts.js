@@ -140,8 +140,9 @@ class EquityChart {
     listen(this.chart);
   }
 
-  async refresh() {
-    const told = await ask("/api/equity");
+  /** @param {number | null} bot of whom; null shows all */
+  async refresh(bot) {
+    const told = await ask(bot === null ? "/api/equity" : `/api/equity?bot=${bot}`);
     for (const name of Object.keys(this.columns)) refill(this.columns[name], told[name]);
     const { time } = this.columns;
     if (time.length > 0) this.window.grow(time[0], Math.max(time[time.length - 1], time[0] + 60000), Infinity);

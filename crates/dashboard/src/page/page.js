@@ -5,7 +5,7 @@ import { Connection, ask, signIn } from "./connection.js";
 import { Table } from "./lists.js";
 import { EdgeChart, EquityChart, LivePrices, LiveWindow } from "./live_charts.js";
 import { listenToOrders } from "./orders.js";
-import { PHASES, Views, set, stateOf } from "./views.js";
+import { PHASES, Views, priceOf, set, stateOf } from "./views.js";
 
 const root = document.documentElement;
 const MOST_LINES = 400;
@@ -14,7 +14,7 @@ const MOST_TRADES = 1000;
 // ---- the theme
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-const shown = { state: null, trades: new Map(), lines: new Map(), before: null, earliest: null, bot: 0, announced: null };
+const shown = { state: null, trades: new Map(), lines: new Map(), before: null, earliest: null, bot: 0, whose: null, only: null, announced: null };
 const charts = { all: [], prices: null, equity: null, edge: null, window: null };
 const showTheme = () => {
   byId("theme").textContent = isDark() ? "Light" : "Dark";
@@ -95,13 +95,12 @@ const lookAt = (trade) => {
 };
 const showTrades = () => {
   const decimals = shown.state.run.money.decimals;
-  const trades = [...shown.trades.values()].sort((a, b) => b.intent_id - a.intent_id).slice(0, MOST_TRADES);
-  const price = (value) => (value === null ? "" : String(value));
+  const trades = [...shown.trades.values()].filter(({ bot }) => shown.only === null || bot === shown.only).sort((a, b) => b.intent_id - a.intent_id).slice(0, MOST_TRADES);
   tradeTable.show(trades.map((trade) => ({
     key: trade.intent_id,
     cells: [
       { text: `#${trade.intent_id}`, press: () => explain(trade.intent_id), label: `Explain trade ${trade.intent_id}` }, format.utc(trade.decision_time), trade.bot,
-      trade.symbol, trade.direction === "BUY" ? "▲ BUY" : "▼ SELL", format.fixed(trade.amount, decimals), price(trade.open_price), price(trade.close_price),
+      trade.symbol, trade.direction === "BUY" ? "▲ BUY" : "▼ SELL", format.fixed(trade.amount, decimals), priceOf(trade.open_price), priceOf(trade.close_price),
       trade.payout === null ? "" : `${trade.payout} %`,
       { text: trade.result?.toLowerCase() ?? stateOf(trade, shown.state.run), className: trade.result?.toLowerCase() ?? "" },
       { text: trade.pnl === null ? "" : format.signed(trade.pnl, decimals), className: trade.pnl > 0 ? "won" : trade.pnl < 0 ? "lost" : "" },
@@ -112,7 +111,10 @@ const showTrades = () => {
   charts.prices?.setTrades(trades.map(chartTrade).filter(({ bot }) => bot >= 0));
 };
 const fetchTrades = async (before) => {
-  const told = await ask(`/api/trades?limit=${before ? 200 : 60}${before ? `&before=${before}` : ""}`);
+  const { only } = shown;
+  const whose = only === null ? "" : `&bot=${encodeURIComponent(only)}`;
+  const told = await ask(`/api/trades?limit=${before ? 200 : 60}${before ? `&before=${before}` : ""}${whose}`);
+  if (shown.only !== only) return;
   for (const trade of told.trades) shown.trades.set(trade.intent_id, trade);
   if (before || shown.before === null) shown.before = told.before;
   showTrades();
@@ -175,7 +177,25 @@ const contentsOf = (run) => {
   const bots = run.bots.map(({ name, symbol, interval }) => ({ name, series: run.feeds.findIndex((feed) => feed.symbol === symbol && feed.interval === interval) }));
   return { series, bots, money: run.money.decimals };
 };
+// Which bot, or all of them: where there are several.
+const chooseAmong = (place, label, run, choose) => {
+  if (run.bots.length < 2) return;
+  const select = make(byId(place), "select");
+  select.setAttribute("aria-label", label);
+  select.add(new Option("all bots", ""));
+  for (const [number, { name }] of run.bots.entries()) select.add(new Option(name, String(number)));
+  select.addEventListener("change", () => choose(select.value === "" ? null : Number(select.value)));
+};
 const makeCharts = (run) => {
+  chooseAmong("equity-controls", "Equity of", run, (place) => {
+    shown.whose = place;
+    charts.equity.refresh(place).catch(() => {});
+  });
+  chooseAmong("trade-controls", "Trades of", run, (place) => {
+    shown.only = place === null ? null : run.bots[place].name;
+    shown.before = null;
+    fetchTrades(null).catch((error) => say(error.message));
+  });
   shown.contents = contentsOf(run);
   charts.equity = new EquityChart(byId("equity-chart"), run.money.decimals);
   charts.edge = new EdgeChart(byId("edge-chart"));
@@ -256,7 +276,7 @@ const onState = (state) => {
   };
   if (key("keyTrades", [run.intents, run.settled, run.open])) fetchTrades(null).catch(quiet);
   if (key("keyEquity", [run.settled, state.generation])) {
-    charts.equity.refresh().catch(quiet);
+    charts.equity.refresh(shown.whose).catch(quiet);
     chooseBot(shown.bot);
   }
   if (charts.prices && key("keyFeeds", [run.feeds.map(({ last_close: last, levels }) => [last, levels]), run.refusals, run.open])) {

@@ -16,7 +16,8 @@ const set = (id, text) => {
 };
 
 const sign = (value) => (value > 0 ? "won" : value < 0 ? "lost" : "");
-const priceOf = (value) => (value === null || value === undefined ? "" : String(value));
+/** A price without what binary fractions leave of decimal ones. @param {number | null | undefined} value */
+const priceOf = (value) => (value === null || value === undefined ? "" : String(Number(value.toPrecision(11))));
 
 /** Where a request stands, in words. @param {{ state: string, intent_id: number }} trade @param {{ in_doubt: number[] }} run */
 const stateOf = (trade, run) => (trade.state === "in_doubt" && !run.in_doubt.includes(trade.intent_id) ? "sent" : trade.state.replace("_", " "));
@@ -191,4 +192,4 @@ class Views {
   }
 }
 
-export { PHASES, Views, set, stateOf };
+export { PHASES, Views, priceOf, set, stateOf };

@@ -60,6 +60,13 @@ pub(crate) struct Whose {
     bot: usize,
 }
 
+/// One bot, or all.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct OneOrAll {
+    /// Its place among the bots; all without it.
+    bot: Option<usize>,
+}
+
 /// Which moment.
 #[derive(Deserialize, IntoParams)]
 pub(crate) struct Moment {
@@ -105,10 +112,16 @@ pub(crate) async fn marks(
     of_model(&serving, |model| Some(marks_of(model, feed(model, asked.place)?.series)))
 }
 
-/// Equity over time.
-#[utoipa::path(get, path = "/api/equity", responses((status = 200, body = EquityCurve)))]
-pub(crate) async fn equity(State(serving): Shown) -> Result<Json<EquityCurve>, Failure> {
-    of_model(&serving, |model| Some(equity_curve(model)))
+/// Equity over time, or the profit of one bot.
+#[utoipa::path(
+    get, path = "/api/equity", params(OneOrAll),
+    responses((status = 200, body = EquityCurve), (status = 404, body = Problem))
+)]
+pub(crate) async fn equity(
+    State(serving): Shown,
+    Query(asked): Query<OneOrAll>,
+) -> Result<Json<EquityCurve>, Failure> {
+    of_model(&serving, |model| equity_curve(model, asked.bot))
 }
 
 /// A bot's edge over its trades.

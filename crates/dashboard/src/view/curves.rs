@@ -1,6 +1,6 @@
 //! Equity over time, and the edge over trades, as columns.
 
-use crate::model::{BotFigures, Model};
+use crate::model::{BotFigures, Curve, Model};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -34,17 +34,22 @@ pub(crate) struct EdgeCurve {
     rate_high: Vec<f64>,
 }
 
-pub(crate) fn equity_curve(model: &Model) -> EquityCurve {
+/// Equity of all, or the profit of the bot at this place.
+pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCurve> {
     let scale = model.session().money_scale();
+    let points: &Curve = match bot {
+        None => &model.curve,
+        Some(place) => &model.bots.get(place)?.curve,
+    };
     let mut curve = EquityCurve::default();
-    for point in model.curve.points() {
+    for point in points.points() {
         curve.time.push(point.time);
         curve.equity.push(scale.to_f64(point.last));
         curve.low.push(scale.to_f64(point.low));
         curve.high.push(scale.to_f64(point.high));
         curve.drawdown.push(-scale.to_f64(point.fall));
     }
-    curve
+    Some(curve)
 }
 
 pub(crate) fn edge_curve(bot: &BotFigures) -> EdgeCurve {
