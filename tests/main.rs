@@ -15,6 +15,7 @@ mod cli;
 mod comparison;
 mod contract;
 mod control;
+mod dashboard;
 mod determinism;
 mod doctor;
 mod edge;
