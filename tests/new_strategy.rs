@@ -1,6 +1,7 @@
 //! `strategy new`: a crate that builds and passes as it is written.
 
-use crate::candlewick::{BINARY, Folder, repository};
+use crate::candlewick::{BINARY, Folder, Run, repository};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -30,6 +31,39 @@ fn a_new_crate_builds_and_passes_its_tests_offline() {
         .output();
     let formatted = formatted.expect("cargo was there just now");
     assert!(formatted.status.success(), "{}", String::from_utf8_lossy(&formatted.stdout));
+}
+
+#[test]
+fn several_strategies_live_in_one_workspace_with_one_program() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["strategy", "new", "momentum"]).code, 0);
+    let inside = |arguments: &[&str]| {
+        let output = folder.command(arguments).current_dir(folder.path("momentum")).output().unwrap();
+        Run::of(&output)
+    };
+    let added = inside(&["strategy", "new", "three-in-a-row", "--workspace"]);
+    assert!(added.code == 0 && added.stdout.contains("cargo test -p three-in-a-row"), "{}", added.stderr);
+    assert_eq!(inside(&["strategy", "new", "breakout", "--workspace"]).code, 0);
+    // Cargo itself says what the members are, and what the program needs.
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--offline", "--format-version", "1", "--no-deps"])
+        .current_dir(folder.path("momentum"))
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let mut names: Vec<&str> = packages.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["breakout", "momentum", "three-in-a-row"]);
+    let root = packages.iter().find(|one| one["name"] == "momentum").unwrap();
+    let program = json!(["dep:candlewick-cli", "dep:three-in-a-row", "dep:breakout"]);
+    assert_eq!(root["features"]["program"], program);
+    let source = folder.read("momentum/src/main.rs");
+    let calls = ".with_strategy::<three_in_a_row::ThreeInARow>().with_strategy::<breakout::Breakout>().run()";
+    assert!(source.contains(calls), "{source}");
+    let outside = folder.run(&["strategy", "new", "other", "--workspace"]);
+    outside.fails(2, &["there is no cargo workspace", "leave --workspace out"]);
+    assert!(!folder.path("other").exists());
 }
 
 #[test]

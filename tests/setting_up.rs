@@ -93,7 +93,10 @@ fn bash_completes_commands_and_options() {
              \"${{COMP_WORDS[{}]}}\"; printf '%s ' \"${{COMPREPLY[@]}}\"",
             last - 1
         );
-        let output = Command::new("bash").args(["--norc", "-c", &text]).output().expect("bash is installed");
+        // From a file: the script is longer than an argument may be.
+        let folder = Folder::new().with("asked.sh", &text);
+        let mut bash = Command::new("bash");
+        let output = bash.arg("--norc").arg(folder.path("asked.sh")).output().expect("bash is installed");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };

@@ -69,11 +69,15 @@ impl Table {
         let widest = |column: usize| cells(column).map(|cell| cell.width()).max().unwrap_or_default();
         let longest_word = |column: usize| {
             let words = cells(column).flat_map(|cell| cell.split(' '));
-            let longest = words.map(UnicodeWidthStr::width).max().unwrap_or_default();
-            if columns > 2 { longest } else { longest.min(room / 2) }
+            words.map(UnicodeWidthStr::width).max().unwrap_or_default()
         };
+        let mut words: Vec<usize> = (0..columns).map(longest_word).collect();
+        if let [name, value] = words.as_mut_slice() {
+            *name = (*name).min(room / 2);
+            *value = (*value).min(room - *name);
+        }
         let bounds: Vec<(usize, usize)> =
-            (0..columns).map(|column| (longest_word(column), widest(column))).collect();
+            words.into_iter().enumerate().map(|(column, word)| (word, widest(column))).collect();
         let widths = |limit: usize| bounds.iter().map(move |(word, widest)| limit.clamp(*word, *widest));
         let limit = (0..=room).rev().find(|limit| widths(*limit).sum::<usize>() <= room)?;
         let mut table = self.one_line_each();

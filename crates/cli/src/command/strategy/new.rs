@@ -1,5 +1,6 @@
 //! `strategy new`: a crate with a strategy, a program, tests and a bot.
 
+use super::member::Workspace;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -11,16 +12,26 @@ use std::path::{Path, PathBuf};
 
 /// The files, by their names in the crate. They are templates: `my-strategy` and its other spellings stand for the name,
 /// `CHECKOUT` for the folder of Candlewick.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
     ("src/main.rs", include_str!("template/program.rs")),
     ("tests/signals.rs", include_str!("template/signals.rs")),
+    ("benches/candle.rs", include_str!("template/bench.rs")),
     ("bot.toml", include_str!("template/bot.toml")),
     ("README.md", include_str!("template/readme")),
     ("rustfmt.toml", include_str!("../../../../../rustfmt.toml")),
     (".gitignore", include_str!("template/gitignore")),
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
+];
+
+/// Those of a member of another workspace: its program and its settings are there.
+const MEMBER_FILES: [(&str, &str); 5] = [
+    ("Cargo.toml", include_str!("template/member.toml")),
+    ("src/lib.rs", include_str!("template/lib.rs")),
+    ("tests/signals.rs", include_str!("template/signals.rs")),
+    ("benches/candle.rs", include_str!("template/bench.rs")),
+    ("bot.toml", include_str!("template/bot.toml")),
 ];
 
 /// Names a folder of the checkout, so it is written only where there is one.
@@ -47,11 +58,17 @@ const NO_TYPE: &str = "app bot-context build-error candle clone counting-allocat
     after_help = "The crate lies in a new folder, is no part of any workspace, and builds against the source of Candlewick: a checkout, whose \
                   builds it shares, or a git repository, which cargo clones. A program that lies in a checkout, as in target/release, finds it; an \
                   installed one needs --path or --git.\n\n\
-                  Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick"
+                  With --workspace it becomes a member of the cargo workspace here or above, as the first such crate is one: several strategies, \
+                  one program. The root's manifest names it, and its src/main.rs registers it, where that has one .run().\n\n\
+                  Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick\n  candlewick strategy \
+                  new breakout --workspace"
 )]
 pub(crate) struct NewArguments {
     /// The name of the strategy, its crate and the new folder: lower-case letters, digits and hyphens
     name: String,
+    /// Make it a member of the cargo workspace here, whose program learns the strategy
+    #[arg(long)]
+    workspace: bool,
     /// A checkout of Candlewick to build against
     #[arg(long, value_name = "DIR", conflicts_with = "git")]
     path: Option<PathBuf>,
@@ -70,7 +87,7 @@ enum Source {
 }
 
 pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(), Failure> {
-    let NewArguments { name, path, git } = arguments;
+    let NewArguments { name, workspace, path, git } = arguments;
     check_name(name)?;
     if context.registry.find(name).is_some() {
         let problem = format!("this program has a strategy \"{name}\" already");
@@ -85,10 +102,19 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         Some(url) => Source::Git(url.clone()),
         None => Source::Checkout(checkout(path.as_deref())?),
     };
-    let files = files(name, &source)?;
+    let workspace = workspace.then(|| Workspace::around(Path::new("."), name)).transpose()?;
+    let files = match &workspace {
+        Some(workspace) => member_files(name, &source, workspace),
+        None => files(name, &source)?,
+    };
     write(folder, &files).map_err(|error| {
         Failure::configuration(format!("the crate cannot be written here: {error}"))
             .help("nothing is left of it; work in a folder that you may write to")
+    })?;
+    let admitted = workspace.map(|workspace| workspace.admit(name, &camel_case(name))).transpose();
+    let admitted = admitted.inspect_err(|_| {
+        // The crate alone is of no use to its workspace; that it cannot be removed would be no news.
+        let _ = fs::remove_dir_all(folder);
     })?;
     if context.global.json {
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
@@ -99,6 +125,11 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         return print_json(
             &json!({ "name": name, "folder": name, "checkout": checkout, "git": git, "files": names }),
         );
+    }
+    if let Some(admitted) = admitted {
+        return print(&format!(
+            "{name}/ is written, a member of the workspace: {admitted}.\n\n  cargo fmt\n  cargo test -p {name}\n  cargo bench -p {name}"
+        ));
     }
     let built_on = match &source {
         Source::Checkout(folder) => format!("It builds against {folder}."),
@@ -171,26 +202,39 @@ fn checkout_around(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
 
-/// The files of the crate, by their names.
-fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
-    let snake = name.replace('-', "_");
-    let camel = camel_case(name);
+/// A template with this name in every spelling, and the source that it builds against.
+fn filled(text: &str, name: &str, source: &Source) -> String {
+    let (snake, camel) = (name.replace('-', "_"), camel_case(name));
     // What a path or an address holds is told apart from what is TOML.
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-    let fill = |text: &str| {
-        let text =
-            text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
-        match source {
-            Source::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
-            Source::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
-                let tag = format!("git = \"{}\", tag = \"{TAG}\"", quoted(url));
-                text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), &tag)
-            }),
-        }
+    let text = text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
+    match source {
+        Source::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
+        Source::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
+            let tag = format!("git = \"{}\", tag = \"{TAG}\"", quoted(url));
+            text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), &tag)
+        }),
+    }
+}
+
+/// The files of a member.
+fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(String, String)> {
+    let of_all = |text: &str| {
+        let own = "path = \"CHECKOUT/crates/sdk\"";
+        if workspace.names_sdk() { text.replace(own, "workspace = true") } else { text.to_owned() }
     };
+    MEMBER_FILES
+        .iter()
+        .map(|(file, text)| ((*file).to_owned(), filled(&of_all(text), name, source)))
+        .collect()
+}
+
+/// The files of the crate, by their names.
+fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
     let wanted =
         FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
-    let mut files: Vec<_> = wanted.map(|(file, text)| ((*file).to_owned(), fill(text))).collect();
+    let mut files: Vec<_> =
+        wanted.map(|(file, text)| ((*file).to_owned(), filled(text, name, source))).collect();
     let Source::Checkout(folder) = source else { return Ok(files) };
     // The versions that Candlewick is tested with; cargo leaves out what the crate does not need.
     let lock = Path::new(folder).join("Cargo.lock");
