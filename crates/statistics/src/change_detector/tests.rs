@@ -122,8 +122,19 @@ fn false_alarms_are_as_rare_as_promised_and_not_much_rarer() {
 }
 
 #[test]
+fn an_account_that_has_not_fallen_goes_on_over_trades_that_open_meanwhile() {
+    let mut detector = ChangeDetector::new(0.04, 100).unwrap();
+    let first = detector.on_open(0, 1.0);
+    detector.on_settled(first, Lost, 0.85);
+    // It begins with 1 at the second trade, and holds that as long as none of these has settled.
+    let _open = [1, 2, 3].map(|mark| detector.on_open(mark, 3.0));
+    assert_eq!(detector.since(), Some(1));
+}
+
+#[test]
 fn the_alarm_comes_once_and_stays() {
     let mut detector = ChangeDetector::new(0.04, 50).unwrap();
+    assert_eq!(detector.alarm(), None);
     let mut alarms = Vec::new();
     for trade in 0..200 {
         let stake = detector.on_open(trade, 1.0);
