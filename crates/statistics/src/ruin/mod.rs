@@ -187,6 +187,25 @@ mod tests {
     }
 
     #[test]
+    fn what_rounding_may_do_to_a_share_is_counted_by_hand() {
+        // Half of the balance in steps of 2, from 20 on: 10 % of the least balance, so that four tenths are the least share.
+        let plan = StakePlan::Share { fraction: 0.5, step: 2 };
+        let found = |balance, horizon_trades| {
+            let question = RuinQuestion { balance, minimum_stake: 10, horizon_trades, ..QUESTION };
+            let ruin = ruin(&question, &plan).unwrap();
+            (ruin.probability(), ruin.error())
+        };
+        // Of 27 a loss leaves 13.5, at best 16.2. A win and a loss leave 20.25, but 18.9 where the win was of four tenths.
+        let (probability, error) = found(27, 2);
+        assert_near(probability, 0.5, "27");
+        assert_near(error, 0.25, "error of 27");
+        // Of 35 it leaves 17.5, and 21 where four tenths were lost.
+        let (probability, error) = found(35, 1);
+        assert_near(probability, 0.5, "35");
+        assert_near(error, 0.5, "error of 35");
+    }
+
+    #[test]
     fn money_and_payout_may_be_as_large_as_said_and_no_larger() {
         for (balance, payout_fraction, is_sound) in
             [(MAX_MONEY, 100.0, true), (MAX_MONEY + 1, 100.0, false), (MAX_MONEY, 100.1, false)]

@@ -566,6 +566,7 @@ mod tests {
     fn the_forecast_is_about_the_mean_of_the_trials() {
         let plan = EdgeTestPlan::new(0.05, 0.05, 0.12).unwrap();
         let mut test = EdgeTest::new(plan);
+        assert_eq!(test.plan(), plan);
         let _open = test.on_open(0.85).unwrap();
         let Verdict::NotEnoughTrades { about_more: Some(forecast) } = test.verdict() else {
             panic!("a forecast: {:?}", test.verdict());
