@@ -175,5 +175,12 @@ mod tests {
         assert!(account.total() + staked.total() * 1.8 >= 1.01);
         assert!((account.total() + staked.total() - 1.0).abs() < 1e-12);
         assert_near({ EdgeParts::BEGIN }.open((0.04, 0.8), 1.0, (1.0, 0.9)), [0.0; 4]);
+        // All parts of 18 would stake 2.98 at payout 80, the last of 17 alone 2.21 at payout 200: 2 and 3 are missing.
+        let near =
+            [(EDGE_PARTS.map(|part| 18.0 * part), 18.0, 0.8, 2.5), ([0.0, 0.0, 0.0, 17.0], 17.0, 2.0, 1.5)];
+        for (parts, held, payout, expected) in near {
+            let staked = Parts(parts).open((0.04, payout), 1.0, (held, 20.0)).total();
+            assert!((staked - expected).abs() < 1e-6, "{staked}, not {expected}");
+        }
     }
 }
