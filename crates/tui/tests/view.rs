@@ -240,6 +240,30 @@ fn a_bar_is_as_full_as_its_limit_is_used() {
 }
 
 #[test]
+fn a_trade_that_is_ahead_is_green_whichever_way_it_goes() {
+    let colour_of = |direction, value| {
+        let mut overview = overview();
+        overview.unsettled[0].direction = direction;
+        let price = Price { time: NOON, value };
+        let view = view_of([Notice::Overview(Box::new(overview)), Notice::Price(symbol(), price)]);
+        let terminal = terminal(&view, &Ui::default(), SMALL, Palette::new(true));
+        let cells = terminal.backend().buffer().content().chunks(usize::from(SMALL.0));
+        let is_open = |row: &&[_]| -> bool {
+            let text: String = row.iter().map(candlewick_tui::ratatui::buffer::Cell::symbol).collect();
+            text.contains("#3 ")
+        };
+        let row = cells.into_iter().find(is_open).unwrap();
+        row.iter().find(|cell| cell.symbol() == "→").unwrap().fg
+    };
+    // It opened at 97,000.5.
+    assert_eq!(colour_of(Direction::Buy, 97_001.0), Color::Green);
+    assert_eq!(colour_of(Direction::Sell, 97_001.0), Color::Red);
+    assert_eq!(colour_of(Direction::Sell, 97_000.0), Color::Green);
+    assert_eq!(colour_of(Direction::Buy, 97_000.0), Color::Red);
+    assert_eq!(colour_of(Direction::Buy, 97_000.5), Color::Reset);
+}
+
+#[test]
 fn every_pane_has_its_key_and_tab_goes_through_them() {
     let (view, mut ui) = (of_overview(|_| {}), Ui::default());
     for (digit, part) in
@@ -343,6 +367,11 @@ fn nothing_from_outside_moves_anything() {
         );
         shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
     }
+    // An alarm is seen where nothing else stands in the way.
+    let alarmed = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm(hostile.to_owned())]);
+    let text = rows_of(&alarmed, &Ui::default(), LARGE).concat();
+    assert!(!text.chars().any(candlewick_sdk::is_hidden), "{text}");
+    shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
     let rows = rows_of(&view, &ui, LARGE);
     has_row(&rows, &["│ WARN \\u{1b}]0;t"]);
 }
