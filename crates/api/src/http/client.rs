@@ -40,15 +40,27 @@ fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .connect_timeout(settings.connect_timeout())
         .timeout(settings.timeout())
         .default_headers(extra_headers(settings)?);
+    // A bare system or container has no root certificates, and needs none for a venue on its own host. No certificate is trusted then.
+    let builder = if is_plain(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
     let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
     Ok(builder.proxy(proxy))
 }
 
+/// Whether nothing is reached through TLS.
+fn is_plain(settings: &Settings) -> bool {
+    let Settings { base_url, price_url, proxy, .. } = settings;
+    let is_plain =
+        |url: &String| url.trim_start().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));
+    [base_url, price_url].into_iter().chain(proxy).all(is_plain)
+}
+
 fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
-    builder
-        .build()
-        .map_err(|error| BrokerError::settings("base_url", "", &format!("no HTTP client: {error}")))
+    builder.build().map_err(|error| {
+        let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        let problem = format!("no HTTP client: {cause}; is the system's package ca-certificates installed, or SSL_CERT_FILE set?");
+        BrokerError::settings("base_url", "", &problem)
+    })
 }
 
 /// The headers of `[broker.headers]`, without those that are ours to set.
@@ -103,6 +115,23 @@ mod tests {
         let headers = [("api-key".to_owned(), "tok-123".to_owned())].into();
         let error = reading_client(&Settings { headers, ..Settings::default() }).unwrap_err();
         assert!(!error.to_string().contains("tok-123"));
+    }
+
+    #[test]
+    fn certificates_are_done_without_where_nothing_is_encrypted() {
+        let settings = |base_url: &str, price_url: &str, proxy: Option<&str>| Settings {
+            base_url: base_url.into(),
+            price_url: price_url.into(),
+            proxy: proxy.map(Into::into),
+            ..Settings::default()
+        };
+        let (plain, encrypted) = ("HTTP://127.0.0.1:1", "https://venue.example");
+        assert!(is_plain(&settings(plain, plain, None)) && is_plain(&settings(plain, plain, Some(plain))));
+        for [base_url, price_url, proxy] in
+            [[encrypted, plain, plain], [plain, encrypted, plain], [plain, plain, encrypted]]
+        {
+            assert!(!is_plain(&settings(base_url, price_url, Some(proxy))), "{base_url} {price_url} {proxy}");
+        }
     }
 
     #[test]
