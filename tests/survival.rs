@@ -75,11 +75,13 @@ const fn point(name: &'static str, count: u32) -> Point {
 
 /// The largest stake that the venue takes is smaller than the bots'.
 const SMALL_STAKES: &str = "[sandbox]\nmax_amount = 5\n";
+/// A snapshot is kept after every few entries.
+const MANY_SNAPSHOTS: &str = "[runtime]\nsnapshot_every = 20\n";
 /// The wallet is read often, so that money that nothing explains is booked in little more than a minute.
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
 /// All that a run of the built-in strategies writes: none of them asks for prices, so none is written.
-const POINTS: [Point; 32] = [
+const POINTS: [Point; 34] = [
     // First, as it takes longest.
     Point {
         faults: "none",
@@ -118,6 +120,9 @@ const POINTS: [Point; 32] = [
     Point { meanwhile: Meanwhile::Resume, ..point("control-resume", 1) },
     Point { meanwhile: Meanwhile::Resume, ..point("answer", 1) },
     Point { settings: SMALL_STAKES, ..point("rejected", 1) },
+    Point { settings: MANY_SNAPSHOTS, ..point("snapshot", 1) },
+    // The one that is killed began at a snapshot, and so does the one after it.
+    Point { settings: MANY_SNAPSHOTS, past: Past::Run, ..point("snapshot", 2) },
     Point { past: Past::HaltFile, meanwhile: Meanwhile::LoseWay, ..point("not_sent", 1) },
 ];
 

@@ -33,7 +33,7 @@ pub enum IntentState {
 
 /// An intent and what became of it. Why it was decided and what the venue calls its trade, its book knows
 /// ([`TradeBook::reason`], [`TradeBook::venue_id`]): a row is no larger than what is read of every one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// What was approved; its direction and stake are the venue's where that took others ([`TradeBook::departure`]).
     pub approved: OrderTerms,
@@ -59,14 +59,16 @@ pub struct IntentRow {
     pub settled_at: Option<Millis>,
     /// In which order the Session was handed this.
     pub sequence: EventSequence,
+    #[serde(skip)]
     pub(crate) reason: ReasonPlace,
     /// The place of the venue's name in the book's list, from 1.
+    #[serde(skip)]
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
 /// The order in which a Session was handed what is known of an intent: numbers of its book's news, from 1, 0 for what did not
 /// happen, and the payouts reported then. Several things become known at one moment; the Session decided in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
@@ -81,7 +83,7 @@ pub struct EventSequence {
 
 /// All intents, in their order, and the count of refusals by name. It heeds and ignores what the Session does:
 /// an answer counts once, and what is over stays as it ended.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) reasons: Reasons,
@@ -121,7 +123,7 @@ impl IntentRow {
     }
 
     /// Whether nothing can happen to it any more.
-    const fn is_over(&self) -> bool {
+    pub const fn is_over(&self) -> bool {
         match self.state {
             IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened => {
                 false
@@ -380,11 +382,6 @@ impl TradeBook {
         row.sequence.left_out = place;
         self.news = place;
         true
-    }
-
-    fn put_venue_id(&mut self, id: VenueId) -> Option<NonZeroU32> {
-        self.venue_ids.push(id);
-        u32::try_from(self.venue_ids.len()).ok().and_then(NonZeroU32::new)
     }
 
     pub(crate) fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {

@@ -6,8 +6,8 @@
 
 use crate::{Action, Approved, BotId, Event, Header, IntentId, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
-use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,11 +42,12 @@ pub enum DecodeError {
 }
 
 /// Reads the entries of one run, and says which of its bots and symbols are which of the Session's.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JournalDecoder {
     bots: Vec<BotId>,
     symbols: Vec<SymbolId>,
     /// One for each text and names of numbers that occurred, so that equal reasons share their words.
+    #[serde(skip)]
     templates: BTreeMap<ReasonWords, ReasonTemplate>,
 }
 
@@ -150,11 +151,23 @@ impl JournalDecoder {
 
     fn read_reason(&mut self, recorded: RecordedReason) -> Reason {
         let RecordedReason { words, numbers } = recorded;
+        self.reason_of(words, &numbers)
+    }
+
+    /// A reason of this text and these numbers, sharing its words with equal ones.
+    pub(crate) fn reason_of_parts(&mut self, text: String, numbers: Vec<(String, Option<f64>)>) -> Reason {
+        let (names, values) =
+            numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
+        let values: Vec<f64> = values;
+        self.reason_of(ReasonWords { text, names }, &values)
+    }
+
+    fn reason_of(&mut self, words: ReasonWords, numbers: &[f64]) -> Reason {
         if let Some(template) = self.templates.get(&words) {
-            return template.with_numbers(&numbers);
+            return template.with_numbers(numbers);
         }
         let template = ReasonTemplate::new(words.text.clone(), words.names.clone());
-        let reason = template.with_numbers(&numbers);
+        let reason = template.with_numbers(numbers);
         self.templates.insert(words, template);
         reason
     }

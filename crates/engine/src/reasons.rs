@@ -6,14 +6,14 @@ use candlewick_sdk::Reason;
 const USUAL_SHAPES: usize = 16;
 
 /// Reasons that were put in, to be had again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reasons {
     shapes: ReasonShapes,
     numbers: Vec<f64>,
 }
 
 /// Reasons whose words occurred for the first time; their numbers say nothing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ReasonShapes {
     shapes: Vec<Reason>,
 }

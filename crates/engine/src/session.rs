@@ -6,6 +6,7 @@ mod earlier;
 mod limit_use;
 mod reload;
 mod second_trades;
+mod silent;
 mod snapshot;
 mod stored;
 mod stretch;

@@ -56,6 +56,16 @@ pub struct SessionSettings {
     pub bots: Vec<BotSettings>,
 }
 
+impl SessionSettings {
+    /// The blake3 hash of all of them, in hexadecimal: a journal folded under the same settings comes to the same.
+    ///
+    /// # Errors
+    /// None in practice: settings are always JSON.
+    pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
+        Ok(blake3::hash(&serde_json::to_vec(self)?).to_hex().to_string())
+    }
+}
+
 /// Why a Session cannot be made from its settings.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

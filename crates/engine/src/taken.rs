@@ -20,7 +20,7 @@ pub struct Taken {
 }
 
 /// What was ordered of a trade that the venue took otherwise.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Departure {
     /// What was asked for.
     pub ordered: OrderTerms,

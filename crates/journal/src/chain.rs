@@ -1,10 +1,12 @@
 //! The hash chain: each line's hash covers the line and the hash before it; lines as they stand in it.
 
 use crate::Line;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The hash of a line and of all lines before it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct ChainHash(blake3::Hash);
 
 impl ChainHash {
@@ -38,6 +40,20 @@ impl ChainHash {
     }
 }
 
+impl From<ChainHash> for String {
+    fn from(hash: ChainHash) -> Self {
+        hash.to_string()
+    }
+}
+
+impl TryFrom<String> for ChainHash {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::from_hex(&text).ok_or("a hash has 64 hexadecimal digits")
+    }
+}
+
 impl fmt::Display for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -51,7 +67,7 @@ impl fmt::Debug for ChainHash {
 }
 
 /// The last line of a journal; of an empty one, number 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The line's number.
     pub seq: u64,
@@ -78,6 +94,13 @@ pub struct StoredLine {
     pub line: Line,
     /// The hash of the line and of all before it.
     pub hash: ChainHash,
+}
+
+impl StoredLine {
+    /// The journal up to this line.
+    pub const fn head(&self) -> Head {
+        Head { seq: self.seq, hash: self.hash }
+    }
 }
 
 /// A line that waits for a commit, and what the head will be with it.

@@ -7,6 +7,7 @@
 
 use crate::chain::Pending;
 use crate::exchange::LoggedExchange;
+use crate::follower::is_snapshot;
 use crate::line::LineKind;
 use crate::seal::is_seal;
 
@@ -77,10 +78,11 @@ impl What<'_> {
     }
 }
 
-/// The name of an event, action or control; `run` and `note` for the lines that are neither.
+/// The name of an event, action or control; `run`, `note` and `snapshot` for the lines that are neither.
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
 fn name_of(pending: &Pending) -> String {
     let key = match pending.line.kind {
+        LineKind::Note if is_snapshot(&pending.line.body) => return "snapshot".to_owned(),
         LineKind::Run | LineKind::Note => return pending.line.kind.as_str().to_owned(),
         LineKind::Event => "event",
         LineKind::Action => "action",

@@ -1,6 +1,6 @@
 //! A run's journal in a store: entries become lines, and the lease is renewed as time passes.
 
-use crate::{Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, Store};
+use crate::{Follower, Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, Store};
 use async_trait::async_trait;
 use candlewick_engine::{Action, Entry, Event, EventKind, IntentId, Recorder};
 use candlewick_sdk::Millis;
@@ -9,6 +9,9 @@ use std::time::Duration;
 
 /// How often the lease is renewed, in real time: several times within its duration.
 const BEAT: Duration = Duration::from_secs(5);
+
+/// How many pieces of a snapshot are written at a time: what waits for the journal waits for these.
+const PIECES: usize = 4;
 
 /// The journal of one run in a store.
 pub struct RunJournal {
@@ -20,6 +23,7 @@ pub struct RunJournal {
     last_beat: Duration,
     /// When the last event was a fact, and when it arrived: actions follow from it.
     moment: (Millis, Millis),
+    follower: Option<Box<dyn Follower>>,
 }
 
 impl RunJournal {
@@ -34,7 +38,40 @@ impl RunJournal {
     ) -> Self {
         let last_beat = elapsed();
         store.keep_point(last_beat);
-        Self { store: Some(store), run, elapsed: Box::new(elapsed), last_beat, moment: (now, now) }
+        Self {
+            store: Some(store),
+            run,
+            elapsed: Box::new(elapsed),
+            last_beat,
+            moment: (now, now),
+            follower: None,
+        }
+    }
+
+    /// The same with somebody who follows its lines and has snapshots kept.
+    #[must_use]
+    pub fn followed_by(mut self, follower: Box<dyn Follower>) -> Self {
+        if let Some(store) = &mut self.store {
+            store.follow();
+        }
+        self.follower = Some(follower);
+        self
+    }
+
+    /// Writes what is due of a snapshot, behind all lines so far, which are durable.
+    async fn follow(&mut self, is_end: bool) -> Result<(), JournalError> {
+        let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return Ok(()) };
+        store.take_durable().iter().for_each(|line| follower.take(line));
+        let (at, received) = self.moment;
+        for _ in 0..PIECES {
+            let Some(body) = follower.next_piece(is_end) else { break };
+            store.record(Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body });
+            follower.recorded(store.recorded());
+        }
+        if store.pending() > 0 {
+            store.commit().await?;
+        }
+        Ok(())
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
@@ -75,6 +112,8 @@ impl Journal for RunJournal {
         if store.pending() > 0 {
             store.commit().await?;
         }
+        self.follow(false).await?;
+        let Some(store) = &mut self.store else { return Ok(()) };
         let now = (self.elapsed)();
         if now.saturating_sub(self.last_beat) >= BEAT {
             store.heartbeat().await?;
@@ -86,6 +125,7 @@ impl Journal for RunJournal {
 
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await?;
+        self.follow(true).await?;
         match self.store.take() {
             Some(store) => store.close().await,
             None => Ok(()),

@@ -46,6 +46,8 @@ pub struct Store {
     /// How many exchanges are known to be durable.
     exchanges_written: u64,
     lines: Vec<Pending>,
+    /// Lines that became durable and wait to be followed, where anybody follows them.
+    durable: Option<Vec<Line>>,
     exchanges: Vec<LoggedExchange>,
     /// Of how many of these exchanges the seal is among the lines.
     sealed: usize,
@@ -121,6 +123,7 @@ impl Store {
             head,
             exchanges_written,
             lines,
+            durable: None,
             exchanges,
             sealed: 0,
             bases: Bases::default(),
@@ -130,6 +133,16 @@ impl Store {
             kill_points,
             _lock: lock,
         })
+    }
+
+    /// From now on lines that become durable are kept for [`Store::take_durable`].
+    pub(crate) fn follow(&mut self) {
+        self.durable = Some(Vec::new());
+    }
+
+    /// The lines that have become durable since the last call.
+    pub(crate) fn take_durable(&mut self) -> Vec<Line> {
+        self.durable.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Takes a line; it is durable after the next [`Store::commit`] that succeeds.
@@ -265,7 +278,7 @@ impl Store {
         self.kill_points.after();
         self.head = self.recorded();
         self.exchanges_written += self.exchanges.len() as u64;
-        self.lines.clear();
+        self.hand_over(self.lines.len());
         self.exchanges.clear();
         self.sealed = 0;
         self.bases = bases;
@@ -297,7 +310,7 @@ impl Store {
                 reason: format!("it ends with entry {}, which this process did not write", found.seq),
             })?
         };
-        self.lines.drain(..written);
+        self.hand_over(written);
         self.head = found;
         let exchanges_landed =
             usize::try_from(exchanges.saturating_sub(self.exchanges_written)).unwrap_or(usize::MAX);
@@ -307,8 +320,17 @@ impl Store {
         Ok(())
     }
 
+    /// The first so many lines of the buffer are durable.
+    fn hand_over(&mut self, count: usize) {
+        let written = self.lines.drain(..count).map(|pending| pending.line);
+        match &mut self.durable {
+            Some(durable) => durable.extend(written),
+            None => drop(written),
+        }
+    }
+
     /// The head once everything that is buffered is written.
-    fn recorded(&self) -> Head {
+    pub(crate) fn recorded(&self) -> Head {
         self.lines.last().map_or(self.head, |pending| pending.head)
     }
 

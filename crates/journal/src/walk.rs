@@ -30,6 +30,22 @@ impl<'a> Walk<'a> {
         Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
     }
 
+    /// The same behind a line that is believed for now: whether it was, and all before it, is known when the walk has passed
+    /// the last line that was verified before.
+    pub(crate) async fn begin_after(
+        reader: &'a mut Reader,
+        head: Head,
+        page: u32,
+    ) -> Result<Self, JournalError> {
+        let walk = Self { head, ..Self::begin(reader, page).await? };
+        for known in [Some(walk.remembered), walk.point].into_iter().flatten() {
+            if known.seq == head.seq && known.hash != head.hash {
+                return Err(broken(&walk.url, head.seq, "it is not the entry that was written"));
+            }
+        }
+        Ok(walk)
+    }
+
     /// The next lines, verified; none at the present end.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The lines of a journal, page by page.
 
 use crate::error::RecordsError;
-use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
+use candlewick_journal::{JournalError, LineKind, Reader, StoredLine, is_snapshot};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ const PAGE: u32 = 5_000;
 pub(crate) enum Which {
     /// All.
     All,
-    /// All but candles, which are most of a journal.
+    /// All but candles, which are most of a journal, and snapshots, which say nothing new.
     WithoutCandles,
 }
 
@@ -71,6 +71,9 @@ impl Lines {
                 if which == Which::WithoutCandles {
                     continue;
                 }
+            }
+            if which == Which::WithoutCandles && is_snapshot(&stored.line.body) {
+                continue;
             }
             self.kept.push(stored);
         }

@@ -4,7 +4,7 @@ use crate::error::RecordsError;
 use crate::trading::TradingMode;
 use candlewick_engine::{EngineError, Header, LambdaRule, Session, SessionSettings};
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{BotContext, Candle, Millis, Registry, Series, Signal, Strategy, Symbol};
+use candlewick_sdk::{BotContext, Millis, Registry, Series, Strategy, Symbol};
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 
@@ -69,8 +69,7 @@ impl RecordedRun {
     /// # Errors
     /// Settings that no Session can have.
     pub fn silent_session(&self) -> Result<Session, RecordsError> {
-        let strategies = self.settings.bots.iter().map(|_| Box::new(Silent) as Box<dyn Strategy>);
-        Ok(Session::new(&self.settings, strategies.collect())?)
+        Ok(Session::silent(&self.settings)?)
     }
 
     /// The strategy of its bot at this place, as it was before its first candle; or why this program has not the same.
@@ -126,18 +125,6 @@ impl RecordedRun {
             }
         }
         symbols
-    }
-}
-
-struct Silent;
-
-impl Strategy for Silent {
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
-        None
     }
 }
 

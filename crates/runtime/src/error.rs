@@ -75,6 +75,12 @@ pub enum RuntimeError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A snapshot is not what the entries before it come to: do not trust it.
+    #[error("the journal's entry {seq} is a snapshot that the entries before it do not come to")]
+    WrongSnapshot {
+        /// Its number.
+        seq: u64,
+    },
     /// The journal cannot be written: see the cause.
     #[error("the journal cannot be written")]
     Journal(#[from] JournalError),

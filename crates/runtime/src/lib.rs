@@ -40,7 +40,7 @@ pub use coordinator::{
 pub use error::RuntimeError;
 pub use notice::{Funds, Interest, Notice, Notices, Received, Watcher};
 pub use overview::{BotOverview, Overview, TradeOverview};
-pub use past::Past;
+pub use past::{JournalFold, Past, SnapshotCheck, check_snapshots};
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};

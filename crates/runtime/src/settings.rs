@@ -41,6 +41,8 @@ pub struct RuntimeSettings {
     pub stop_patience_s: u32,
     /// How long an interrupted run tracks open trades at most, in seconds. A second interrupt ends it at once.
     pub interrupt_patience_s: u32,
+    /// How many entries of the journal lie between two snapshots, from which the next start goes on; 0 writes none.
+    pub snapshot_every: u32,
     /// No setting: by how much the venue's rate limit is too low for the bots of this run, in words, for its status.
     #[serde(skip)]
     pub shortage: Option<String>,
@@ -75,6 +77,7 @@ impl Default for RuntimeSettings {
             audit_settlement_prices: true,
             stop_patience_s: 30,
             interrupt_patience_s: 90,
+            snapshot_every: 100_000,
             shortage: None,
         }
     }

@@ -84,6 +84,10 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         RuntimeError::UnreadableEntry { .. } => {
             Some("`candlewick doctor` verifies the journal; name another with --journal".to_owned())
         }
+        RuntimeError::WrongSnapshot { .. } => Some(
+            "the other entries are as they were written; runtime.snapshot_every = 0 writes no more snapshots"
+                .to_owned(),
+        ),
         RuntimeError::UnsupportedInterval { .. } => Some(format!(
             "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
             USUAL_INTERVALS.join(", ")

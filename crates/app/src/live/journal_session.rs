@@ -6,15 +6,15 @@ use crate::error::AppError;
 use crate::journal::exposure;
 use candlewick_api::{Exchange, HttpObserver};
 use candlewick_broker::clock::AwakeClock;
-use candlewick_engine::{IntentId, IntentRow, IntentState, Session};
+use candlewick_engine::{IntentId, IntentRow, IntentState, Session, SessionSettings};
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
 };
 use candlewick_records::{JournalContents, TradingMode};
-use candlewick_runtime::Past;
 #[cfg(unix)]
 use candlewick_runtime::control::HangUp;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
+use candlewick_runtime::{JournalFold, Past};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
@@ -138,26 +138,33 @@ impl JournalSession {
         }
     }
 
-    /// Folds what earlier runs left into the Session, and begins the journal of this one at venue time `now`.
+    /// Folds what earlier runs left into the Session of these settings, and begins the journal of this one at venue time `now`.
+    /// It keeps a snapshot after every so many entries.
     pub async fn begin(
         self,
         session: &mut Session,
+        (settings, snapshot_every): (&SessionSettings, u32),
         now: Millis,
     ) -> Result<(Box<dyn Journal>, Past), AppError> {
         match self {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
-                let past = match Past::recall(&mut reader, session).await {
-                    Ok(past) => past,
+                let folded = JournalFold::read(&mut reader, settings, snapshot_every.into()).await;
+                let folded = folded.and_then(|fold| Ok((fold.hand_over(session)?, fold)));
+                let (past, fold) = match folded {
+                    Ok(folded) => folded,
                     Err(error) => {
                         drop(store.close().await);
                         return Err(error.into());
                     }
                 };
+                if let Some(notice) = fold.notice() {
+                    tracing::warn!("{notice}");
+                }
                 let clock = AwakeClock::start();
                 let journal = RunJournal::new(store, past.runs + 1, now, move || clock.elapsed());
-                Ok((Box::new(journal), past))
+                Ok((Box::new(journal.followed_by(Box::new(fold))), past))
             }
         }
     }

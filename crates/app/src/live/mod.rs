@@ -144,7 +144,8 @@ pub async fn run(
         }
     };
     tell_budget(&demand, requests_per_second, &mut runtime);
-    let (mut journal, past) = journal.begin(&mut session, clock.now()).await?;
+    let (mut journal, past) =
+        journal.begin(&mut session, (&settings, runtime.snapshot_every), clock.now()).await?;
     let assumed = loaded.config.simulation.payout_percent;
     let mut checked = ladders::check(&settings, &Standing::of(&session, past.book()), assumed);
     if trading == TradingMode::Real {

@@ -229,7 +229,7 @@ const fn of_records(error: &RecordsError) -> FailureKind {
 const fn of_runtime(error: &RuntimeError) -> FailureKind {
     match error {
         RuntimeError::Venue { .. } | RuntimeError::NoWallet { .. } => FailureKind::Venue,
-        RuntimeError::UnreadableEntry { .. } => FailureKind::Data,
+        RuntimeError::UnreadableEntry { .. } | RuntimeError::WrongSnapshot { .. } => FailureKind::Data,
         RuntimeError::UnsupportedInterval { .. }
         | RuntimeError::MoneyScaleMismatch { .. }
         | RuntimeError::UnknownTrade { .. }

@@ -3,7 +3,7 @@
 use super::Proposal;
 use crate::{BotId, IntentId, SymbolId, Taken};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// A trade that every rule let pass. Its fields are private and its constructor belongs to the risk rules; one that
@@ -16,7 +16,7 @@ pub struct Approved {
 }
 
 /// The terms of an [`Approved`] trade, without its reason: for lists of many.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderTerms {
     intent: IntentId,
     bot: BotId,

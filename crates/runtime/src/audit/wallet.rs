@@ -2,6 +2,7 @@
 
 use crate::resolver::sums_of;
 use candlewick_sdk::{Millis, Money};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Two readings that agree must lie so far apart.
@@ -13,7 +14,7 @@ const LONGEST_LAG: Millis = Millis::from_seconds(900);
 const MAX_CHANGES: usize = 256;
 
 /// Follows the difference between wallet and ledger.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WalletAudit {
     /// What the ledger held when it last changed, and when that was.
     ledger: Option<(Money, Millis)>,
@@ -25,7 +26,8 @@ pub(crate) struct WalletAudit {
 }
 
 /// Whether there is anything to compare.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum WalletState {
     /// The venue shows a balance that can be.
     #[default]

@@ -7,6 +7,7 @@ use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
 use crate::network::{ModelNetwork, QUEUED};
 use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
+use crate::recovery::recover;
 use crate::time::OffClock;
 use crate::truth::RequestState;
 use crate::watcher::{Seen, Watcher};
@@ -88,7 +89,7 @@ struct Process<'a> {
 /// Runs a process to its end.
 pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
     let mut session = new_session(world);
-    let past = match Past::of_lines(&world.disk().lines, &mut session) {
+    let past = match recover(world, &mut session) {
         Ok(past) => past,
         Err(error) => return Ended::Failed(error),
     };

@@ -33,6 +33,7 @@ mod network;
 mod others;
 mod questions;
 mod records;
+mod recovery;
 mod watcher;
 // How it goes on.
 mod many;

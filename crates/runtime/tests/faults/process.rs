@@ -7,6 +7,7 @@ use crate::memory_journal::CrashingJournal;
 use crate::network::{ModelNetwork, USER};
 use crate::others;
 use crate::plan::BALANCE;
+use crate::recovery::recover;
 use crate::time::{Jump, OffClock};
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
@@ -15,7 +16,7 @@ use candlewick_broker::Account as Kind;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
-use candlewick_runtime::{Account, Interest, Parts, Past, Runner, RuntimeError, Stop, Watcher as Channel};
+use candlewick_runtime::{Account, Interest, Parts, Runner, RuntimeError, Stop, Watcher as Channel};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Signal, Strategy};
 use std::sync::{Arc, Mutex};
@@ -108,7 +109,7 @@ pub(crate) fn new_session(world: &World) -> Session {
 /// Runs a process to its end.
 pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
     let mut session = new_session(world);
-    let past = match Past::of_lines(&world.disk().lines, &mut session) {
+    let past = match recover(world, &mut session) {
         Ok(past) => past,
         Err(error) => return Ended::Failed(error),
     };

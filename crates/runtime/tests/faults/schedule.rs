@@ -5,6 +5,7 @@ use crate::fuse::Crash;
 use crate::ledger;
 use crate::lies::Lie;
 use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
+use crate::recovery::recover;
 use crate::truth::Accounts;
 use crate::watcher::is_unfinished;
 use crate::world::{Layer, Logging, World};
@@ -146,7 +147,7 @@ struct Folded {
 impl Folded {
     fn of(world: &World) -> Result<Self, RuntimeError> {
         let mut session = new_session(world);
-        let past = Past::of_lines(&world.disk().lines, &mut session)?;
+        let past = recover(world, &mut session)?;
         Ok(Self { session, past })
     }
 }

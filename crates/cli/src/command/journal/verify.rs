@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
 use candlewick_journal::{Reader, Verified};
+use candlewick_runtime::{RuntimeError, check_snapshots};
 use clap::Args;
 use serde::Serialize;
 use std::fmt;
@@ -12,8 +13,8 @@ use std::fmt;
 /// Which journal.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Computes the chain of hashes again, from the first entry to the last. Exit code 5 when an entry is not as \
-                  it was written. The hash of the last entry stands for all before it: noted elsewhere, it shows later \
+    after_help = "Computes the chain of hashes again, from the first entry to the last, and each snapshot from the entries \
+                  before it. Exit code 5 when one is not as it was written. The hash of the last entry stands for all before it: noted elsewhere, it shows later \
                   that nobody made the journal anew.\n\nExamples:\n  candlewick journal verify\n  candlewick journal verify \
                   --journal run.db --json"
 )]
@@ -48,7 +49,12 @@ impl Sound {
 
 pub(super) fn run(arguments: &VerifyArguments, context: &Context<'_>) -> Result<(), Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let verified = block_on(async { Reader::open(&url).await?.verify().await })?;
+    let verified = block_on(async {
+        let mut reader = Reader::open(&url).await?;
+        let verified = reader.verify().await?;
+        check_snapshots(&mut reader).await?;
+        Ok::<_, RuntimeError>(verified)
+    })?;
     show(&Sound::of(url.to_string(), verified), context.global)
 }
 

@@ -1,11 +1,18 @@
 //! What earlier runs left in the journal: a start is a recovery.
 
+mod fold;
+mod snapshot;
+mod verify;
+
+pub use fold::JournalFold;
+pub use verify::{SnapshotCheck, check_snapshots};
+
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
 use candlewick_engine::{
     Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook,
 };
-use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_journal::{Line, LineKind, Reader, StoredLine, is_snapshot};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,11 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What stands before the reason of a halt where people are alarmed of it.
 pub(crate) const HALTED: &str = "halted: ";
 
-/// Lines read at once.
-const PAGE: u32 = 5_000;
-
 /// The fold of all earlier runs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Past {
     /// All intents so far.
     pub(crate) book: TradeBook,
@@ -49,7 +53,7 @@ impl Past {
     /// # Errors
     /// [`RuntimeError::Journal`] when the journal cannot be read.
     pub async fn first_header(reader: &mut Reader) -> Result<Option<Header>, RuntimeError> {
-        first_run(reader).await?.map(|first| read_header(&first)).transpose()
+        first_run(reader).await?.map(|first| read_header(first.seq, &first.line)).transpose()
     }
 
     /// The balance with which the first run began; none without an earlier run.
@@ -58,28 +62,9 @@ impl Past {
     /// [`RuntimeError::Journal`] when the journal cannot be read.
     pub async fn first_balance(reader: &mut Reader) -> Result<Option<Decimal>, RuntimeError> {
         let Some(first) = first_run(reader).await? else { return Ok(None) };
-        let header: Header = read_header(&first)?;
+        let header: Header = read_header(first.seq, &first.line)?;
         let balance = header.settings.pointer("/session/balance").cloned().unwrap_or_default();
-        serde_json::from_value(balance).map(Some).map_err(|error| damaged(&first, &error.to_string()))
-    }
-
-    /// Folds every earlier run into a Session that has seen nothing yet, and verifies each line.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Journal`] when the journal cannot be read or is not as it was written, [`RuntimeError::UnreadableEntry`] when an entry is not one.
-    pub async fn recall(reader: &mut Reader, session: &mut Session) -> Result<Self, RuntimeError> {
-        let mut past = Self::default();
-        let mut recall = None;
-        let mut walk = reader.walk(PAGE).await?;
-        loop {
-            let lines = walk.next().await?;
-            if lines.is_empty() {
-                return Ok(past);
-            }
-            for line in &lines {
-                past.take(line, &mut recall, session)?;
-            }
-        }
+        serde_json::from_value(balance).map(Some).map_err(|error| damaged(first.seq, &error.to_string()))
     }
 
     /// Folds the lines of every earlier run into a Session that has seen nothing yet.
@@ -88,9 +73,9 @@ impl Past {
     /// [`RuntimeError::UnreadableEntry`] when a line is no entry.
     pub fn of_lines(lines: &[StoredLine], session: &mut Session) -> Result<Self, RuntimeError> {
         let mut past = Self::default();
-        let mut recall = None;
-        for line in lines {
-            past.take(line, &mut recall, session)?;
+        let mut decoder = None;
+        for stored in lines {
+            past.take((stored.seq, &stored.line), &mut decoder, session)?;
         }
         Ok(past)
     }
@@ -107,20 +92,21 @@ impl Past {
 
     fn take(
         &mut self,
-        stored: &StoredLine,
+        (seq, line): (u64, &Line),
         recall: &mut Option<JournalDecoder>,
         session: &mut Session,
     ) -> Result<(), RuntimeError> {
-        let line = &stored.line;
         if line.kind == LineKind::Run {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
-            let made = JournalDecoder::of_run(&read_header(stored)?, session);
-            *recall = Some(made.map_err(|error| damaged(stored, &error.to_string()))?);
+            let made = JournalDecoder::of_run(&read_header(seq, line)?, session);
+            *recall = Some(made.map_err(|error| damaged(seq, &error.to_string()))?);
             return Ok(());
         }
         if line.kind == LineKind::Note {
-            self.take_note(&line.body);
+            if !is_snapshot(&line.body) {
+                self.take_note(&line.body);
+            }
             return Ok(());
         }
         // Candles are most of a journal and change nothing that is folded.
@@ -128,12 +114,12 @@ impl Past {
         if is_candle {
             return Ok(());
         }
-        let Some(recall) = recall else { return Err(damaged(stored, "it stands before any run")) };
+        let Some(recall) = recall else { return Err(damaged(seq, "it stands before any run")) };
         let recorded = match line.kind {
             LineKind::Action => recall.read_action(&line.body),
             LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),
         };
-        let recorded = recorded.map_err(|error| damaged(stored, &error.to_string()))?;
+        let recorded = recorded.map_err(|error| damaged(seq, &error.to_string()))?;
         if let Recorded::Open(approved) = &recorded {
             self.sent.insert(approved.intent(), line.received);
         }
@@ -193,12 +179,12 @@ async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>, RuntimeErr
     }
 }
 
-fn read_header(stored: &StoredLine) -> Result<Header, RuntimeError> {
-    serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, &error.to_string()))
+fn read_header(seq: u64, line: &Line) -> Result<Header, RuntimeError> {
+    serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))
 }
 
-fn damaged(stored: &StoredLine, problem: &str) -> RuntimeError {
-    RuntimeError::UnreadableEntry { seq: stored.seq, problem: problem.to_owned() }
+fn damaged(seq: u64, problem: &str) -> RuntimeError {
+    RuntimeError::UnreadableEntry { seq, problem: problem.to_owned() }
 }
 
 #[cfg(test)]

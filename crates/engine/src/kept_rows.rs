@@ -1,0 +1,98 @@
+//! Rows of a book, taken out to be kept and put back into another.
+
+use crate::{Departure, IntentRow, JournalDecoder, Rule, TradeBook, VenueId};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// A row of a book with all that its book knows of the intent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptRow {
+    row: IntentRow,
+    text: String,
+    /// The reason's numbers; one that is not finite is null.
+    numbers: Vec<(String, Option<f64>)>,
+    venue_id: Option<VenueId>,
+    ordered: Option<Departure>,
+    by_person: bool,
+}
+
+/// What a book counts besides its rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BookTotals {
+    /// In the order of the rules.
+    refused: Vec<u64>,
+    no_price: u64,
+    rejected: u64,
+    not_sent: u64,
+    news: u32,
+}
+
+impl KeptRow {
+    /// The row itself.
+    pub const fn row(&self) -> &IntentRow {
+        &self.row
+    }
+}
+
+impl TradeBook {
+    /// The row in this place, with what the book knows of its intent.
+    pub fn kept_row(&self, place: usize) -> Option<KeptRow> {
+        let row = self.rows.get(place)?;
+        let (intent, reason) = (row.approved.intent(), self.reason(row));
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        Some(KeptRow {
+            row: *row,
+            text: reason.text().to_owned(),
+            numbers: reason.numbers().map(|(name, value)| (name.to_owned(), finite(value))).collect(),
+            venue_id: self.venue_id(row),
+            ordered: self.departure(intent).copied(),
+            by_person: self.is_settled_by_person(intent),
+        })
+    }
+
+    /// Puts a row back: in its place where the book has the intent, else at the end. Whether it belongs there: intents are
+    /// numbered without holes.
+    pub fn put_back(&mut self, kept: KeptRow, decoder: &mut JournalDecoder) -> bool {
+        let KeptRow { row, text, numbers, venue_id, ordered, by_person } = kept;
+        let intent = row.approved.intent();
+        let reason = self.reasons.put(&decoder.reason_of_parts(text, numbers));
+        let venue_id = venue_id.and_then(|id| self.put_venue_id(id));
+        let row = IntentRow { reason, venue_id, ..row };
+        self.departures.extend(ordered.map(|ordered| (intent, ordered)));
+        if by_person {
+            self.settled_by_person.insert(intent);
+        }
+        if let Some(known) = self.row_mut(intent) {
+            *known = row;
+            return true;
+        }
+        let next = self.rows.last().map(|last| last.approved.intent().next());
+        self.rows.push(row);
+        next.is_none_or(|next| next == intent)
+    }
+
+    /// What it counts besides its rows.
+    pub fn totals(&self) -> BookTotals {
+        BookTotals {
+            refused: self.refused.to_vec(),
+            no_price: self.no_price,
+            rejected: self.rejected,
+            not_sent: self.not_sent,
+            news: self.news,
+        }
+    }
+
+    /// Goes on counting from there; whether these are counts of the rules that there are.
+    pub fn count_from(&mut self, totals: BookTotals) -> bool {
+        let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
+        let Ok(refused) = <[u64; Rule::ALL.len()]>::try_from(refused) else { return false };
+        (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
+        self.news = news;
+        true
+    }
+
+    pub(crate) fn put_venue_id(&mut self, id: VenueId) -> Option<NonZeroU32> {
+        self.venue_ids.push(id);
+        u32::try_from(self.venue_ids.len()).ok().and_then(NonZeroU32::new)
+    }
+}

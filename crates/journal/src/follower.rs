@@ -1,0 +1,26 @@
+//! Whoever follows a run's lines once they are durable, and has snapshots kept of what they come to.
+
+use crate::{Head, Line};
+
+/// How the body of a whole snapshot begins.
+const WHOLE: &str = "{\"snapshot\":";
+/// How the body of a part begins that stands before it.
+const PART: &str = "{\"snapshot_part\":";
+
+/// Follows the lines of a run as they become durable. What it asks to be kept stands in the journal as notes.
+pub trait Follower: Send {
+    /// A line is durable; called for each, in their order.
+    fn take(&mut self, line: &Line);
+
+    /// The next piece of a snapshot that is due, to be written behind all lines that it has taken; none when nothing is due.
+    /// `is_end`: the run ends.
+    fn next_piece(&mut self, is_end: bool) -> Option<String>;
+
+    /// That piece is the line of this number and hash.
+    fn recorded(&mut self, head: Head);
+}
+
+/// Whether a note is a snapshot or a part of one.
+pub fn is_snapshot(body: &str) -> bool {
+    body.starts_with(WHOLE) || body.starts_with(PART)
+}

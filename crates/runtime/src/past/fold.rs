@@ -1,0 +1,247 @@
+//! A journal folded line by line, from its beginning or from its last snapshot on, and the snapshots that are kept of it.
+
+use super::Past;
+use super::snapshot::{Pieces, Restored, Unusable, Written, fingerprint};
+use crate::RuntimeError;
+use candlewick_engine::{EngineError, JournalDecoder, Session, SessionSettings};
+use candlewick_journal::{Follower, Head, JournalError, Line, Reader, StoredLine, is_snapshot};
+
+/// Lines read at once.
+const PAGE: u32 = 5_000;
+
+/// At a run's end a snapshot is worth its room once this part of the usual lines has come.
+const WORTH_AT_END: u64 = 10;
+
+/// What the lines of a journal come to under the settings of one run, as a start of that run would find it. It is the one
+/// owner of that: a start takes its Session and its past from here, and snapshots are of it.
+pub struct JournalFold {
+    session: Session,
+    past: Past,
+    decoder: Option<JournalDecoder>,
+    fingerprint: String,
+    written: Written,
+    /// Lines from one snapshot to the next; 0 for none.
+    every: u64,
+    /// Lines since the last whole one, and lines that were folded at all.
+    since: u64,
+    read: u64,
+    is_writing: bool,
+    /// A line could not be folded: no snapshot is of anything any more.
+    is_broken: bool,
+    notice: Option<String>,
+}
+
+impl JournalFold {
+    /// Of no line yet. Snapshots are due after every so many lines (0: never).
+    ///
+    /// # Errors
+    /// [`EngineError`] when no Session can have these settings.
+    pub fn new(settings: &SessionSettings, every: u64) -> Result<Self, EngineError> {
+        let fingerprint = settings
+            .fingerprint()
+            .map_err(|error| EngineError::Setting { key: "bots".to_owned(), problem: error.to_string() })?;
+        Ok(Self {
+            session: Session::silent(settings)?,
+            past: Past::default(),
+            decoder: None,
+            fingerprint,
+            written: Written::default(),
+            every,
+            since: 0,
+            read: 0,
+            is_writing: false,
+            is_broken: false,
+            notice: None,
+        })
+    }
+
+    /// Folds all that a journal holds: from its last snapshot on where that is one of these settings and was verified before, else
+    /// from its first line, each verified.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Journal`] when the journal cannot be read or is not as it was written, [`RuntimeError::UnreadableEntry`] when
+    /// an entry is not one.
+    pub async fn read(
+        reader: &mut Reader,
+        settings: &SessionSettings,
+        every: u64,
+    ) -> Result<Self, RuntimeError> {
+        let fingerprint = fingerprint(settings)?;
+        let notice = match Self::from_last_snapshot(reader, settings, &fingerprint, every).await? {
+            Ok(Some(fold)) => return Ok(fold),
+            Ok(None) => None,
+            Err((seq, why)) => Some(format!(
+                "the snapshot in entry {seq} of the journal is not used, and the whole journal is read: {why}"
+            )),
+        };
+        let new = Self::new(settings, every);
+        let mut fold = new.map_err(|error| super::damaged(0, &error.to_string()))?;
+        fold.notice = notice;
+        let mut walk = reader.walk(PAGE).await?;
+        loop {
+            let lines = walk.next().await?;
+            if lines.is_empty() {
+                return Ok(fold);
+            }
+            lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+        }
+    }
+
+    async fn from_last_snapshot(
+        reader: &mut Reader,
+        settings: &SessionSettings,
+        fingerprint: &str,
+        every: u64,
+    ) -> Result<Result<Option<Self>, (u64, Unusable)>, RuntimeError> {
+        let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
+        let unusable = |why: Unusable| Ok(Err((last.seq, why)));
+        let mut pieces = Pieces::default();
+        let mut next = Some(last.clone());
+        while let Some(stored) = next.take() {
+            let previous = match pieces.take(&stored.line.body, fingerprint) {
+                Ok(previous) => previous,
+                Err(why) => return unusable(why),
+            };
+            let Some(previous) = previous else { break };
+            next = reader.line_at(previous).await?;
+            if next.is_none() {
+                return unusable(format!("entry {}, which it continues, is another", previous.seq));
+            }
+        }
+        let mut fold = match pieces.restore(settings, last.head()) {
+            Ok(restored) => Self::of_restored(restored, fingerprint.to_owned(), every),
+            Err(why) => return unusable(why),
+        };
+        let mut walk = match reader.walk_after(last.head(), PAGE).await {
+            Err(JournalError::BrokenChain { reason, .. }) => return unusable(reason),
+            walk => walk?,
+        };
+        loop {
+            let lines = match walk.next().await {
+                // Read from the first line on, the first that is wrong is named.
+                Err(JournalError::BrokenChain { reason, .. }) => return unusable(reason),
+                lines => lines?,
+            };
+            if lines.is_empty() {
+                return Ok(Ok(Some(fold)));
+            }
+            lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+        }
+    }
+
+    /// As it was when a snapshot was written, by the bodies of its lines, the last one first.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
+        let fingerprint = fingerprint(settings).map_err(|error| error.to_string())?;
+        let (mut pieces, Some(last)) = (Pieces::default(), lines.first()) else {
+            return Err("there is no line".to_owned());
+        };
+        for stored in lines {
+            pieces.take(&stored.line.body, &fingerprint)?;
+        }
+        Ok(Self::of_restored(pieces.restore(settings, last.head())?, fingerprint, every))
+    }
+
+    fn of_restored(restored: Restored, fingerprint: String, every: u64) -> Self {
+        let Restored { session, past, decoder, written } = restored;
+        let (since, read, is_writing, is_broken, notice) = (0, 0, false, false, None);
+        Self {
+            session,
+            past,
+            decoder,
+            fingerprint,
+            written,
+            every,
+            since,
+            read,
+            is_writing,
+            is_broken,
+            notice,
+        }
+    }
+
+    /// Lets a Session of the same settings go on from what was folded; what it goes on from beside itself.
+    ///
+    /// # Errors
+    /// [`RuntimeError::UnreadableEntry`] when its settings are others.
+    pub fn hand_over(&self, session: &mut Session) -> Result<Past, RuntimeError> {
+        let restored = session.restore(self.session.snapshot());
+        restored.map_err(|error| super::damaged(0, &error.to_string()))?;
+        Ok(self.past.clone())
+    }
+
+    /// How many lines were folded besides those that a snapshot stands for.
+    pub const fn read_lines(&self) -> u64 {
+        self.read
+    }
+
+    /// Why a snapshot that is there was not used, if it was not.
+    pub const fn notice(&self) -> Option<&String> {
+        self.notice.as_ref()
+    }
+
+    /// Takes the next line.
+    ///
+    /// # Errors
+    /// [`RuntimeError::UnreadableEntry`] when it is no entry.
+    pub fn fold(&mut self, seq: u64, line: &Line) -> Result<(), RuntimeError> {
+        self.read += 1;
+        self.since += u64::from(!is_snapshot(&line.body));
+        self.past.take((seq, line), &mut self.decoder, &mut self.session)
+    }
+
+    /// The next piece of a snapshot of it as it stands, and whether that is the last.
+    pub(super) fn piece(&mut self) -> Result<(String, bool), serde_json::Error> {
+        self.written.next(&self.past, (&self.fingerprint, &self.session, self.decoder.as_ref()))
+    }
+
+    /// How much of it is written already.
+    pub(super) const fn written(&mut self) -> &mut Written {
+        &mut self.written
+    }
+
+    fn is_due(&self, is_end: bool) -> bool {
+        let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
+        self.every > 0 && self.since >= lines
+    }
+}
+
+impl Follower for JournalFold {
+    fn take(&mut self, line: &Line) {
+        if self.every == 0 || self.is_broken {
+            return;
+        }
+        if let Err(error) = self.fold(0, line) {
+            tracing::warn!(
+                "no snapshot is written any more, and the next start reads the journal as a whole: {error}"
+            );
+            self.is_broken = true;
+        }
+    }
+
+    fn next_piece(&mut self, is_end: bool) -> Option<String> {
+        if self.is_broken || !(self.is_writing || self.is_due(is_end)) {
+            return None;
+        }
+        match self.piece() {
+            Ok((body, is_whole)) => {
+                self.is_writing = !is_whole;
+                if is_whole {
+                    self.since = 0;
+                }
+                Some(body)
+            }
+            Err(error) => {
+                tracing::warn!("no snapshot is written any more: {error}");
+                self.is_broken = true;
+                None
+            }
+        }
+    }
+
+    fn recorded(&mut self, head: Head) {
+        self.written.previous = Some(head);
+    }
+}

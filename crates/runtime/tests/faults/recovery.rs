@@ -1,0 +1,42 @@
+//! A start from what was durable, by way of snapshots that were kept at places of its seed's choice.
+
+use crate::dice::mix;
+use crate::process::session_settings;
+use crate::world::World;
+use candlewick_engine::Session;
+use candlewick_journal::{ChainHash, Follower as _, Line, LineKind, StoredLine};
+use candlewick_runtime::{JournalFold, Past, RuntimeError};
+use candlewick_sdk::Millis;
+
+/// Lets a new Session go on from the disk. Two snapshots lie somewhere between its first line and its last, and the fold goes on
+/// from what is read back of them.
+pub(crate) fn recover(world: &World, session: &mut Session) -> Result<Past, RuntimeError> {
+    let settings = session_settings(world);
+    let disk = world.disk();
+    let count = disk.lines.len();
+    let place = |which: u64| mix([world.plan.seed, count as u64, which]) as usize % (count + 1);
+    let mut places = [place(1), place(2)];
+    places.sort_unstable();
+    let mut fold = JournalFold::new(&settings, 1)?;
+    let (mut kept, mut from) = (Vec::new(), 0);
+    for to in places {
+        disk.lines[from..to].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+        from = to;
+        while let Some(body) = fold.next_piece(true) {
+            let piece = piece_of(body, kept.len() as u64 + 1);
+            fold.recorded(piece.head());
+            kept.insert(0, piece);
+        }
+        if !kept.is_empty() {
+            fold = JournalFold::of_snapshot(&settings, 1, &kept).unwrap();
+        }
+    }
+    disk.lines[from..].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+    fold.hand_over(session)
+}
+
+fn piece_of(body: String, seq: u64) -> StoredLine {
+    let (at, received) = (Millis::ZERO, Millis::ZERO);
+    let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received, body };
+    StoredLine { seq, hash: ChainHash::GENESIS.of_next(seq, &line), line }
+}

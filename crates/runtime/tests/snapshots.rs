@@ -1,0 +1,319 @@
+//! Runs on a journal in a file that keep snapshots: what the next start reads, and what becomes of a snapshot that is not one.
+
+#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+
+use candlewick_engine::{
+    Action, BotSettings, Control, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
+    SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
+};
+use candlewick_journal::{
+    Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal, Store,
+};
+use candlewick_runtime::{JournalFold, RuntimeError, check_snapshots};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
+};
+use sqlx::Connection as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EVERY: u32 = 40;
+const TRADES_OF_A_RUN: i64 = 30;
+
+struct Always;
+
+impl Strategy for Always {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("always").with("nothing", f64::NAN).with("half", 0.5))
+    }
+}
+
+fn settings() -> SessionSettings {
+    let bot = BotSettings {
+        name: "bot".to_owned(),
+        symbol: "BTCUSDT".parse().unwrap(),
+        venue: std::collections::BTreeMap::new(),
+        interval: Interval::MINUTE,
+        strategy: "always".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: serde_json::json!({}),
+        stake: StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 },
+    };
+    let mut risk = candlewick_engine::RiskSettings::default();
+    (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);
+    (risk.max_trades_per_hour, risk.max_trades_per_day) = (0, 0);
+    (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (0, 0);
+    SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::from(100_000),
+        risk,
+        bots: vec![bot],
+    }
+}
+
+fn session() -> Session {
+    Session::new(&settings(), vec![Box::new(Always)]).unwrap()
+}
+
+struct Folder {
+    folder: tempfile::TempDir,
+    url: JournalUrl,
+}
+
+impl Folder {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = JournalUrl::from_path(&folder.path().join("journal.db"));
+        Self { folder, url }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    async fn reader(&self) -> Reader {
+        Reader::open(&self.url).await.unwrap()
+    }
+
+    async fn read(&self) -> Result<JournalFold, RuntimeError> {
+        JournalFold::read(&mut self.reader().await, &settings(), u64::from(EVERY)).await
+    }
+
+    /// The same without what was verified before: from the first line on.
+    async fn read_whole(&self) -> JournalFold {
+        let (kept, aside) = (self.path("journal.db.verified"), self.path("aside"));
+        std::fs::rename(&kept, &aside).unwrap();
+        let fold = self.read().await.unwrap();
+        std::fs::rename(aside, kept).unwrap();
+        fold
+    }
+
+    async fn change(&self, statement: &'static str) {
+        let address = format!("sqlite://{}", self.path("journal.db").display());
+        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+        sqlx::query(statement).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    async fn snapshots(&self) -> usize {
+        let lines = self.reader().await.lines(1, 1_000_000).await.unwrap();
+        lines.iter().filter(|stored| candlewick_journal::is_snapshot(&stored.line.body)).count()
+    }
+
+    /// A run of some trades, of which the last one stays open. One that is killed leaves what was durable.
+    async fn run(&self, is_killed: bool) {
+        // Whoever held it before is dead, or gave it back.
+        let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
+        let holder = Holder::of_this_process("test");
+        let store = Store::open_on_terms(&self.url, &holder, &terms).await.unwrap();
+        let fold = self.read().await.unwrap();
+        let mut session = session();
+        let past = fold.hand_over(&mut session).unwrap();
+        let now = Millis::DAY * i64::try_from(past.runs + 1).unwrap();
+        let mut journal =
+            RunJournal::new(store, past.runs + 1, now, || Duration::ZERO).followed_by(Box::new(fold));
+        let header = Header {
+            format: Header::FORMAT,
+            settings: serde_json::json!({ "session": settings() }),
+            strategies: vec![("always".to_owned(), "1".to_owned())],
+            data_hash: None,
+        };
+        journal.record(Entry::Header(&header)).unwrap();
+        session.begin_run(&header);
+        for minute in 0..TRADES_OF_A_RUN {
+            let at = now + Millis::MINUTE * minute;
+            let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0 / 3.0 + 1.0, volume: 0.0 };
+            let numbers = Ohlcv { high: 2.0, ..numbers };
+            let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
+            let kind = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };
+            let mut opened = Vec::new();
+            for action in hand(&mut session, &mut journal, at, kind) {
+                if let Action::Open(approved) = action {
+                    opened.push(approved.intent());
+                }
+            }
+            for intent in opened {
+                for kind in life(intent, minute) {
+                    hand(&mut session, &mut journal, at + Millis::SECOND, kind);
+                }
+            }
+            journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
+            journal.make_durable().await.unwrap();
+        }
+        if is_killed {
+            drop(journal);
+        } else {
+            hand(
+                &mut session,
+                &mut journal,
+                now + Millis::HOUR,
+                EventKind::Control { control: Control::Suspend },
+            );
+            journal.close().await.unwrap();
+        }
+    }
+}
+
+fn life(intent: IntentId, minute: i64) -> Vec<EventKind> {
+    let opened = Opened {
+        intent,
+        venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
+        open_time: None,
+        open_price: Some(0.1 + 0.2),
+        close_time: None,
+        payout: Payout::from_parts(875_000),
+        taken: None,
+    };
+    let outcome = if minute % 3 == 0 { Outcome::Lost } else { Outcome::Won };
+    let profit = Money::from_minor(if minute % 3 == 0 { -1_000 } else { 875 });
+    let settled = Settled {
+        intent,
+        outcome,
+        profit,
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        close_price: Some(1.0 / 7.0),
+        payout: None,
+    };
+    match minute % 10 {
+        8 => vec![EventKind::InDoubt { intent }, EventKind::Adopted(opened), EventKind::Settled(settled)],
+        9 if minute > TRADES_OF_A_RUN - 5 => vec![EventKind::InDoubt { intent }],
+        _ => vec![EventKind::Opened(opened), EventKind::Settled(settled)],
+    }
+}
+
+fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {
+    let event = Event { at, received: at, kind };
+    let mut actions = Vec::new();
+    session.handle(&event, &mut actions);
+    journal.record(Entry::Event(&event)).unwrap();
+    actions.iter().for_each(|action| journal.record(Entry::Action(action)).unwrap());
+    actions
+}
+
+/// What a start would go on from, to be compared: the Session to its last bit, and all else as it shows itself.
+fn state(fold: &JournalFold) -> (String, String) {
+    let mut session = session();
+    let past = fold.hand_over(&mut session).unwrap();
+    (serde_json::to_string(&session.snapshot()).unwrap(), rows(&past))
+}
+
+fn rows(past: &candlewick_runtime::Past) -> String {
+    let book = past.book();
+    let all = book.rows().iter().map(|row| {
+        let (reason, venue_id) = (book.reason(row), book.venue_id(row));
+        // Where a reason lies in its list is no part of it.
+        let row = serde_json::to_string(row).unwrap();
+        format!(
+            "{row} {reason} {venue_id:?} {:?}",
+            book.is_settled_by_person(book.rows()[0].approved.intent())
+        )
+    });
+    all.collect::<Vec<_>>().join("\n") + &format!("{:?} {:?}", past.unexplained(), past.runs)
+}
+
+#[tokio::test]
+async fn a_start_from_a_snapshot_finds_what_a_start_from_the_first_line_finds() {
+    let folder = Folder::new();
+    for is_killed in [false, true, false, true, true] {
+        folder.run(is_killed).await;
+        let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
+        assert_eq!(state(&from_snapshot), state(&whole));
+        assert_eq!((from_snapshot.notice(), whole.notice()), (None, None));
+        assert!(from_snapshot.read_lines() < whole.read_lines(), "it began at a snapshot");
+    }
+    let checked = check_snapshots(&mut folder.reader().await).await.unwrap();
+    assert_eq!(checked.snapshots, folder.snapshots().await as u64);
+    assert!(checked.snapshots > 10, "{checked:?}");
+}
+
+#[tokio::test]
+async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
+    let folder = Folder::new();
+    folder.run(false).await;
+    let expected = state(&folder.read_whole().await);
+    let mut other = settings();
+    other.risk.max_open_trades += 1;
+    let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
+    let notice = fold.notice().unwrap();
+    assert!(notice.contains("written under other settings"), "{notice}");
+    // What was verified before is not known: nothing is believed that is not read.
+    std::fs::remove_file(folder.path("journal.db.verified")).unwrap();
+    let fold = folder.read().await.unwrap();
+    assert_eq!((fold.notice(), state(&fold)), (None, expected));
+}
+
+#[tokio::test]
+async fn a_changed_snapshot_is_found_by_whoever_reads_it() {
+    for change in [
+        "UPDATE entries SET body = replace(body, '\"loss', '\"lass') WHERE body LIKE '{\"snapshot\"%'",
+        "UPDATE entries SET body = replace(body, '\"free\":', '\"free\":1') WHERE body LIKE '{\"snapshot\"%'",
+        "UPDATE entries SET hash = (SELECT hash FROM entries WHERE seq = 1) WHERE body LIKE '{\"snapshot\"%'",
+        "DELETE FROM entries WHERE body LIKE '{\"snapshot\"%'",
+        "UPDATE entries SET body = body || ' ' WHERE seq = (SELECT max(seq) FROM entries)",
+    ] {
+        let folder = Folder::new();
+        folder.run(false).await;
+        folder.change(change).await;
+        let found = folder.read().await.err();
+        let is_broken = matches!(found, Some(RuntimeError::Journal(JournalError::BrokenChain { .. })));
+        assert!(is_broken, "{change}: {found:?}");
+        assert!(folder.reader().await.verify().await.is_err(), "{change}");
+    }
+}
+
+/// A chain can be made anew by whoever may write the file; a snapshot that lies is found by making it again.
+#[tokio::test]
+async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
+    let folder = Folder::new();
+    folder.run(false).await;
+    let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
+    for (from, to) in [("\"peak\":", "\"peak\":1"), ("\"sent\":", "\"sent\":1"), ("trade-1\"", "trade-9\"")] {
+        let forged = Folder::new();
+        let mut store = Store::open(&forged.url, &Holder::of_this_process("test")).await.unwrap();
+        let mut seq = 0;
+        for stored in &lines {
+            let mut line = stored.line.clone();
+            if line.kind == LineKind::Note && candlewick_journal::is_snapshot(&line.body) && seq == 0 {
+                assert!(line.body.contains(from), "{}", line.body);
+                line.body = line.body.replacen(from, to, 1);
+                seq = stored.seq;
+            }
+            store.record(line);
+        }
+        store.close().await.unwrap();
+        match check_snapshots(&mut forged.reader().await).await {
+            Err(RuntimeError::WrongSnapshot { seq: found }) => assert_eq!(found, seq, "{to}"),
+            other => panic!("{to}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
+    let folder = Folder::new();
+    folder.run(false).await;
+    let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
+    let newer = Folder::new();
+    let mut store = Store::open(&newer.url, &Holder::of_this_process("test")).await.unwrap();
+    for stored in &lines {
+        let mut line = stored.line.clone();
+        line.body = line
+            .body
+            .replace("{\"snapshot\":{\"format\":1,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
+        store.record(line);
+    }
+    store.commit().await.unwrap();
+    store.keep_point(Duration::ZERO);
+    store.close().await.unwrap();
+    let fold = newer.read().await.unwrap();
+    assert!(fold.notice().unwrap().contains("format 7"), "{:?}", fold.notice());
+    assert_eq!(state(&fold), state(&folder.read().await.unwrap()));
+}
