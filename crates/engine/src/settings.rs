@@ -57,12 +57,29 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    /// The blake3 hash of all of them, in hexadecimal: a journal folded under the same settings comes to the same.
+    /// The blake3 hash, in hexadecimal, of what the fold of a journal depends on: under settings of the same fingerprint it comes to
+    /// the same. A limit that only decides what is opened next is no part of it.
     ///
     /// # Errors
     /// None in practice: settings are always JSON.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
-        Ok(blake3::hash(&serde_json::to_vec(self)?).to_hex().to_string())
+        let own = &self.risk;
+        let risk = RiskSettings {
+            // Whether trades of an hour are counted, and whether a payout has to be known, and not how many or which.
+            max_trades_per_hour: own.max_trades_per_hour.min(1),
+            min_payout_percent: if own.min_payout_percent > 0.0 { 1.0 } else { 0.0 },
+            payout_max_age_s: own.payout_max_age_s,
+            cooldown_after_loss_s: own.cooldown_after_loss_s,
+            cooldown_after_losses: own.cooldown_after_losses,
+            cooldown_after_losses_s: own.cooldown_after_losses_s,
+            cooldown_scope: own.cooldown_scope,
+            day_start: own.day_start.clone(),
+            day_timezone: own.day_timezone.clone(),
+            verdict: own.verdict.clone(),
+            ..RiskSettings::default()
+        };
+        let folded = Self { risk, ..self.clone() };
+        Ok(blake3::hash(&serde_json::to_vec(&folded)?).to_hex().to_string())
     }
 }
 

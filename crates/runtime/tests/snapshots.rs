@@ -240,10 +240,15 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     folder.run(false).await;
     let expected = state(&folder.read_whole().await);
     let mut other = settings();
-    other.risk.max_open_trades += 1;
+    other.risk.cooldown_after_losses += 1;
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     let notice = fold.notice().unwrap();
     assert!(notice.contains("written under other settings"), "{notice}");
+    // A limit that decides what is opened next changes nothing of what was.
+    let mut other = settings();
+    other.risk.max_open_trades += 1;
+    let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
+    assert_eq!((fold.notice(), fold.read_lines() < 100), (None, true));
     // What was verified before is not known: nothing is believed that is not read.
     std::fs::remove_file(folder.path("journal.db.verified")).unwrap();
     let fold = folder.read().await.unwrap();

@@ -6,9 +6,9 @@ use crate::event::{
 };
 use crate::script::Script;
 use candlewick_engine::{
-    Action, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, KellyBound, Opened,
-    Origin, Recorder, RestoreError, RiskSettings, Session, SessionSettings, SessionSnapshot, Settled,
-    StakeSettings, Taken, VenueSymbol, VerdictSettings,
+    Action, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder, JournalHash,
+    KellyBound, Opened, Origin, Recorder, RestoreError, RiskSettings, Session, SessionSettings,
+    SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -362,6 +362,105 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
         assert!(seen.contains(state), "{state} is not among {seen:?}");
     }
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
+}
+
+/// The state that the journal of a run comes to, folded under these settings.
+fn folded(entries: &[Journalled], under: &SessionSettings) -> String {
+    let mut fold = Session::silent(under).unwrap();
+    let mut decoder = None;
+    for entry in entries {
+        let recorded = match (entry, &mut decoder) {
+            (Journalled::Run(header), decoder) => {
+                *decoder = Some(JournalDecoder::of_run(header, &mut fold).unwrap());
+                continue;
+            }
+            (Journalled::Event(body), Some(decoder)) => decoder.read_event(body),
+            (Journalled::Action(body), Some(decoder)) => decoder.read_action(body),
+            (_, None) => panic!("a journal begins with a run"),
+        };
+        fold.recall(&recorded.unwrap());
+    }
+    to_string(&fold.snapshot()).unwrap()
+}
+
+enum Journalled {
+    Run(Header),
+    Event(String),
+    Action(String),
+}
+
+fn journal_of(drawn: &[(u8, u8)]) -> Vec<Journalled> {
+    let (mut world, mut session) = (World::new(), session(&settings(9)));
+    session.begin_run(&header(&settings(9), 0));
+    let mut entries = vec![Journalled::Run(header(&settings(9), 0))];
+    for (place, (byte, detail)) in drawn.iter().enumerate() {
+        world.is_lucky = place < drawn.len() / 2;
+        let step = world.step(*byte, *detail);
+        let actions = carry_out(&mut session, &step);
+        match step {
+            Step::Event(event) => entries.push(Journalled::Event(to_string(&event).unwrap())),
+            Step::Run(period) => entries.push(Journalled::Run(header(&settings(9), period))),
+            Step::Reload(_) => {}
+        }
+        world.see(&actions);
+        entries.extend(actions.iter().map(|action| Journalled::Action(to_string(action).unwrap())));
+    }
+    entries
+}
+
+#[test]
+fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let tree = prop::collection::vec(any::<(u8, u8)>(), 2_500).new_tree(&mut runner).unwrap();
+    let entries = journal_of(&proptest::strategy::ValueTree::current(&tree));
+    let own = settings(9);
+    let (state, fingerprint) = (folded(&entries, &own), own.fingerprint().unwrap());
+    let with = |change: fn(&mut RiskSettings)| {
+        let mut other = own.clone();
+        change(&mut other.risk);
+        assert_ne!(other, own);
+        (folded(&entries, &other) == state, other.fingerprint().unwrap() == fingerprint)
+    };
+    let no_matter: [fn(&mut RiskSettings); 23] = [
+        |risk| risk.max_open_trades = 1,
+        |risk| risk.max_open_trades_per_symbol = 1,
+        |risk| risk.max_trades_per_hour = 1,
+        |risk| risk.max_trades_per_day = 1,
+        |risk| risk.daily_loss_limit = Decimal::ONE,
+        |risk| risk.daily_profit_target = Decimal::ONE,
+        |risk| risk.max_drawdown_percent = 1.0,
+        |risk| risk.max_loss_streak = 1,
+        |risk| risk.min_payout_percent = 90.0,
+        |risk| risk.stale_after_intervals += 1,
+        |risk| risk.max_signal_delay_ms += 1,
+        |risk| risk.allow_opposite = false,
+        |risk| risk.allow_duplicate = false,
+        |risk| risk.max_clock_skew_ms += 1,
+        |risk| risk.hours = from_str(r#"[{"days":["mon"],"from":"08:00","to":"09:00"}]"#).unwrap(),
+        |risk| risk.min_stake += Decimal::ONE,
+        |risk| risk.max_stake += Decimal::ONE,
+        |risk| risk.stake_step += Decimal::TEN,
+        |risk| risk.max_stake_percent += 1.0,
+        |risk| risk.enforce_verdict = !risk.enforce_verdict,
+        |risk| risk.max_ruin_probability += 0.01,
+        |risk| risk.ruin_horizon_trades += 1,
+        |risk| (risk.max_open_trades, risk.max_trades_per_hour) = (2, 3),
+    ];
+    for (place, change) in no_matter.into_iter().enumerate() {
+        assert_eq!(with(change), (true, true), "change {place}");
+    }
+    let matter: [fn(&mut RiskSettings); 7] = [
+        |risk| risk.max_trades_per_hour = 0,
+        |risk| risk.min_payout_percent = 0.0,
+        |risk| risk.payout_max_age_s = 1,
+        |risk| risk.cooldown_after_loss_s += 1,
+        |risk| risk.cooldown_after_losses = 1,
+        |risk| risk.day_start = "07:30".to_owned(),
+        |risk| risk.verdict.watch_trades += 1,
+    ];
+    for (place, change) in matter.into_iter().enumerate() {
+        assert!(!with(change).1, "change {place}");
+    }
 }
 
 #[test]

@@ -168,7 +168,9 @@ impl Pieces {
             Piece::SnapshotPart(rows) => rows.previous,
             Piece::Snapshot(whole) if whole.format != FORMAT => return Err(other_format(whole.format)),
             Piece::Snapshot(whole) if whole.settings != fingerprint => {
-                return Err("it was written under other settings of bots or limits".to_owned());
+                return Err(
+                    "it was written under other settings of bots, cooldowns, days or verdicts".to_owned()
+                );
             }
             Piece::Snapshot(whole) => whole.rows.previous,
         };
