@@ -152,60 +152,114 @@ pub(super) struct Restored {
     pub(super) written: Written,
 }
 
-/// The pieces of a snapshot that have been read, the last one first.
+/// The pieces of a snapshot that have been read, the last one first. Of earlier ones only what they added is read: what state they
+/// had is long over, and is most of them.
 #[derive(Default)]
-pub(super) struct Pieces(Vec<Piece>);
+pub(super) struct Pieces {
+    last: Option<Box<Whole>>,
+    /// What each adds, the last one's own first.
+    gains: Vec<Gain>,
+}
+
+/// A piece without its state.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Earlier {
+    SnapshotPart(Rows),
+    Snapshot(Gain),
+}
+
+/// What a piece adds to those before it.
+#[derive(Deserialize)]
+struct Gain {
+    format: u32,
+    settings: String,
+    rows: Rows,
+    unexplained: Vec<String>,
+    second_trades: Vec<String>,
+    alarms: Vec<String>,
+    found: Vec<String>,
+}
+
+impl Gain {
+    fn put_into(self, past: &mut Past, reasons: &mut JournalDecoder) -> Result<(), Unusable> {
+        past.unexplained.extend(self.unexplained);
+        past.second_trades.extend(self.second_trades);
+        past.alarms.extend(self.alarms);
+        past.found.extend(self.found);
+        for KeptIntent { kept, sent, doubted } in self.rows.intents {
+            let intent: IntentId = kept.row().approved.intent();
+            past.sent.extend(sent.map(|at| (intent, at)));
+            past.doubted.extend(doubted.map(|at| (intent, at)));
+            if !past.book.put_back(kept, reasons) {
+                return Err(format!("an intent is missing before {intent}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Whole {
+    /// What it adds; that is no longer in it.
+    fn take_gain(&mut self) -> Gain {
+        Gain {
+            format: self.format,
+            settings: std::mem::take(&mut self.settings),
+            rows: std::mem::replace(&mut self.rows, Rows { previous: None, intents: Vec::new() }),
+            unexplained: std::mem::take(&mut self.unexplained),
+            second_trades: std::mem::take(&mut self.second_trades),
+            alarms: std::mem::take(&mut self.alarms),
+            found: std::mem::take(&mut self.found),
+        }
+    }
+}
 
 impl Pieces {
     /// Takes the next one; the line before it, which is to be taken next.
     pub(super) fn take(&mut self, body: &str, fingerprint: &str) -> Result<Option<Head>, Unusable> {
-        let piece: Piece = serde_json::from_str(body).map_err(|error| {
+        let unreadable = |error: serde_json::Error| {
             let format = format_of(body).filter(|format| *format != FORMAT);
             format.map_or_else(|| format!("it cannot be read: {error}"), other_format)
-        })?;
-        let previous = match &piece {
-            Piece::SnapshotPart(_) if self.0.is_empty() => return Err("it is a part of one".to_owned()),
-            Piece::SnapshotPart(rows) => rows.previous,
-            Piece::Snapshot(whole) if whole.format != FORMAT => return Err(other_format(whole.format)),
-            Piece::Snapshot(whole) if whole.settings != fingerprint => {
-                return Err(
-                    "it was written under other settings of bots, cooldowns, days or verdicts".to_owned()
-                );
-            }
-            Piece::Snapshot(whole) => whole.rows.previous,
         };
-        self.0.push(piece);
+        let gain = if self.last.is_none() {
+            let Piece::Snapshot(mut whole) = serde_json::from_str(body).map_err(unreadable)? else {
+                return Err("it is a part of one".to_owned());
+            };
+            let gain = whole.take_gain();
+            self.last = Some(whole);
+            gain
+        } else {
+            match serde_json::from_str(body).map_err(unreadable)? {
+                Earlier::Snapshot(gain) => gain,
+                Earlier::SnapshotPart(rows) => Gain {
+                    format: FORMAT,
+                    settings: fingerprint.to_owned(),
+                    rows,
+                    unexplained: Vec::new(),
+                    second_trades: Vec::new(),
+                    alarms: Vec::new(),
+                    found: Vec::new(),
+                },
+            }
+        };
+        if gain.format != FORMAT {
+            return Err(other_format(gain.format));
+        }
+        if gain.settings != fingerprint {
+            return Err("it was written under other settings of bots, cooldowns, days or verdicts".to_owned());
+        }
+        let previous = gain.rows.previous;
+        self.gains.push(gain);
         Ok(previous)
     }
 
     /// The fold that they are of; `last` is the line of the first that was taken.
     pub(super) fn restore(self, settings: &SessionSettings, last: Head) -> Result<Restored, Unusable> {
-        let mut past = Past::default();
-        let (mut reasons, mut state) = (JournalDecoder::default(), None);
-        for piece in self.0.into_iter().rev() {
-            let rows = match piece {
-                Piece::SnapshotPart(rows) => rows,
-                Piece::Snapshot(mut whole) => {
-                    let rows =
-                        std::mem::replace(&mut whole.rows, Rows { previous: None, intents: Vec::new() });
-                    past.unexplained.append(&mut whole.unexplained);
-                    past.second_trades.append(&mut whole.second_trades);
-                    past.alarms.extend(std::mem::take(&mut whole.alarms));
-                    past.found.extend(std::mem::take(&mut whole.found));
-                    state = Some(whole);
-                    rows
-                }
-            };
-            for KeptIntent { kept, sent, doubted } in rows.intents {
-                let intent: IntentId = kept.row().approved.intent();
-                past.sent.extend(sent.map(|at| (intent, at)));
-                past.doubted.extend(doubted.map(|at| (intent, at)));
-                if !past.book.put_back(kept, &mut reasons) {
-                    return Err(format!("an intent is missing before {intent}"));
-                }
-            }
+        let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());
+        for gain in self.gains.into_iter().rev() {
+            gain.put_into(&mut past, &mut reasons)?;
         }
-        let whole = *state.ok_or("it has no state")?;
+        let whole = *self.last.ok_or("it has no state")?;
         let mut session = Session::silent(settings).map_err(|error| error.to_string())?;
         session.restore(whole.session).map_err(|error| error.to_string())?;
         if !past.book.count_from(whole.totals) {
