@@ -6,7 +6,6 @@ mod earlier;
 mod limit_use;
 mod reload;
 mod second_trades;
-mod silent;
 mod snapshot;
 mod stored;
 mod stretch;
@@ -32,6 +31,7 @@ use candlewick_sdk::{
     Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Signal, Strategy, Symbol,
 };
 use candlewick_statistics::AlphaBudget;
+use earlier::position_or_push;
 use std::iter;
 use verdicts::SharedVerdicts;
 
@@ -388,11 +388,4 @@ impl Session {
             Probe::NotNeeded => self.limits.step_down(bot.stake.next(purse)),
         }
     }
-}
-
-fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
-    list.iter().position(|known| *known == value).unwrap_or_else(|| {
-        list.push(value);
-        list.len() - 1
-    })
 }

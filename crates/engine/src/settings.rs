@@ -75,7 +75,7 @@ impl SessionSettings {
             cooldown_scope: own.cooldown_scope,
             day_start: own.day_start.clone(),
             day_timezone: own.day_timezone.clone(),
-            verdict: own.verdict.clone(),
+            verdict: own.verdict,
             ..RiskSettings::default()
         };
         let folded = Self { risk, ..self.clone() };

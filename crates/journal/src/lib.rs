@@ -29,6 +29,7 @@ mod process;
 mod reader;
 mod run_journal;
 mod seal;
+mod snapshot_lines;
 mod store;
 mod tee;
 mod walk;

@@ -7,9 +7,7 @@ use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_of, restore};
 use crate::line::{Line, LineKind};
 use crate::seal::{Seals, Unsound};
-use crate::{
-    JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders, point,
-};
+use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -20,9 +18,6 @@ const PAGE: u32 = 1_000;
 
 /// How many exchanges a page holds meanwhile: each may be long.
 const EXCHANGES_PAGE: u32 = 200;
-
-/// How far behind the last verified line a snapshot is looked for.
-const SNAPSHOT_NEAR: u64 = 1_000_000;
 
 /// The schema that brought the exchanges.
 pub(crate) const EXCHANGES_SINCE: i64 = 2;
@@ -68,53 +63,6 @@ impl Reader {
     /// When the database does not answer.
     pub async fn walk(&mut self, page: u32) -> Result<Walk<'_>, JournalError> {
         Walk::begin(self, page).await
-    }
-
-    /// From behind this line on, each held to it and to the last line that was verified before, so many at a time. What is
-    /// handed out may be believed once the walk has come to its end.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>, JournalError> {
-        Walk::begin_after(self, head, page).await
-    }
-
-    /// The last whole snapshot among the lines that were verified before: of a file what the file beside it remembers, on a
-    /// server what the lease does. None where none is known, or none stands near.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>, JournalError> {
-        let url = self.url().clone();
-        let verified = match url.file() {
-            Some(_) => point::read(&url),
-            None => Some(within(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
-        };
-        let Some(verified) = verified else { return Ok(None) };
-        let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \
-                    AND body LIKE '{\"snapshot\":%' ORDER BY seq DESC LIMIT 1";
-        let from = verified.seq.saturating_sub(SNAPSHOT_NEAR);
-        let rows = self.rows(text, &[from.cast_signed(), verified.seq.cast_signed()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let seq: i64 = row.try_get(0).map_err(|error| from_sqlx(error, self.url()))?;
-        self.sound_line(seq.cast_unsigned()).await
-    }
-
-    /// The line of this number and hash; none where there is another.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>, JournalError> {
-        Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
-    }
-
-    /// A line that has the hash that follows from it and the hash before it.
-    async fn sound_line(&mut self, seq: u64) -> Result<Option<StoredLine>, JournalError> {
-        let lines = self.lines(seq.saturating_sub(1), 2).await?;
-        let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
-        let before =
-            lines.iter().find(|line| line.seq + 1 == seq).map_or(ChainHash::GENESIS, |line| line.hash);
-        Ok(Some(line.clone()).filter(|line| before.of_next(seq, &line.line) == line.hash))
     }
 
     /// At most `limit` lines from number `from` on, in their order; as they stand there, not verified.

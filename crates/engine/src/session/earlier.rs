@@ -1,13 +1,35 @@
 //! What a Session takes from earlier runs.
 
-use super::{Session, position_or_push};
+use super::Session;
 use crate::intent::Intent;
 use crate::nominal::nominal_close;
 use crate::risk::Probe;
-use crate::{EventKind, Recorded, Settled, SymbolId};
-use candlewick_sdk::{Millis, Symbol};
+use crate::{EngineError, EventKind, Recorded, SessionSettings, Settled, SymbolId};
+use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
+
+/// For the fold of a journal.
+struct Silent;
+
+impl Strategy for Silent {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        None
+    }
+}
 
 impl Session {
+    /// A Session of these settings whose bots have no strategies of theirs.
+    ///
+    /// # Errors
+    /// As [`Session::new`].
+    pub fn silent(settings: &SessionSettings) -> Result<Self, EngineError> {
+        let strategies = settings.bots.iter().map(|_| Box::new(Silent) as Box<dyn Strategy>);
+        Self::new(settings, strategies.collect())
+    }
+
     /// Takes an entry of an earlier run: ledger, limits, ladders and doubts become what they were. Strategies are
     /// shown nothing, and nothing is answered.
     pub fn recall(&mut self, recorded: &Recorded) {
@@ -68,4 +90,12 @@ impl Session {
         self.state.make_room(self.symbols.len());
         SymbolId::new(place).unwrap_or(SymbolId::RETIRED)
     }
+}
+
+/// The place of a value, which is added at the end where it is not there.
+pub(super) fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter().position(|known| *known == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
 }

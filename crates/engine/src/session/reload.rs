@@ -1,6 +1,7 @@
 //! New limits for a Session that runs.
 
-use super::{Session, position_or_push};
+use super::Session;
+use super::earlier::position_or_push;
 use crate::risk::Limits;
 use crate::{EngineError, RiskSettings};
 

@@ -1,0 +1,58 @@
+//! The last snapshot of a journal, and the way on from it.
+
+use crate::database::connection::{ANSWER_DEADLINE, within};
+use crate::database::fault::from_sqlx;
+use crate::{ChainHash, Head, JournalError, Reader, StoredLine, Walk, lease, point};
+use sqlx::Row;
+
+/// How far behind the last verified line a snapshot is looked for.
+const SNAPSHOT_NEAR: u64 = 1_000_000;
+
+impl Reader {
+    /// From behind this line on, each held to it and to the last line that was verified before, so many at a time. What is
+    /// handed out may be believed once the walk has come to its end.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>, JournalError> {
+        Walk::begin_after(self, head, page).await
+    }
+
+    /// The last whole snapshot among the lines that were verified before: of a file what the file beside it remembers, on a
+    /// server what the lease does. None where none is known, or none stands near.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>, JournalError> {
+        let url = self.url().clone();
+        let verified = match url.file() {
+            Some(_) => point::read(&url),
+            None => Some(within(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
+        };
+        let Some(verified) = verified else { return Ok(None) };
+        let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \
+                    AND body LIKE '{\"snapshot\":%' ORDER BY seq DESC LIMIT 1";
+        let from = verified.seq.saturating_sub(SNAPSHOT_NEAR);
+        let rows = self.rows(text, &[from.cast_signed(), verified.seq.cast_signed()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let seq: i64 = row.try_get(0).map_err(|error| from_sqlx(error, self.url()))?;
+        self.sound_line(seq.cast_unsigned()).await
+    }
+
+    /// The line of this number and hash; none where there is another.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>, JournalError> {
+        Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
+    }
+
+    /// A line that has the hash that follows from it and the hash before it.
+    async fn sound_line(&mut self, seq: u64) -> Result<Option<StoredLine>, JournalError> {
+        let lines = self.lines(seq.saturating_sub(1), 2).await?;
+        let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
+        let before =
+            lines.iter().find(|line| line.seq + 1 == seq).map_or(ChainHash::GENESIS, |line| line.hash);
+        Ok(Some(line.clone()).filter(|line| before.of_next(seq, &line.line) == line.hash))
+    }
+}
