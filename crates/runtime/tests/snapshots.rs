@@ -194,7 +194,9 @@ fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: Event
     let mut actions = Vec::new();
     session.handle(&event, &mut actions);
     journal.record(Entry::Event(&event)).unwrap();
-    actions.iter().for_each(|action| journal.record(Entry::Action(action)).unwrap());
+    for action in &actions {
+        journal.record(Entry::Action(action)).unwrap();
+    }
     actions
 }
 
