@@ -97,6 +97,7 @@ mod tests {
             audit_settlement_prices: false,
             stop_patience_s: 1,
             interrupt_patience_s: 1,
+            snapshot_every: 1,
             shortage: None,
         };
         let before = to_value(RuntimeSettings::default()).unwrap();
