@@ -127,29 +127,13 @@ pub(crate) fn trades_of(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverv
 }
 
 impl BotOverview {
-    /// Of the bot at this place.
-    pub(crate) fn of(place: usize, verdict: &BotVerdict, book: &TradeBook) -> Self {
-        let test = verdict.edge_test();
-        let about_more = match test.verdict() {
-            Verdict::NotEnoughTrades { about_more } => about_more,
-            Verdict::EdgeShown | Verdict::EdgeRejected => None,
-        };
-        let mut bot = Self {
-            won: 0,
-            lost: 0,
-            returned: 0,
-            profit: Money::ZERO,
-            break_even: None,
-            edge: verdict.edge(),
-            about_more,
-            evidence: test.edge_account(),
-            needed: Some(test.goal()).filter(|goal| goal.is_finite()),
-            evidence_against: test.mirror_account(),
-            needed_against: test.plan().beta().recip(),
-        };
-        let mut paid = Vec::new();
-        for row in book.rows().iter().filter(|row| row.approved.bot().index() == place) {
-            let Some(outcome) = row.outcome else { continue };
+    /// Of all bots, by one look through the book.
+    pub(crate) fn of_all<'a>(verdicts: impl Iterator<Item = &'a BotVerdict>, book: &TradeBook) -> Vec<Self> {
+        let mut bots: Vec<(Self, Vec<PaidStake>)> =
+            verdicts.map(|verdict| (Self::without_trades(verdict), Vec::new())).collect();
+        for row in book.rows() {
+            let bot = bots.get_mut(row.approved.bot().index());
+            let Some(((bot, paid), outcome)) = bot.zip(row.outcome) else { continue };
             bot.profit += row.profit;
             match outcome {
                 Outcome::Won => bot.won += 1,
@@ -162,7 +146,29 @@ impl BotOverview {
                 paid.push(PaidStake { stake, payout_fraction: payout.to_percent() / 100.0 });
             }
         }
-        bot.break_even = mixed_break_even(&paid).ok();
-        bot
+        let with_break_even =
+            |(bot, paid): (Self, Vec<_>)| Self { break_even: mixed_break_even(&paid).ok(), ..bot };
+        bots.into_iter().map(with_break_even).collect()
+    }
+
+    fn without_trades(verdict: &BotVerdict) -> Self {
+        let test = verdict.edge_test();
+        let about_more = match test.verdict() {
+            Verdict::NotEnoughTrades { about_more } => about_more,
+            Verdict::EdgeShown | Verdict::EdgeRejected => None,
+        };
+        Self {
+            won: 0,
+            lost: 0,
+            returned: 0,
+            profit: Money::ZERO,
+            break_even: None,
+            edge: verdict.edge(),
+            about_more,
+            evidence: test.edge_account(),
+            needed: Some(test.goal()).filter(|goal| goal.is_finite()),
+            evidence_against: test.mirror_account(),
+            needed_against: test.plan().beta().recip(),
+        }
     }
 }

@@ -23,9 +23,7 @@ impl Coordinator {
             day_profit: ledger.day_profit(),
             unsettled,
             settled,
-            bots: (session.verdicts().enumerate())
-                .map(|(place, verdict)| BotOverview::of(place, verdict, book))
-                .collect(),
+            bots: BotOverview::of_all(session.verdicts(), book),
             refused: book.refused(),
             limits: session.limit_use(now),
         }

@@ -127,7 +127,7 @@ impl Runner {
             unrecognised: parts.unrecognised,
             token: parts.token,
             known_refusal: None,
-            watchers: Watchers::new(parts.watchers, is_simulated),
+            watchers: Watchers::new(parts.watchers),
             orders: OrderTracker::default(),
             sleep: SleepWatch::start(),
             commands: Vec::with_capacity(64),

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 /// An overview is at most so old, in real time, while anything at all happens.
 const OLDEST: Duration = Duration::from_secs(1);
-/// Where venue time is made here, more happens in a second than anybody can read: overviews are at least so far apart then.
+/// More may happen in a second than anybody can read, and each overview looks through all trades: they are at least so far apart.
 const APART: Duration = Duration::from_millis(100);
 
 /// Whoever watches.
 pub(super) struct Watchers {
     all: Vec<Watcher>,
-    is_simulated: bool,
     clock: AwakeClock,
     /// When the last overview was shown.
     shown: Option<Duration>,
@@ -21,8 +20,8 @@ pub(super) struct Watchers {
 }
 
 impl Watchers {
-    pub(super) fn new(all: Vec<Watcher>, is_simulated: bool) -> Self {
-        Self { all, is_simulated, clock: AwakeClock::start(), shown: None, has_news: true }
+    pub(super) fn new(all: Vec<Watcher>) -> Self {
+        Self { all, clock: AwakeClock::start(), shown: None, has_news: true }
     }
 
     /// Tells everyone, and logs what must be seen where nobody watches.
@@ -48,9 +47,8 @@ impl Watchers {
             return;
         }
         let now = self.clock.elapsed();
-        let apart = if self.is_simulated { APART } else { Duration::ZERO };
         let age = self.shown.map(|shown| now.saturating_sub(shown));
-        let is_due = age.is_none_or(|age| age >= OLDEST || (self.has_news && age >= apart));
+        let is_due = age.is_none_or(|age| age >= OLDEST || (self.has_news && age >= APART));
         if is_due {
             self.notify(&Notice::Overview(Box::new(overview())));
             (self.shown, self.has_news) = (Some(now), false);
