@@ -46,9 +46,13 @@ pub(crate) async fn halt(
     Json(asked): Json<Reason>,
 ) -> Result<Json<Ordered>, Failure> {
     may_order(&serving)?;
+    to_its_end(carry_out_halt(serving, asked.reason)).await
+}
+
+async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Result<Json<Ordered>, Failure> {
     let _one = serving.ordering.lock().await;
     let watched = &serving.shared.watched;
-    let reason = if asked.reason.trim().is_empty() { "ordered on the page" } else { asked.reason.trim() };
+    let reason = if reason.trim().is_empty() { "ordered on the page" } else { reason.trim() };
     let halted = halt_bot(&watched.paths, &watched.journal, reason).await;
     serving.shared.ask_soon();
     let text = match halted.map_err(|error| refused(&error))? {
@@ -76,6 +80,10 @@ pub(crate) async fn halt(
 )]
 pub(crate) async fn resume(State(serving): State<Arc<Serving>>) -> Result<Json<Ordered>, Failure> {
     may_order(&serving)?;
+    to_its_end(carry_out_resume(serving)).await
+}
+
+async fn carry_out_resume(serving: Arc<Serving>) -> Result<Json<Ordered>, Failure> {
     let _one = serving.ordering.lock().await;
     let watched = &serving.shared.watched;
     let resumed = resume_bot(&watched.paths, &watched.journal).await;
@@ -86,6 +94,14 @@ pub(crate) async fn resume(State(serving): State<Arc<Serving>>) -> Result<Json<O
         Resumed::NothingToResume => "No bot runs, and nothing would halt the next one.".to_owned(),
     };
     Ok(Json(Ordered { text }))
+}
+
+/// Carries an order out though whoever gave it closes the page, or waits no longer: half of one is none.
+async fn to_its_end(
+    order: impl Future<Output = Result<Json<Ordered>, Failure>> + Send + 'static,
+) -> Result<Json<Ordered>, Failure> {
+    let ended = tokio::spawn(order).await;
+    ended.unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
 }
 
 fn may_order(serving: &Serving) -> Result<(), Failure> {
@@ -100,4 +116,62 @@ fn may_order(serving: &Serving) -> Result<(), Failure> {
 
 fn refused(error: &AppError) -> Failure {
     Failure::new(StatusCode::BAD_GATEWAY, sentence(error))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::server::{Hosts, Sessions};
+    use crate::settings::{DashboardSettings, Watched};
+    use crate::watch::Shared;
+    use candlewick_journal::JournalUrl;
+    use candlewick_runtime::control::ControlPaths;
+    use candlewick_sdk::Registry;
+    use futures_util::FutureExt;
+    use std::time::Duration;
+    use tokio::net::UnixListener;
+    use tokio::time::timeout;
+
+    const PATIENCE: Duration = Duration::from_mins(1);
+
+    #[tokio::test]
+    async fn a_halt_is_carried_out_though_the_page_was_closed_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = folder.path().join("no.db");
+        let watched = Watched {
+            journal: JournalUrl::from_path(&journal),
+            paths: ControlPaths::beside(&journal),
+            registry: Registry::default(),
+        };
+        let bot = UnixListener::bind(&watched.paths.socket).unwrap();
+        let file = watched.paths.halt_file.path().to_owned();
+        let settings = DashboardSettings {
+            listen: "127.0.0.1:7070".parse().unwrap(),
+            read_only: false,
+            tls_proxy: None,
+            allow_unencrypted_network: false,
+        };
+        let hosts = Hosts::new(settings.listen, &settings);
+        let serving = Arc::new(Serving {
+            shared: Shared::new(watched, "start".to_owned(), false),
+            sessions: Sessions::new(&hosts).unwrap().0,
+            hosts,
+            ordering: tokio::sync::Mutex::default(),
+            explaining: Arc::default(),
+        });
+        let another = serving.ordering.lock().await;
+        let asked = Json(Reason { reason: "enough".to_owned() });
+        assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is under way");
+        drop(another);
+        let (reached, _) = timeout(PATIENCE, bot.accept()).await.expect("the bot is asked").unwrap();
+        // It ends without an answer: the file has to do it.
+        drop((reached, bot));
+        let looking = async {
+            while !file.exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, looking).await.expect("the HALT file is there");
+        drop(serving.ordering.lock().await);
+    }
 }
