@@ -167,19 +167,22 @@ async fn a_cookie_signs_in_until_the_dashboard_ends_and_at_no_other() {
     let address = served.address();
     drop(served);
     // The port is free once its listener is gone, which its task does when it is next polled.
-    let again = loop {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = DashboardSettings {
-            listen: address,
-            read_only: false,
-            tls_proxy: None,
-            allow_unencrypted_network: false,
-        };
-        match Dashboard::start(&settings, watched(folder.path())).await {
-            Ok(dashboard) => break Served { dashboard, folder },
-            Err(_) => tokio::task::yield_now().await,
+    let begin_again = async {
+        loop {
+            let folder = tempfile::tempdir().unwrap();
+            let settings = DashboardSettings {
+                listen: address,
+                read_only: false,
+                tls_proxy: None,
+                allow_unencrypted_network: false,
+            };
+            match Dashboard::start(&settings, watched(folder.path())).await {
+                Ok(dashboard) => break Served { dashboard, folder },
+                Err(_) => tokio::task::yield_now().await,
+            }
         }
     };
+    let again = timeout(PATIENCE, begin_again).await.expect("the port is free in time");
     assert_eq!(
         again.ask("GET /api/state", &format!("cookie: {cookie}\r\n"), "").await.status,
         401,

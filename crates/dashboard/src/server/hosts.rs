@@ -18,9 +18,11 @@ impl Hosts {
         let mut names = vec![address.to_string()];
         if address.ip().is_loopback() || address.ip().is_unspecified() {
             names.extend(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")));
-            if port == 80 {
-                names.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
-            }
+        }
+        // A browser leaves out the port that it would take anyway.
+        if port == 80 {
+            let portless = names.iter().filter_map(|name| name.strip_suffix(":80").map(str::to_owned));
+            names.extend(portless.collect::<Vec<_>>());
         }
         let any_address =
             (address.ip().is_unspecified() && settings.allow_unencrypted_network).then_some(port);
@@ -64,7 +66,8 @@ impl Hosts {
     fn is_any(&self, host: &str) -> bool {
         let Some(port) = self.any_address else { return false };
         let address = host.parse::<SocketAddr>().map(|address| (address.ip(), address.port()));
-        let address = address.or_else(|_| host.parse::<IpAddr>().map(|ip| (ip, 80)));
+        let portless = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let address = address.or_else(|_| portless.parse::<IpAddr>().map(|ip| (ip, 80)));
         address.is_ok_and(|(_, asked)| asked == port)
     }
 }
@@ -102,6 +105,17 @@ mod tests {
             assert!(!own.knows_origin(&format!("https://{host}")), "{host}");
         }
         assert!(!own.knows_origin("null"));
+    }
+
+    #[test]
+    fn at_port_80_the_name_without_it_is_the_same() {
+        for (listen, name) in [("192.168.0.7:80", "192.168.0.7"), ("[fe80::1]:80", "[fe80::1]")] {
+            let own = hosts(listen, None, true);
+            assert!(own.knows(name) && own.knows(listen) && own.knows_origin(&format!("http://{name}")));
+            assert!(!own.knows("localhost") && !own.knows("192.168.0.8"));
+            assert!(hosts("0.0.0.0:80", None, true).knows(name), "{name}");
+        }
+        assert!(hosts("127.0.0.1:80", None, false).knows("localhost"));
     }
 
     #[test]
