@@ -3,10 +3,11 @@
 mod bot;
 mod candles;
 mod curve;
-mod day;
 mod feed;
 mod notes;
 mod tail;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use bot::BotFigures;
 pub(crate) use candles::Level;
@@ -17,15 +18,14 @@ use notes::Notes;
 pub(crate) use tail::TailLine;
 
 use candlewick_engine::{
-    Action, Approved, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, RiskSettings,
-    Session, TradeBook,
+    Action, Approved, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Session,
+    TradeBook,
 };
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{
     IntentOrigin, RecordedRun, RecordsError, SessionFold, TradeLine, VerdictLine, read_refusal,
 };
 use candlewick_sdk::{Direction, Millis, Series};
-use day::DayCount;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tail::Tail;
@@ -39,8 +39,8 @@ pub(crate) struct Model {
     pub(crate) run: RecordedRun,
     /// How many runs there are.
     pub(crate) runs: u64,
-    /// The limits in force.
-    pub(crate) risk: RiskSettings,
+    /// Whether it has read its limits again.
+    is_reloaded: bool,
     fold: SessionFold,
     pub(crate) book: TradeBook,
     origins: Vec<Option<IntentOrigin>>,
@@ -53,7 +53,6 @@ pub(crate) struct Model {
     pub(crate) feeds: Vec<Feed>,
     pub(crate) refusals: VecDeque<Refusal>,
     pub(crate) notes: Notes,
-    pub(crate) day: DayCount,
     tail: Tail,
     pub(crate) is_halted: bool,
     pub(crate) is_suspended: bool,
@@ -77,7 +76,7 @@ pub(crate) struct Refusal {
 pub(crate) enum Took {
     /// It is part of what is shown.
     Line,
-    /// A run with other bots or another balance begins: all has to be folded anew, for that one.
+    /// A run with other bots, another balance or other limits begins: all has to be folded anew, for that one.
     OtherRun,
 }
 
@@ -91,7 +90,7 @@ impl Model {
         Ok(Self {
             bots: session.bots().iter().map(|_| BotFigures::default()).collect(),
             feeds: run.series().into_iter().map(Feed::new).collect(),
-            risk: run.settings.risk.clone(),
+            is_reloaded: false,
             fold: SessionFold::new(session),
             run,
             runs: 0,
@@ -102,7 +101,6 @@ impl Model {
             curve: Curve::new(),
             refusals: VecDeque::new(),
             notes: Notes::default(),
-            day: DayCount::default(),
             tail: Tail::default(),
             is_halted: false,
             is_suspended: false,
@@ -151,13 +149,12 @@ impl Model {
             return Ok(Took::Line);
         };
         let is_later = run.number > self.run.number;
-        if is_later && run.settings != self.run.settings {
+        if is_later && (run.settings != self.run.settings || self.is_reloaded) {
             return Ok(Took::OtherRun);
         }
         if is_later {
             self.run = RecordedRun::all_of(std::slice::from_ref(stored))?.pop().unwrap_or(run);
             self.present = None;
-            self.risk = self.run.settings.risk.clone();
         } else {
             self.present = Some(run);
         }
@@ -183,7 +180,13 @@ impl Model {
 
     fn take_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Note {
-            self.notes.take(stored, &mut self.risk);
+            let reload = self.notes.take(stored);
+            // Limits of an earlier run are not those of the last.
+            if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
+                self.is_reloaded = true;
+                let prepared = self.fold.session.prepare_reload(&note.risk);
+                prepared.map_err(|error| unreadable(stored, &error))?;
+            }
         }
         let Some(recorded) = self.fold.take(stored)? else {
             if stored.line.kind == LineKind::Run {
@@ -197,8 +200,7 @@ impl Model {
             Recorded::Open(approved) => self.take_open(stored, approved)?,
             Recorded::Event(event) => self.take_event(event),
             Recorded::Refuse => self.take_refusal(stored)?,
-            Recorded::DayOpened { start } => self.day.begin(*start),
-            Recorded::Verdict => {}
+            Recorded::DayOpened { .. } | Recorded::Verdict => {}
         }
         Ok(())
     }
@@ -221,7 +223,6 @@ impl Model {
         });
         self.origins.push(origin);
         self.unfinished.insert(approved.intent());
-        self.day.count(approved.decision_time());
         Ok(())
     }
 
@@ -284,14 +285,32 @@ impl Model {
 
     /// A trade as machines read it.
     pub(crate) fn trade(&self, row: &IntentRow) -> Option<TradeLine> {
-        let first = self.book.rows().first()?.approved.intent().number();
-        let place = usize::try_from(row.approved.intent().number() - first).ok()?;
-        Some(TradeLine::of(&self.book, (row, self.origins.get(place)?.as_ref()?)))
+        Some(TradeLine::of(&self.book, (row, self.origin(row)?)))
     }
 
-    /// The trades and requests that are not over, oldest first.
+    fn origin(&self, row: &IntentRow) -> Option<&IntentOrigin> {
+        let first = self.book.rows().first()?.approved.intent().number();
+        let place = usize::try_from(row.approved.intent().number() - first).ok()?;
+        self.origins.get(place)?.as_ref()
+    }
+
+    /// The name of the bot whose trade this is.
+    pub(crate) fn bot_of(&self, row: &IntentRow) -> Option<&str> {
+        self.origin(row).map(|origin| origin.bot.as_str())
+    }
+
+    /// Whether a bot has this name, or one that has traded had it.
+    pub(crate) fn knows_bot(&self, name: &str) -> bool {
+        let is_traded =
+            |origin: &Option<IntentOrigin>| origin.as_ref().is_some_and(|origin| origin.bot == name);
+        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.origins.iter().any(is_traded)
+    }
+
+    /// The trades and requests that are not over, oldest first. What was found not opened is none of them, unless a trade is
+    /// found yet.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
-        self.unfinished.iter().filter_map(|intent| self.book.row(*intent))
+        let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
+        rows.filter(|row| row.state != IntentState::NotOpened)
     }
 
     /// The verdict on each bot of the last run.

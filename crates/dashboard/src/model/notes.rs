@@ -1,6 +1,6 @@
 //! What stands in the journal beside events and actions: findings of audits, alarms, trades that nobody explains, reloads.
 
-use candlewick_engine::{ReloadNote, Reloaded, RiskSettings};
+use candlewick_engine::{ReloadNote, Reloaded};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::Millis;
 use serde::Serialize;
@@ -39,12 +39,11 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Takes a note; limits that were read again are in force from it on.
-    pub(crate) fn take(&mut self, stored: &StoredLine, risk: &mut RiskSettings) {
+    /// Takes a note; the settings in it where it says that they were read again.
+    pub(crate) fn take(&mut self, stored: &StoredLine) -> Option<ReloadNote> {
         if let Ok(Some(note)) = ReloadNote::of_text(&stored.line.body) {
-            *risk = note.risk;
-            self.reloaded = Some(note.reloaded);
-            return;
+            self.reloaded = Some(note.reloaded.clone());
+            return Some(note);
         }
         let note: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         let text = |name: &str| note[name].as_str().map(str::to_owned);
@@ -61,11 +60,12 @@ impl Notes {
             );
             ("unexplained".to_owned(), format!("trade {id}: {what}"))
         } else {
-            return;
+            return None;
         };
         self.last.push_back(Note { seq: stored.seq, at: stored.line.at, kind, text });
         if self.last.len() > KEPT {
             self.last.pop_front();
         }
+        None
     }
 }

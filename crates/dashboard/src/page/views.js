@@ -139,7 +139,7 @@ class Views {
   }
 
   showLimits(run, amount) {
-    const units = { count: format.many, money: amount, percent: (value) => `${format.fixed(value, 1)} %` };
+    const units = { count: format.many, money: amount };
     const list = byId("limit-list");
     const text = JSON.stringify(run.limits);
     if (this.limits === text) return;

@@ -134,15 +134,13 @@ pub(crate) async fn edge(
 }
 
 /// Trades and requests, newest first.
-#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 200, body = Trades)))]
+#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 200, body = Trades), (status = 404, body = Problem)))]
 pub(crate) async fn trades(
     State(serving): Shown,
     Query(asked): Query<Page>,
 ) -> Result<Json<Trades>, Failure> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
-    of_model(&serving, |model| {
-        Some(trades_of(model, asked.before.unwrap_or(u64::MAX), most, asked.bot.as_deref()))
-    })
+    of_model(&serving, |model| trades_of(model, asked.before.unwrap_or(u64::MAX), most, asked.bot.as_deref()))
 }
 
 /// The journal's lines, newest first, read from where they stand.

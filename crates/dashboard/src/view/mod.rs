@@ -3,7 +3,7 @@
 mod candles;
 mod clock;
 mod curves;
-mod limits;
+pub(crate) mod limits;
 mod orders;
 mod state;
 mod trades;

@@ -220,7 +220,7 @@ fn run_of(model: &mut Model, now: Option<Millis>) -> Run {
             })
             .collect(),
         bots,
-        limits: limits_of(model, now.unwrap_or(last_event)),
+        limits: limits_of(model.session(), now.unwrap_or(last_event)),
         refusals: model.refused(),
         feeds: model.feeds.iter().map(feed_line).collect(),
         findings: model.notes.findings.clone(),

@@ -38,15 +38,19 @@ pub(crate) struct Mark {
     rule: &'static str,
 }
 
-/// The trades before this number, of one bot or all.
-pub(crate) fn trades_of(model: &Model, before: u64, most: usize, bot: Option<&str>) -> Trades {
+/// The trades before this number, of one bot or all; none where no bot has this name, or had it.
+pub(crate) fn trades_of(model: &Model, before: u64, most: usize, bot: Option<&str>) -> Option<Trades> {
+    if bot.is_some_and(|bot| !model.knows_bot(bot)) {
+        return None;
+    }
     let rows = model.book.rows();
     let end = rows.partition_point(|row| row.approved.intent().number() < before);
     let mut trades = Vec::new();
     for row in rows[..end].iter().rev() {
-        let Some(trade) = model.trade(row).filter(|trade| bot.is_none_or(|bot| bot == trade.bot)) else {
+        if bot.is_some_and(|bot| model.bot_of(row) != Some(bot)) {
             continue;
-        };
+        }
+        let Some(trade) = model.trade(row) else { continue };
         trades.push(trade);
         if trades.len() == most {
             break;
@@ -55,7 +59,7 @@ pub(crate) fn trades_of(model: &Model, before: u64, most: usize, bot: Option<&st
     let first = rows.first().map_or(0, |row| row.approved.intent().number());
     let before =
         trades.last().map(|trade| trade.intent_id).filter(|last| *last > first && trades.len() == most);
-    Trades { trades, before }
+    Some(Trades { trades, before })
 }
 
 /// The signals on a series that were refused lately.

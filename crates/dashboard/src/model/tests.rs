@@ -1,0 +1,137 @@
+//! What lines of a journal come to on the page.
+
+use super::*;
+use crate::view::limits::limits_of;
+use candlewick_engine::{Header, Opened, Rejection, ReloadNote, ReloadedBy, Settled};
+use candlewick_journal::{ChainHash, Line};
+use candlewick_sdk::{Money, Outcome};
+use serde_json::{Value, json};
+
+/// The lines of one run, as they are written.
+struct Written {
+    model: Model,
+    seq: u64,
+    at: Millis,
+}
+
+fn settings() -> Value {
+    let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00"});
+    let risk = json!({"max_open_trades": 3, "max_trades_per_hour": 5, "max_trades_per_day": 50, "daily_loss_limit": "50",
+        "daily_profit_target": "0", "max_drawdown_percent": 20.0, "max_loss_streak": 4});
+    json!({"money_scale": 2, "balance": "100", "risk": risk, "bots": [bot]})
+}
+
+fn header(number: u64, seq: u64, at: Millis) -> StoredLine {
+    let settings = json!({"session": settings(), "simulation": {}, "trading": null});
+    let strategies = vec![("probe".to_owned(), "1.0.0".to_owned())];
+    let header = Header { format: Header::FORMAT, settings, strategies, data_hash: None };
+    line((number, seq), LineKind::Run, at, &json!(header))
+}
+
+fn line((run, seq): (u64, u64), kind: LineKind, at: Millis, body: &Value) -> StoredLine {
+    let line = Line { run, kind, intent: None, at, received: at, body: body.to_string() };
+    StoredLine { seq, line, hash: ChainHash::GENESIS }
+}
+
+impl Written {
+    fn new() -> Self {
+        let first = header(1, 1, Millis::ZERO);
+        let run = RecordedRun::all_of(std::slice::from_ref(&first)).unwrap().pop().unwrap();
+        let mut model = Model::new(run).unwrap();
+        model.take(first).unwrap();
+        Self { model, seq: 1, at: Millis::ZERO }
+    }
+
+    fn take(&mut self, kind: LineKind, body: &Value) {
+        self.seq += 1;
+        self.model.take(line((1, self.seq), kind, self.at, body)).unwrap();
+    }
+
+    fn open(&mut self, intent: u64, stake: i64) {
+        self.at += Millis::MINUTE;
+        let expiry = json!({"close_type": "01:00", "expiration_type": "UNSTATED"});
+        let open = json!({"action": "open", "intent": intent, "bot": 0, "symbol": 0, "direction": "BUY", "expiry": expiry,
+            "stake": stake, "decision_time": self.at, "reason": {"text": "because"}});
+        self.take(LineKind::Action, &open);
+    }
+
+    fn event(&mut self, kind: EventKind) {
+        let event = Event { at: self.at, received: self.at, kind };
+        self.take(LineKind::Event, &json!(event));
+    }
+
+    fn lose(&mut self, intent: u64, stake: i64) {
+        let (open_time, close_time) = (None, None);
+        let (open_price, close_price, payout) = (None, None, None);
+        let (intent, profit) = (IntentId::new(intent), Money::from_minor(-stake));
+        let outcome = Outcome::Lost;
+        let settled =
+            Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout };
+        self.event(EventKind::Settled(settled));
+    }
+
+    fn shown(&self) -> Vec<u64> {
+        self.model.unfinished().map(|row| row.approved.intent().number()).collect()
+    }
+
+    /// Name, used and most of each limit.
+    fn limits(&self) -> Value {
+        let limits = limits_of(self.model.session(), self.at);
+        limits.into_iter().map(|limit| json!([limit.name, limit.value, limit.most])).collect()
+    }
+}
+
+#[test]
+fn a_doubt_that_was_found_not_opened_is_shown_as_open_no_more_until_its_trade_is_found() {
+    let mut written = Written::new();
+    written.open(1, 1_000);
+    written.open(2, 1_000);
+    let intent = IntentId::new(1);
+    written.event(EventKind::InDoubt { intent });
+    assert_eq!(written.shown(), [1, 2]);
+    written.event(EventKind::NotOpened { intent, reserved_until: Millis::HOUR });
+    assert_eq!(written.shown(), [2]);
+    let (venue_id, open_time, close_time) = (None, None, None);
+    let (open_price, payout, taken) = (None, None, None);
+    let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
+    written.event(EventKind::Adopted(opened));
+    assert_eq!(written.shown(), [1, 2]);
+    written.lose(1, 1_000);
+    written.lose(2, 1_000);
+    assert_eq!((written.shown(), written.model.bots[0].lost), (vec![], 2));
+}
+
+#[test]
+fn limits_are_used_as_their_rules_count() {
+    let mut written = Written::new();
+    written.open(1, 1_000);
+    let (intent, rejection) = (IntentId::new(1), Rejection::NoPrice);
+    written.event(EventKind::Rejected { intent, rejection });
+    written.open(2, 1_000);
+    written.event(EventKind::NotSent { intent: IntentId::new(2) });
+    written.open(3, 1_000);
+    written.lose(3, 1_000);
+    written.open(4, 500);
+    // Of 100.00: 10.00 are lost, and 5.00 are at stake.
+    let expected = |loss: f64| {
+        json!([
+            ["max_open_trades", 1.0, 3.0],
+            ["max_trades_per_hour", 2.0, 5.0],
+            ["max_trades_per_day", 2.0, 50.0],
+            ["daily_loss_limit", 15.0, loss],
+            ["max_drawdown_percent", 15.0, 20.0],
+            ["max_loss_streak", 1.0, 4.0],
+        ])
+    };
+    assert_eq!(written.limits(), expected(50.0));
+
+    let mut risk = written.model.run.settings.risk.clone();
+    risk.daily_loss_limit = 40.into();
+    let note = ReloadNote::new((written.at, ReloadedBy::Command), risk, json!({}), &json!({})).unwrap();
+    written.take(LineKind::Note, &json!(note));
+    written.event(EventKind::Control { control: Control::Reload });
+    assert_eq!(written.limits(), expected(40.0));
+    // The next run begins with its own.
+    let next = header(2, written.seq + 1, written.at);
+    assert_eq!(written.model.take(next).unwrap(), Took::OtherRun);
+}
