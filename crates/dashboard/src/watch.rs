@@ -3,7 +3,7 @@
 mod follow;
 mod last_run;
 
-use crate::model::{Model, TailLine};
+use crate::model::{Model, News};
 use crate::settings::Watched;
 use crate::view::{Clock, State, state_of};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
@@ -100,11 +100,11 @@ impl Shared {
         Clock { now, speed: known.speed, heard, seq }
     }
 
-    /// The last lines after a number, and the number of the last.
-    pub(crate) fn lines_after(&self, seq: u64, most: usize) -> (Vec<TailLine>, u64) {
+    /// What is new for whoever was told of so many lines; none while an old journal is read.
+    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<News> {
         let known = self.known();
-        let Some(model) = &known.model else { return (Vec::new(), 0) };
-        (model.lines_after(seq, most), model.seq())
+        let model = known.model.as_ref().filter(|_| known.reading.is_none())?;
+        Some(model.lines_after(told, most))
     }
 
     /// Asks the bot soon: something was ordered.

@@ -15,7 +15,7 @@ pub(crate) use curve::Curve;
 pub(crate) use feed::Feed;
 pub(crate) use notes::Note;
 use notes::Notes;
-pub(crate) use tail::TailLine;
+pub(crate) use tail::{News, TailLine};
 
 use candlewick_engine::{
     Action, Approved, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Session,
@@ -119,9 +119,9 @@ impl Model {
         self.last.as_ref().map_or(0, |last| last.seq)
     }
 
-    /// The last lines after this number.
-    pub(crate) fn lines_after(&self, seq: u64, most: usize) -> Vec<TailLine> {
-        self.tail.after(seq, most)
+    /// What is new for whoever was told of so many lines.
+    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> News {
+        self.tail.after(told, most)
     }
 
     /// Takes the next line.

@@ -47,23 +47,42 @@ impl TailLine {
     }
 }
 
-/// The last lines, without candles.
+/// Lines that came since somebody was told last.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct News {
+    /// How many came before these and are left out: `/api/lines` has them.
+    pub(crate) missed: u64,
+    /// The last ones, oldest first.
+    pub(crate) lines: Vec<TailLine>,
+    /// How many lines there have been.
+    #[serde(skip)]
+    pub(crate) count: u64,
+}
+
+/// The last lines, without candles, and how many there have been.
 #[derive(Debug, Default)]
-pub(crate) struct Tail(VecDeque<TailLine>);
+pub(crate) struct Tail {
+    last: VecDeque<TailLine>,
+    count: u64,
+}
 
 impl Tail {
     pub(crate) fn push(&mut self, line: TailLine) {
-        self.0.push_back(line);
-        if self.0.len() > KEPT {
-            self.0.pop_front();
+        self.count += 1;
+        self.last.push_back(line);
+        if self.last.len() > KEPT {
+            self.last.pop_front();
         }
     }
 
-    /// Those after this number, at most so many of the last.
-    pub(crate) fn after(&self, seq: u64, most: usize) -> Vec<TailLine> {
-        let first = self.0.partition_point(|line| line.seq <= seq);
-        let first = first.max(self.0.len().saturating_sub(most));
-        self.0.iter().skip(first).cloned().collect()
+    /// For whoever was told of so many lines, at most so many of the last. Who was told of none yet misses none.
+    pub(crate) fn after(&self, told: Option<u64>, most: usize) -> News {
+        let told = told.filter(|told| *told <= self.count);
+        let new = self.count - told.unwrap_or(0);
+        let shown = self.last.len().min(most).min(usize::try_from(new).unwrap_or(usize::MAX));
+        let lines = self.last.iter().skip(self.last.len() - shown).cloned().collect();
+        let missed = told.map_or(0, |_| new - shown as u64);
+        News { missed, lines, count: self.count }
     }
 }
 
@@ -88,11 +107,18 @@ mod tests {
             let hash = ChainHash::GENESIS;
             tail.push(TailLine::of(&StoredLine { seq, line, hash }));
         }
-        let numbers = |after, most| tail.after(after, most).iter().map(|line| line.seq).collect::<Vec<_>>();
-        assert_eq!(numbers(997, 10), [998, 999, 1_000]);
-        assert_eq!(numbers(0, 2), [999, 1_000]);
-        assert_eq!(numbers(1_000, 10), [0; 0]);
-        assert_eq!(tail.after(0, 9_999).len(), KEPT);
-        assert_eq!(tail.after(999, 1)[0].text.chars().count(), LETTERS + 1);
+        let told = |told, most| {
+            let news = tail.after(told, most);
+            (news.missed, news.lines.iter().map(|line| line.seq).collect::<Vec<_>>())
+        };
+        assert_eq!(told(Some(997), 10), (0, vec![998, 999, 1_000]));
+        assert_eq!(told(Some(1_000), 10), (0, vec![]));
+        // What is left out is counted, but for whoever comes anew.
+        assert_eq!(told(Some(990), 2), (8, vec![999, 1_000]));
+        assert_eq!(told(None, 2), (0, vec![999, 1_000]));
+        assert_eq!(told(Some(1_001), 1), (0, vec![1_000]), "a count of another journal");
+        let all = tail.after(Some(0), 9_999);
+        assert_eq!((all.missed, all.lines.len(), all.count), (700, 300, 1_000));
+        assert_eq!(tail.after(None, 1).lines[0].text.chars().count(), LETTERS + 1);
     }
 }

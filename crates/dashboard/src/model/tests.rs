@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::view::limits::limits_of;
+use crate::view::trades_of;
 use candlewick_engine::{Header, Opened, Rejection, ReloadNote, ReloadedBy, Settled};
 use candlewick_journal::{ChainHash, Line};
 use candlewick_sdk::{Money, Outcome};
@@ -89,6 +90,8 @@ fn a_doubt_that_was_found_not_opened_is_shown_as_open_no_more_until_its_trade_is
     let intent = IntentId::new(1);
     written.event(EventKind::InDoubt { intent });
     assert_eq!(written.shown(), [1, 2]);
+    let listed = |bot| trades_of(&written.model, 9, 9, Some(bot)).map(|told| told.trades.len());
+    assert_eq!((listed("a"), listed("b")), (Some(2), None));
     written.event(EventKind::NotOpened { intent, reserved_until: Millis::HOUR });
     assert_eq!(written.shown(), [2]);
     let (venue_id, open_time, close_time) = (None, None, None);

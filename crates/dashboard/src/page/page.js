@@ -144,8 +144,18 @@ const showLines = (lines) => {
     list.lastElementChild.remove();
   }
 };
+// What came; where lines before it are left out, the gap is shown.
+const showNews = ({ missed, lines }) => {
+  showLines(lines);
+  if (missed === 0) return;
+  const seq = lines[0].seq - 0.5;
+  const gap = make(document.createElement("ol"), "li", `${format.plural(missed, "line")} left out here: open the page anew, and ask for earlier lines.`, "kind-note");
+  gap.dataset.seq = seq;
+  shown.lines.set(seq, gap);
+  shown.lines.get(lines[0].seq)?.after(gap);
+};
 byId("earlier-lines").addEventListener("click", async () => {
-  const first = shown.earliest ?? (shown.lines.size > 0 ? Math.min(...shown.lines.keys()) : null);
+  const first = shown.earliest ?? (shown.lines.size > 0 ? Math.ceil(Math.min(...shown.lines.keys())) : null);
   try {
     const told = await ask(`/api/lines?limit=100${first ? `&before=${first}` : ""}`);
     shown.earliest = told.before ?? 1;
@@ -296,7 +306,7 @@ try {
 } catch (error) {
   say(error.message);
 }
-connection = new Connection({ state: onState, lines: showLines, clock: (told) => { clock.set(told); views.tick(); showBanner(); }, lost: say });
+connection = new Connection({ state: onState, lines: showNews, clock: (told) => { clock.set(told); views.tick(); showBanner(); }, lost: say });
 setInterval(() => {
   views.tick();
   showBanner();

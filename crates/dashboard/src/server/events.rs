@@ -24,14 +24,14 @@ const MOST: usize = 100;
 struct Told {
     shared: Arc<Shared>,
     changes: watch::Receiver<u64>,
-    /// The last line.
-    seq: u64,
+    /// Of how many lines; none where of none yet.
+    lines: Option<u64>,
     waiting: VecDeque<Event>,
     is_first: bool,
 }
 
-/// The state, the journal's lines and the clock, as they change. Events are numbered by the last line that they tell of: with the
-/// `Last-Event-ID` of such a one only what came after it is told.
+/// The state, the journal's lines and the clock, as they change. Events of lines are numbered: with the `Last-Event-ID` of
+/// such a one only what came after it is told. `missed` in them says how many lines before those told were left out.
 #[utoipa::path(
     get, path = "/api/events",
     params(("last-event-id" = Option<String>, Header, description = "The last event that was received")),
@@ -43,19 +43,19 @@ pub(crate) async fn events(
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let shared = Arc::clone(&serving.shared);
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let seq = last.and_then(|id| after(id, &shared.generation)).unwrap_or(0);
+    let lines = last.and_then(|id| after(id, &shared.generation));
     let changes = shared.changes();
-    let told = Told { shared, changes, seq, waiting: VecDeque::new(), is_first: true };
+    let told = Told { shared, changes, lines, waiting: VecDeque::new(), is_first: true };
     Sse::new(unfold(told, |mut told| async move {
         let event = told.next().await;
         Some((Ok(event), told))
     }))
 }
 
-/// The line after which another connection goes on; none where the number is of another start.
+/// After how many lines another connection goes on; none where the number is of another start.
 fn after(id: &str, generation: &str) -> Option<u64> {
-    let (start, seq) = id.split_once('-')?;
-    (start == generation).then(|| seq.parse().ok())?
+    let (start, count) = id.split_once('-')?;
+    (start == generation).then(|| count.parse().ok())?
 }
 
 impl Told {
@@ -80,11 +80,12 @@ impl Told {
             self.changes.mark_unchanged();
             // The newest alone: whoever reads slowly is not told what no longer holds.
             self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
-            let (lines, seq) = self.shared.lines_after(self.seq, MOST);
-            self.seq = seq;
-            if !lines.is_empty() {
-                let text = serde_json::to_string(&lines).unwrap_or_else(|_| "[]".to_owned());
-                let id = format!("{}-{seq}", self.shared.generation);
+            if let Some(news) =
+                self.shared.lines_after(self.lines, MOST).filter(|news| !news.lines.is_empty())
+            {
+                self.lines = Some(news.count);
+                let text = serde_json::to_string(&news).unwrap_or_else(|_| "null".to_owned());
+                let id = format!("{}-{}", self.shared.generation, news.count);
                 self.waiting.push_back(Event::default().event("lines").id(id).data(text));
             }
         }
