@@ -85,3 +85,87 @@ fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
     }
     Ruin::new(within, left_out + f64::from(horizon) * f64::EPSILON)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTION: RuinQuestion = RuinQuestion {
+        balance: 10,
+        minimum_stake: 1,
+        win_probability: 0.5,
+        payout_fraction: 1.0,
+        draw_share: 0.0,
+        horizon_trades: 2,
+    };
+
+    #[test]
+    fn what_is_left_out_is_in_the_error_to_the_last_path() {
+        // Of two trades each, so that a path of less than 5e-16 is left out. Its error: that, and the rounding of two steps.
+        let left_out = |balance, win_probability| {
+            let question = RuinQuestion { balance, win_probability, ..QUESTION };
+            flat(&question, 1).error() - 2.0 * f64::EPSILON
+        };
+        let step = f64::EPSILON / 2.0;
+        for (balance, win_probability, expected) in [
+            // A first trade that is won, and a second one.
+            (10, 1e-16, 2e-16),
+            // A first trade that is lost, and a second one.
+            (10, 1.0 - step, 2.0 * step),
+            // As probable as the bound: nothing. So with losses just above it.
+            (10, 5e-16, 0.0),
+            (10, 1.0 - 6.0 * step, 0.0),
+            // The first trade ruins all but one path in 1e16, which is followed, for it is all there is.
+            (1, 1e-16, 0.0),
+        ] {
+            let found = left_out(balance, win_probability);
+            assert!((found - expected).abs() < 1e-24, "{balance} {win_probability}: {found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_chain_that_leaves_paths_out_is_as_near_to_one_that_does_not_as_it_says() {
+        let trades = 1_000;
+        for win_probability in [0.5, 0.56, 0.9, 0.999] {
+            let question = RuinQuestion {
+                balance: 300,
+                win_probability,
+                payout_fraction: 0.8,
+                horizon_trades: trades,
+                ..QUESTION
+            };
+            let found = flat(&question, 10);
+            // Every balance that is reached, by the number of losses on the way there.
+            let mut alive = vec![1.0];
+            let mut ruined = 0.0;
+            for n in 1..=trades {
+                let mut next = vec![0.0; alive.len() + 1];
+                for (losses, probability) in alive.iter().enumerate() {
+                    next[losses] += probability * win_probability;
+                    next[losses + 1] += probability * (1.0 - win_probability);
+                }
+                for (losses, probability) in (0_i64..).zip(&mut next) {
+                    if 300 + 8 * (i64::from(n) - losses) - 10 * losses < 10 {
+                        ruined += std::mem::take(probability);
+                    }
+                }
+                alive = next;
+                let off = (found.within(n) - ruined).abs();
+                assert!(off <= found.error(), "{win_probability}, {n} trades: off by {off}");
+            }
+            // Beside the rounding, no more than is left out on the two sides in all.
+            let left_out = found.error() - f64::from(trades) * f64::EPSILON;
+            assert!((0.0..=2.0 * LEFT_OUT).contains(&left_out), "{win_probability}: {left_out}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_staked_to_the_very_floor() {
+        // Half of 2^21, and of each half again: twenty losses leave 2, of which half is the least stake. Only a
+        // twenty-first loss in a row ruins: 2 x 1.5 = 3 is left where one of them was a win.
+        let question = RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION };
+        let found = share(&question, 0.5, 1);
+        assert_eq!(found.within(20), 0.0);
+        assert!((found.within(21) - 0.5_f64.powi(21)).abs() < 1e-15, "{}", found.within(21));
+    }
+}

@@ -97,4 +97,28 @@ mod tests {
         assert!((found.within(1)).abs() < 1e-15 && (found.within(2) - 0.25).abs() < 1e-15, "{found:?}");
         assert_eq!(ruin.with_draws(1.0).probability(), 0.0);
     }
+
+    #[test]
+    fn ruin_at_a_decided_trade_waits_until_so_many_are_decided() {
+        // Certain at the first: as probable as that not all are draws. At the third: as that three are decided.
+        let trades = 500_u32;
+        let at = |decided: usize| {
+            let mut within = vec![0.0; decided - 1];
+            within.resize(trades as usize, 1.0);
+            Ruin::new(within, 0.0)
+        };
+        for draw_share in [9e-8, 0.02, 0.5, 0.99] {
+            let (first, third) = (at(1).with_draws(draw_share), at(3).with_draws(draw_share));
+            for n in [1, 2, 3, 10, 100, trades] {
+                let q: f64 = draw_share;
+                let (all, p) = (f64::from(n), 1.0 - q);
+                let none = q.powf(all);
+                let few =
+                    none + all * p * q.powf(all - 1.0) + all * (all - 1.0) / 2.0 * p * p * q.powf(all - 2.0);
+                for (found, expected) in [(first.within(n), 1.0 - none), (third.within(n), 1.0 - few)] {
+                    assert!((found - expected).abs() < 1e-11, "{q} of {n}: {found}, not {expected}");
+                }
+            }
+        }
+    }
 }

@@ -173,4 +173,16 @@ mod tests {
         let cycle = cycle_of(StakePlan::Soros { base: 99, wins: 2, step: 1 });
         assert!(cycle.outcomes.is_empty() && cycle.ends[0].below == u64::MAX);
     }
+
+    #[test]
+    fn what_a_cycle_may_cost_and_moves_on_average_is_counted_by_hand() {
+        let cycle =
+            cycle_of(StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 });
+        // The whole ladder: 700 in three trades, and once more 700 for the ladder that is begun.
+        let enough = cycle.surely_enough(9);
+        assert!((enough - (3.0 * 700.0 + 700.0)).abs() < 1e-9, "{enough}");
+        // 80 / 2 + 60 / 4 + 20 / 8 - 700 / 8 = -30; 6400 / 2 + 3600 / 4 + 400 / 8 + 490000 / 8 - 30^2 = 64500;
+        // 1 / 2 + 2 / 4 + 3 / 8 + 3 / 8 trades.
+        assert_eq!(cycle.moments(), (-30.0, 64_500.0, 1.75));
+    }
 }
