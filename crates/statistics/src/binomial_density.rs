@@ -89,4 +89,18 @@ mod tests {
             assert_close(total, 1.0, 1e-12, &format!("{n} at {p}"));
         }
     }
+
+    #[test]
+    fn far_from_the_mean_and_near_it_among_many_trades_digits_are_kept() {
+        // One win of a hundred with a fair coin: 100 / 2^100.
+        assert_close(binomial_density(1, 100, 0.5), 100.0 * 0.5_f64.powi(100), 1e-12, "1 of 100");
+        // Each density is that of one win fewer, times (n - k) / (k + 1).
+        let (n, half) = (1_000_000_000_u64, 500_000_000_u64);
+        let ratio = |k: u64| (n - k) as f64 / (k + 1) as f64;
+        for further in [300, 10_000] {
+            let product: f64 = (half..half + further).map(ratio).product();
+            let found = binomial_density(half + further, n, 0.5) / binomial_density(half, n, 0.5);
+            assert_close(found, product, 1e-11, &format!("{further} from the mean"));
+        }
+    }
 }

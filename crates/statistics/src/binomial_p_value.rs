@@ -111,4 +111,11 @@ mod tests {
             assert!(binomial_p_value(WinRate::new(1, 1).unwrap(), null).is_err(), "{null}");
         }
     }
+
+    #[test]
+    fn half_of_a_thousand_million_is_as_probable_as_less() {
+        // An odd number of trades with a fair coin: as many or more, or fewer.
+        let rate = WinRate::new(500_000_000, 499_999_999).unwrap();
+        assert_close(binomial_p_value(rate, 0.5).unwrap(), 0.5, 1e-11, "one half");
+    }
 }

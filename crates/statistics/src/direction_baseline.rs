@@ -165,4 +165,14 @@ mod tests {
         let odd = DirectedTrade { side: Buy, buy_return: f64::NAN, sell_return: 0.0 };
         assert!(direction_baseline(&[vec![odd]], 9, 1).is_err());
     }
+
+    #[test]
+    fn ninety_six_of_a_hundred_are_one_sided_whichever_way_and_ninety_five_are_not() {
+        let has_p_value = |bought: usize| {
+            let mut trades = vec![trade(Buy, Buy); bought];
+            trades.resize(100, trade(Sell, Buy));
+            direction_baseline(&[trades], 5, 1).unwrap().p_value.is_some()
+        };
+        assert_eq!([4, 5, 95, 96].map(has_p_value), [false, true, true, false]);
+    }
 }

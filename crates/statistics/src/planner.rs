@@ -180,4 +180,13 @@ mod tests {
         let fine = TradePlan::new(0.85, 0.01, 0.05, 0.8).unwrap();
         assert!(matches!(fine.by_exact_binomial(), Err(StatisticsError::TooManyTrades { .. })));
     }
+
+    #[test]
+    fn five_wins_of_five_are_the_first_that_can_be_significant() {
+        // At payout 85 four wins of four have 8.5 % by chance, five of five 4.6 %. At 94 % five are won in 73 %, and the
+        // eight of eight that eight trades ask for in 62 %; from nine on one may be lost.
+        let plan = TradePlan::new(0.85, 40.0, 0.05, 0.5).unwrap();
+        assert!((plan.win_probability() - (1.0 / 1.85 + 0.4)).abs() < 1e-12);
+        assert_eq!(plan.by_exact_binomial(), Ok(5));
+    }
 }

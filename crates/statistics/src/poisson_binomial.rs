@@ -101,4 +101,9 @@ mod tests {
         assert_eq!(poisson_binomial_p_value(u64::MAX, &vec![0.5; MAX_MIXED_TRADES + 1]), Err(many));
         assert!(poisson_binomial_p_value(1, &[0.5, f64::NAN]).is_err());
     }
+
+    #[test]
+    fn as_many_trades_as_said_are_taken() {
+        assert_eq!(poisson_binomial_p_value(0, &vec![0.5; MAX_MIXED_TRADES]), Ok(1.0));
+    }
 }

@@ -94,4 +94,40 @@ mod tests {
         assert!(accused(600, 0.55, 0.3) > 0.99);
         assert_eq!(runs_test([&[true; 100][..]]), None);
     }
+
+    #[test]
+    fn sequences_are_judged_together_by_the_orders_of_three_wins_and_two_losses() {
+        let of_runs = |wanted: u64| {
+            (0_u32..32)
+                .filter(|bits| bits.count_ones() == 3)
+                .map(|bits| (0..5).map(|place| bits >> place & 1 == 1).collect::<Vec<bool>>())
+                .find(|order| 1 + order.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64 == wanted)
+                .unwrap()
+        };
+        // Ten orders have 34 runs on average, with a variance of 10 x (12.4 - 3.4^2) = 8.4. As many as wanted of two runs,
+        // the others of four: |20 - 34| - 1/2 and |32 - 34| - 1/2, over sqrt(8.4), by the error function.
+        for (of_two, runs, p_value) in [(10, 20, 3.193_85e-6), (4, 32, 0.604_77)] {
+            let orders: Vec<_> = (0..10).map(|place| of_runs(if place < of_two { 2 } else { 4 })).collect();
+            // One trade by itself is one run for certain.
+            for alone in [&[][..], &[true][..]] {
+                let all = orders.iter().map(Vec::as_slice).chain([alone]);
+                let found = runs_test(all).unwrap();
+                let more = alone.len() as u64;
+                assert_eq!(found.runs, runs + more);
+                assert!((found.expected - (34.0 + more as f64)).abs() < 1e-9, "{}", found.expected);
+                assert!((found.p_value / p_value - 1.0).abs() < 1e-4, "{runs}: {}", found.p_value);
+            }
+        }
+    }
+
+    #[test]
+    fn nineteen_of_one_kind_or_no_order_at_all_have_no_answer() {
+        let trades = |won, lost| [vec![true; won], vec![false; lost]].concat();
+        assert_eq!(runs_test([&trades(30, 19)[..]]), None);
+        assert_eq!(runs_test([&trades(19, 30)[..]]), None);
+        assert!(runs_test([&trades(20, 20)[..]]).is_some());
+        // Forty sequences of one trade each, and two of all won and all lost.
+        assert_eq!(runs_test(trades(20, 20).chunks(1)), None);
+        assert_eq!(runs_test(trades(20, 20).chunks(20)), None);
+    }
 }

@@ -162,4 +162,27 @@ mod tests {
             assert!(check_payout(value).is_err(), "{value}");
         }
     }
+
+    #[test]
+    fn error_rates_and_confidences_lie_between_0_and_1() {
+        for value in [1e-300, 0.05, 1.0 - f64::EPSILON] {
+            assert_eq!((check_error_rate(value), check_confidence(value)), (Ok(value), Ok(value)));
+        }
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.5, 0.0, 1.0, 1.5] {
+            assert!(check_error_rate(value).is_err() && check_confidence(value).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_finite_and_as_many_as_needed() {
+        assert_eq!(check_numbers("n", &[1.0, -2.0], 2), Ok(()));
+        assert_eq!(check_numbers("n", &[1.0, -2.0], 1), Ok(()));
+        let few = StatisticsError::TooFew { what: "n", found: 2, needed: 3 };
+        assert_eq!(check_numbers("n", &[1.0, -2.0], 3), Err(few));
+        let value = f64::INFINITY;
+        assert_eq!(
+            check_numbers("n", &[1.0, value], 2),
+            Err(StatisticsError::NotANumberFor { what: "n", value })
+        );
+    }
 }

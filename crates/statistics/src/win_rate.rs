@@ -64,4 +64,10 @@ mod tests {
         check(MAX_TRADES, 1, &too_many(MAX_TRADES + 1));
         check(u64::MAX, u64::MAX, &too_many(u64::MAX));
     }
+
+    #[test]
+    fn counts_are_given_back() {
+        let rate = WinRate::new(3, 4).unwrap();
+        assert_eq!((rate.won(), rate.decided()), (3, 7));
+    }
 }

@@ -37,4 +37,10 @@ mod tests {
         assert_eq!(calmar(&[0.1, 0.0], 252.0), Ok(None));
         assert!(calmar(&[], 252.0).is_err() && calmar(&[-1.0], 252.0).is_err());
     }
+
+    #[test]
+    fn growth_is_that_of_a_year() {
+        // Fourfold in three days, of which a year has one and a half: twofold a year.
+        assert!((calmar(&[1.0, -0.5, 3.0], 1.5).unwrap().unwrap() - 2.0).abs() < 1e-12);
+    }
 }

@@ -67,4 +67,11 @@ mod tests {
         assert!(deflated_sharpe(published(), 0, 0.1).is_err());
         assert!(deflated_sharpe(published(), 9, -0.1).is_err());
     }
+
+    #[test]
+    fn a_variance_without_bounds_is_refused() {
+        for variance in [f64::INFINITY, f64::NAN, f64::NEG_INFINITY] {
+            assert!(deflated_sharpe(published(), 9, variance).is_err(), "{variance}");
+        }
+    }
 }

@@ -89,4 +89,20 @@ mod tests {
         check(&[-1.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
         assert!(max_drawdown(&[]).is_err() && max_drawdown(&[1.0, f64::NAN]).is_err());
     }
+
+    #[test]
+    fn of_equal_falls_the_first_counts_and_below_zero_the_deepest() {
+        check(&[100.0, 50.0, 100.0, 50.0], Some((0.5, 0, 1, Some(2))));
+        // Every fall from a peak below 0 is infinite as a share: 1, 3 and 2 deep; and 1 deep twice.
+        check(&[-1.0, -2.0, -4.0, -3.0], Some((f64::INFINITY, 0, 2, None)));
+        check(&[-1.0, -2.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
+    }
+
+    #[test]
+    fn length_and_recovery_are_counted_in_points() {
+        // The peak at 1, the trough at 3, back at 7.
+        let curve = [8.0, 9.0, 6.0, 4.0, 7.0, 5.0, 8.0, 9.0];
+        let found = max_drawdown(&curve).unwrap().unwrap();
+        assert_eq!((found.length(), found.recovery()), (2, Some(4)));
+    }
 }

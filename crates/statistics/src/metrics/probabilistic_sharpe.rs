@@ -91,4 +91,25 @@ mod tests {
         assert!(probabilistic_sharpe(SharpeSample { periods: 1.0, ..sample }, 0.0).is_err());
         assert!(probabilistic_sharpe(sample, f64::NAN).is_err());
     }
+
+    #[test]
+    fn a_sample_of_four_returns_is_counted_by_hand() {
+        // Mean 1; around it -1, -1, -1, 3: moments 12 / 4, 24 / 4, 84 / 4, and a deviation of sqrt(12 / 3).
+        let found = SharpeSample::from_returns(&[0.0, 0.0, 0.0, 4.0]).unwrap().unwrap();
+        for (found, expected) in [
+            (found.sharpe, 0.5),
+            (found.periods, 4.0),
+            (found.skewness, 6.0 / 27.0_f64.sqrt()),
+            (found.kurtosis, 21.0 / 9.0),
+        ] {
+            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn two_periods_are_enough() {
+        let sample = SharpeSample { sharpe: 0.5, periods: 2.0, skewness: 0.0, kurtosis: 3.0 };
+        // Against itself: even odds.
+        assert_eq!(probabilistic_sharpe(sample, 0.5), Ok(0.5));
+    }
 }

@@ -126,4 +126,10 @@ mod tests {
         }
         assert!(streak_probability(1, 1, 1.1).is_err() && streak_probability(1, u32::MAX, 0.5).is_err());
     }
+
+    #[test]
+    fn as_many_trades_as_said_are_taken() {
+        assert_eq!(streak_probability(0, 10_000_000, 0.5), Ok(1.0));
+        assert!(streak_probability(0, 10_000_001, 0.5).is_err());
+    }
 }
