@@ -94,6 +94,9 @@ mod tests {
     fn far_from_the_mean_and_near_it_among_many_trades_digits_are_kept() {
         // One win of a hundred with a fair coin: 100 / 2^100.
         assert_close(binomial_density(1, 100, 0.5), 100.0 * 0.5_f64.powi(100), 1e-12, "1 of 100");
+        // Twenty of a thousand: 1000 x 999 x ... x 981 / 20! / 2^1000.
+        let ways: f64 = (0..20).map(|i| f64::from(1_000 - i) / f64::from(i + 1)).product();
+        assert_close(binomial_density(20, 1_000, 0.5), ways * 0.5_f64.powi(1_000), 1e-11, "20 of 1000");
         // Each density is that of one win fewer, times (n - k) / (k + 1).
         let (n, half) = (1_000_000_000_u64, 500_000_000_u64);
         let ratio = |k: u64| (n - k) as f64 / (k + 1) as f64;

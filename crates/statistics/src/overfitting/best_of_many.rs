@@ -286,4 +286,30 @@ mod tests {
         assert!(best_of_many(&busy, Bootstrap { block_periods: 2, ..BOOTSTRAP }).is_err());
         assert!(best_of_many(&busy, BOOTSTRAP).is_ok());
     }
+
+    fn blocks_of(blocks: &[(f64, usize)]) -> BlockSums {
+        let mut sums = BlockSums::new(1);
+        for (sum, length) in blocks {
+            sums.add(&[1.0], &[1.0 + sum], *length);
+        }
+        sums
+    }
+
+    #[test]
+    fn the_statistic_of_three_blocks_is_counted_by_hand() {
+        // 6 in 5 periods, 1.2 each: the blocks differ from that by 1.6, -1.4 and -0.2, squares of 4.56, times 3 / 2.
+        let blocks = blocks_of(&[(4.0, 2), (1.0, 2), (1.0, 1)]);
+        for (expected, difference) in [(0.0, 6.0), (2.0, 4.0)] {
+            let found = blocks.statistic(0, expected).unwrap();
+            assert!((found - difference / 6.84_f64.sqrt()).abs() < 1e-12, "{expected}: {found}");
+        }
+    }
+
+    #[test]
+    fn blocks_that_all_earn_the_same_in_a_period_have_no_statistic() {
+        for place in 1..=40 {
+            let each = 1e7 / f64::from(place);
+            assert_eq!(blocks_of(&[(2.0 * each, 2), (3.0 * each, 3), (each, 1)]).statistic(0, 0.0), None);
+        }
+    }
 }

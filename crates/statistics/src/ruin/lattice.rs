@@ -311,10 +311,10 @@ mod tests {
 
     #[test]
     fn a_lattice_is_exact_where_it_can_be_and_else_as_near_as_it_says() {
-        // Changes of a million and more, all of them multiples of 200,000: few points.
+        // Changes of a prime above a million and of seven times that: few points, all of them multiples of it.
         let large =
-            StakePlan::Martingale { base: 1_000_000, factor: 2.0, levels: 3, most_stake: 9_000_000, step: 1 };
-        let question = RuinQuestion { balance: 20_000_000, ..QUESTION };
+            StakePlan::Martingale { base: 1_000_003, factor: 2.0, levels: 3, most_stake: 9_000_000, step: 1 };
+        let question = RuinQuestion { balance: 20_000_060, payout_fraction: 1.0, ..QUESTION };
         let found = ruin(&question, &cycle_of(&question, &large));
         assert!(found.error() < 2e-13 && found.probability() > 0.01, "{found:?}");
         // Changes of 850, 850, 848, 848 and -18213 have no divisor: too many points.

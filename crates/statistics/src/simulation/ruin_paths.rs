@@ -146,4 +146,14 @@ mod tests {
             assert!((probability - share).abs() <= allowed, "{plan:?}: {probability}, not {share}");
         }
     }
+
+    #[test]
+    fn sixty_of_a_hundred_are_two_standard_errors_from_one_half() {
+        let trials = RuinTrials { paths: 100, ruined: 60 };
+        // sqrt(0.5 x 0.5 / 100) = 0.05; and sqrt(0.8 x 0.2 / 100) = 0.04.
+        for (probability, expected) in [(0.5, 2.0), (0.8, 5.0), (0.6, 0.0)] {
+            let found = trials.standard_errors_from(probability);
+            assert!((found - expected).abs() < 1e-12, "{probability}: {found}");
+        }
+    }
 }
