@@ -1,5 +1,6 @@
 //! Audits of a live session: each looks at something while the venue keeps its word, and reports when it does not.
 
+use crate::candlewick::last_document;
 use crate::recording::{folder, record};
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ fn audits(span: &str, faults: &[&str], code: i32) -> (Value, Value) {
     let live = record(&folder, &arguments);
     assert_eq!(live.code, code, "{}", live.stderr);
     let report = folder.run(&["report", "--journal", "run.db", "--json"]).json();
-    let live = serde_json::from_str(&live.stdout).expect("one document, whatever the code");
+    let live = serde_json::from_str(last_document(&live.stdout)).expect("one document, whatever the code");
     (live, report)
 }
 

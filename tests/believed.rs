@@ -2,7 +2,7 @@
 //! and how it ends, held against `docs/api/believed.md`.
 #![cfg(unix)]
 
-use crate::candlewick::{Folder, Run, repository};
+use crate::candlewick::{Folder, Run, last_document, repository};
 use crate::lying_venue::{LyingVenue, Place, Tell};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -435,7 +435,7 @@ pub(crate) fn end_in_time(mut command: Command, text: &str) -> Run {
 
 /// The row of a run as the page has it.
 fn row(lie: &Lie, run: &Run) -> String {
-    let report: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+    let report: Value = serde_json::from_str(last_document(&run.stdout)).unwrap_or_default();
     let halted = if run.stderr.contains("ERROR halted: ") { "halts" } else { "goes on" };
     let booked = match report["trades"].as_u64() {
         None => "nothing reported".to_owned(),

@@ -57,6 +57,12 @@ pub(crate) struct Folder {
     variables: Vec<(String, String)>,
 }
 
+/// A document, or the last one of a stream of events.
+pub(crate) fn last_document(printed: &str) -> &str {
+    let is_stream = printed.starts_with("{\"seq\":");
+    if is_stream { printed.lines().last().unwrap_or_default() } else { printed }
+}
+
 /// Runs the binary in an empty folder.
 pub(crate) fn candlewick(arguments: &[&str]) -> Run {
     Folder::new().run(arguments)
@@ -134,10 +140,17 @@ impl Run {
         Self { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 
-    /// The one JSON document on stdout of a run that went well.
+    /// The one JSON document on stdout of a run that went well; of a stream of events, the last one.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.code, 0, "{}", self.stderr);
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+        serde_json::from_str(last_document(&self.stdout))
+            .unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+
+    /// The events of a run that went well.
+    pub(crate) fn events(&self) -> Vec<Value> {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Asserts the exit code and what stderr says; a failed run prints nothing on stdout.

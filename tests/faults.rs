@@ -3,7 +3,7 @@
 //! What was opened is read from the venue's own list over a socket of the test's own, and held against the intents
 //! of the journal.
 
-use crate::candlewick::{Folder, candlewick};
+use crate::candlewick::{Folder, candlewick, last_document};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
 use crate::wire;
 use candlewick_journal::{JournalUrl, Reader};
@@ -109,6 +109,12 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     let mut command = folder.command(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (printed, first_open) = follow_stderr(&mut child);
+    let mut stdout = child.stdout.take().unwrap();
+    let report = std::thread::spawn(move || {
+        let mut printed = String::new();
+        stdout.read_to_string(&mut printed).unwrap();
+        printed
+    });
     let mut onlooker = Onlooker::default();
     let mut address = None;
     while child.try_wait().unwrap().is_none() {
@@ -122,9 +128,8 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     if code == Some(4) && printed.contains("the venue did not answer") && !printed.contains(FIRST_OPEN) {
         return None;
     }
-    let mut report = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
-    let report: Value = serde_json::from_str(&report).unwrap_or_default();
+    let report = report.join().unwrap();
+    let report: Value = serde_json::from_str(last_document(&report)).unwrap_or_default();
     // What has no known end is named, and no calm end.
     let expected = match report["unfinished"].as_array() {
         Some(unfinished) if unfinished.is_empty() => 0,

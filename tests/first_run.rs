@@ -2,7 +2,7 @@
 //! is not what the configuration promises.
 #![cfg(unix)]
 
-use crate::candlewick::{BOT, Folder, Run, candlewick, folder_with_bot};
+use crate::candlewick::{BOT, Folder, Run, candlewick, folder_with_bot, last_document};
 use crate::serving::Served;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
@@ -23,6 +23,12 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
     let folder = Folder::new().with("five.toml", &BOT.replace("01:00", "05:00"));
     let mut command = folder.command(&[&["live", "--sandbox", "--json"], arguments].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let printed = std::thread::spawn(move || {
+        let mut printed = String::new();
+        stdout.read_to_string(&mut printed).unwrap();
+        printed
+    });
     let mut output = BufReader::new(child.stderr.take().unwrap());
     let mut text = String::new();
     while !text.contains(" opened   #1 ") {
@@ -31,8 +37,7 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
     output.read_to_string(&mut text).unwrap();
-    let mut printed = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    let printed = printed.join().unwrap();
     (child.wait().unwrap().code(), printed, text)
 }
 
@@ -45,7 +50,7 @@ fn ctrl_c_and_sigterm_end_it_cleanly_with_a_summary() {
     {
         let (code, printed, output) = interrupted_by(signal, arguments);
         assert!(output.contains(" stopping "), "{signal}: {output}");
-        let report: Value = serde_json::from_str(&printed).unwrap();
+        let report: Value = serde_json::from_str(last_document(&printed)).unwrap();
         assert_eq!(report["unfinished"].as_array().map(Vec::len), Some(0), "{signal}: {report}");
         assert_eq!(report["unsettled_stakes"], 0.0, "{signal}: {report}");
         assert_eq!(code, Some(expected), "{signal}: {output}");
@@ -92,7 +97,9 @@ fn live(addresses: [&str; 2], [token, key]: [&str; 2], bot: &str) -> Run {
     let broker = format!("[broker]\nbase_url = \"{base}\"\nprice_url = \"{price}\"\nread_attempts = 1\n");
     let folder = Folder::new().with("bot.toml", &(broker + bot));
     let folder = folder.with_variable("CANDLEWICK_BROKER__API_TOKEN", token);
-    folder.with_variable("CANDLEWICK_BROKER__API_KEY", key).run(&["live", "--config", "bot.toml", "--json"])
+    folder
+        .with_variable("CANDLEWICK_BROKER__API_KEY", key)
+        .run(&["live", "--config", "bot.toml", "--json", "--quiet"])
 }
 
 #[test]

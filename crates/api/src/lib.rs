@@ -23,6 +23,6 @@ mod observer;
 mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};
-pub use http::{Body, HttpBroker, NoAnswer, Purpose, RawAnswer, Transport};
+pub use http::{Body, HttpBroker, NoAnswer, Purpose, RawAnswer, Transport, prepare_tls};
 pub use observer::{Exchange, HttpObserver};
 pub use settings::{OpenBody, Settings, TimestampFormat};

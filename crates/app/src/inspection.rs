@@ -2,7 +2,9 @@
 
 use crate::bots::{BotSet, problem_of_session, session_settings};
 use crate::candles::DataName;
-use crate::configuration::{self, Config, Loaded, Mode, Problem, RealMoney, journal_url};
+use crate::configuration::{
+    self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
+};
 use candlewick_api::{HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
@@ -19,6 +21,7 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
     problems.extend(problem_of_client(loaded));
     problems.extend(journal_url(loaded).err());
+    problems.extend(monitoring_problems(loaded));
     problems.extend(short_body_problems(loaded));
     for (index, text) in config.sandbox.data.iter().enumerate() {
         if let Err(error) = text.parse::<DataName>() {

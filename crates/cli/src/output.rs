@@ -60,6 +60,16 @@ pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments
     if global.json { print_json(result) } else { print(&result.to_string()) }
 }
 
+/// Prints a line that is a JSON document already; whether anybody reads.
+pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
+    let mut stdout = anstream::stdout();
+    match writeln!(stdout, "{}", json(line)).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::new(FailureKind::Unexpected, error)),
+    }
+}
+
 /// Prints a JSON document on one line.
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document);

@@ -18,7 +18,9 @@ mod runner;
 // What people order, and what they see.
 mod adoption;
 pub mod control;
+pub mod events;
 mod notice;
+mod observer;
 mod overview;
 // The rest of a run.
 mod error;
@@ -38,7 +40,8 @@ pub use coordinator::{
     profit_by_rule, taken_of,
 };
 pub use error::RuntimeError;
-pub use notice::{Funds, Interest, Notice, Notices, Received, Watcher};
+pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher};
+pub use observer::{Observer, Question};
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{JournalFold, Past, SnapshotCheck, check_snapshots};
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};

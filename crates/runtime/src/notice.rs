@@ -1,7 +1,8 @@
 //! What whoever watches a run receives, and the bounded channel that it goes through.
 
+use crate::control::Phase;
 use crate::{Overview, Stop};
-use candlewick_engine::{Action, Event, EventKind, IntentRow, Ledger};
+use candlewick_engine::{Action, BotId, BotVerdict, Edge, Event, EventKind, IntentRow, IntentState, Ledger};
 use candlewick_sdk::{Millis, Money, Price, Symbol};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,24 @@ pub enum Notice {
         funds: Funds,
         /// The intent that the event is about, as it stands after it.
         intent: Option<IntentRow>,
+        /// Where it stood before.
+        before: Option<IntentState>,
+    },
+    /// What is known of a bot's edge: of each bot at the start, later of one whose trade has ended.
+    Evidence(Evidence),
+    /// What the run does with signals from now on.
+    Phase {
+        /// What it does.
+        phase: Phase,
+        /// Why it is halted or suspended.
+        reason: Option<String>,
+    },
+    /// The venue has not been heard for a while, and what is asked of it fails; or it is heard again.
+    Venue {
+        /// Whether it is silent now.
+        is_silent: bool,
+        /// When it was last heard.
+        heard: Option<Millis>,
     },
     /// The latest price of a symbol whose strategies did not ask for it.
     Price(Symbol, Price),
@@ -60,6 +79,40 @@ pub struct Funds {
 impl Funds {
     pub(crate) fn of(ledger: &Ledger) -> Self {
         Self { free: ledger.free(), open_stakes: ledger.open_stakes(), peak: ledger.peak() }
+    }
+}
+
+/// What the verdict on a bot's edge rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// Of which bot.
+    pub bot: BotId,
+    /// What it says.
+    pub edge: Edge,
+    /// Trades it rests on.
+    pub trades: u64,
+    /// What the account that bets on an edge has become, from 1.
+    pub account_for: f64,
+    /// With which it shows one; infinite where the bot may spend nothing of alpha.
+    pub threshold_for: f64,
+    /// What the account that bets against one has become.
+    pub account_against: f64,
+    /// With which it rules one out.
+    pub threshold_against: f64,
+}
+
+impl Evidence {
+    pub(crate) fn of(bot: BotId, verdict: &BotVerdict) -> Self {
+        let test = verdict.edge_test();
+        Self {
+            bot,
+            edge: verdict.edge(),
+            trades: test.settled(),
+            account_for: test.edge_account(),
+            threshold_for: test.goal(),
+            account_against: test.mirror_account(),
+            threshold_against: test.plan().beta().recip(),
+        }
     }
 }
 
@@ -150,11 +203,7 @@ impl Notice {
                 let is_market = matches!(event.kind, EventKind::Candle { .. } | EventKind::Price { .. });
                 is_market && actions.is_empty()
             }
-            Self::Begins(_)
-            | Self::Overview(_)
-            | Self::Warning(_)
-            | Self::Alarm(_)
-            | Self::Stopping { .. } => false,
+            _ => false,
         }
     }
 }
@@ -228,6 +277,7 @@ mod tests {
                 actions: Vec::new(),
                 funds: Funds::default(),
                 intent: None,
+                before: None,
             });
         }
         let Some(Received { notice: Notice::Handled { event, .. }, .. }) = notices.try_next() else {

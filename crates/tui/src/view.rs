@@ -97,7 +97,7 @@ impl View {
                 self.note_equity(overview.funds.free + overview.funds.open_stakes);
                 self.overview = Some(*overview);
             }
-            Notice::Handled { event, actions, funds, intent } => {
+            Notice::Handled { event, actions, funds, intent, .. } => {
                 self.latest = self.latest.max(event.at);
                 self.note_price(&event);
                 self.note_equity(funds.free + funds.open_stakes);
@@ -110,8 +110,8 @@ impl View {
                 }
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
-            // The log has it, which counts what comes again and again.
-            Notice::Warning(_) => {}
+            // The log has warnings, and counts what comes again and again; the overview has the rest.
+            Notice::Warning(_) | Notice::Evidence(_) | Notice::Phase { .. } | Notice::Venue { .. } => {}
             Notice::Alarm(text) => self.alarm = Some((self.latest, visible(&text).into_owned())),
             Notice::Stopping { why, unfinished, .. } => {
                 let why = match why {

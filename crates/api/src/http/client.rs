@@ -30,9 +30,14 @@ pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, Brok
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()
 }
 
-fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
+/// Chooses whose cryptography the process speaks TLS with, before any client is made.
+pub fn prepare_tls() {
     // Refused where the process has chosen one: that one is as good.
     drop(rustls::crypto::ring::default_provider().install_default());
+}
+
+fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
+    prepare_tls();
     let builder = Client::builder()
         .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())

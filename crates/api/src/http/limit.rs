@@ -91,6 +91,15 @@ impl RateLimit {
         }
     }
 
+    /// How many reading requests wait for their turn, by priority.
+    pub(super) fn waiting(&self) -> BTreeMap<Priority, usize> {
+        let mut waiting = BTreeMap::new();
+        for (priority, _) in self.state().waiting.keys() {
+            *waiting.entry(*priority).or_default() += 1;
+        }
+        waiting
+    }
+
     async fn wait_to_open(&self, host: Host, longest: Duration) -> Result<(), TooLong> {
         let now = Instant::now();
         let deadline = now.checked_add(longest);

@@ -20,6 +20,7 @@ mod market_data;
 #[cfg(test)]
 mod script;
 
+pub use client::prepare_tls;
 pub use transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 
 use crate::observer::{Exchange, HttpObserver};
@@ -27,7 +28,7 @@ use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};
 use account_proof::AccountProof;
 use address::{Address, Payload};
 use candlewick_broker::clock::Clock;
-use candlewick_broker::{BrokerError, TokenState, UnrecognisedData};
+use candlewick_broker::{BrokerError, Priority, TokenState, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, SecondsFormat, Utc};
 use exchange::{Answer, exchange};
@@ -129,6 +130,18 @@ impl HttpBroker {
     pub fn with_asset_types(mut self, asset_types: BTreeMap<Symbol, String>) -> Self {
         self.asset_types = asset_types;
         self
+    }
+
+    /// Requests that wait for their turn, by what they are worth.
+    pub fn waiting_requests(&self) -> Vec<(&'static str, usize)> {
+        let waiting = self.rate_limit.waiting();
+        let names = [
+            (Priority::Trades, "trades"),
+            (Priority::Candles, "candles"),
+            (Priority::Prices, "prices"),
+            (Priority::Display, "display"),
+        ];
+        names.map(|(priority, name)| (name, waiting.get(&priority).copied().unwrap_or_default())).to_vec()
     }
 
     /// Where the token is read anew when the venue refuses it.

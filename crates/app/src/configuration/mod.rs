@@ -7,6 +7,7 @@ mod data;
 mod key;
 mod layer;
 mod load;
+mod monitoring;
 mod password;
 mod problem;
 mod reload;
@@ -23,6 +24,7 @@ pub use data::DataSettings;
 use key::KeyPath;
 pub use layer::Flag;
 pub use load::{Base, Loaded, RealMoney};
+pub use monitoring::{HeartbeatSettings, MetricsSettings, monitoring_problems};
 pub use problem::{Problem, ProblemKind, Problems};
 pub use reload::check_reload;
 pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
@@ -57,6 +59,10 @@ pub struct Config {
     pub journal: JournalSettings,
     /// Where a running bot takes orders.
     pub control: ControlSettings,
+    /// Figures of a live run for a scraper.
+    pub metrics: MetricsSettings,
+    /// A sign of life to an address of the user's.
+    pub heartbeat: HeartbeatSettings,
     /// Where candles stay.
     pub data: DataSettings,
     /// Where tried variants are counted.

@@ -1,7 +1,7 @@
 //! The embedded venue: a sandbox in the same process, on the same clock as the bots.
 
-use super::Connection;
 use super::journal_session::observer;
+use super::{Connection, WaitingRequests};
 use crate::candles;
 use crate::configuration::{Loaded, Problems, asset_types};
 use crate::error::AppError;
@@ -72,6 +72,8 @@ impl Embedded {
         let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
         let runtime = runtime_for(loaded, speed);
+        let asked = Arc::clone(&venue);
+        let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
         let connection = Connection {
             unrecognised: venue.unrecognised(),
             requests_per_second: 0.0,
@@ -84,6 +86,7 @@ impl Embedded {
             trading: TradingMode::Sandbox,
             exchanges,
             until,
+            waiting,
         };
         Ok(Self { running, connection, start })
     }

@@ -14,6 +14,7 @@ use candlewick_records::{JournalContents, TradingMode};
 #[cfg(unix)]
 use candlewick_runtime::control::HangUp;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
+use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{JournalFold, Past};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -205,7 +206,8 @@ pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchang
 pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
     /// The way of a front end in this process.
-    sender: mpsc::Sender<ControlRequest>,
+    pub(super) sender: mpsc::Sender<ControlRequest>,
+    pub(super) feed: EventFeed,
     pub(super) closed: OpenControl,
 }
 
@@ -221,12 +223,17 @@ impl ControlChannel {
         let closed = CancellationToken::new();
         let closed = OpenControl { _closed: closed.drop_guard(), _entry: None };
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);
-        Self { orders, sender, closed }
+        Self { orders, sender, feed: EventFeed::default(), closed }
     }
 
     /// The way of orders that are given in this process.
     pub fn sender(&self) -> mpsc::Sender<ControlRequest> {
         self.sender.clone()
+    }
+
+    /// The run's events, for whoever follows.
+    pub fn events(&self) -> EventFeed {
+        self.feed.clone()
     }
 
     /// Through the socket and the file of the configured journal, through its database, and by SIGHUP.
@@ -239,7 +246,8 @@ impl ControlChannel {
         make_folder_of(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
         let closed = CancellationToken::new();
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);
-        let server = ControlServer::bind(&paths).await?;
+        let feed = EventFeed::default();
+        let server = ControlServer::bind(&paths).await?.with_events(feed.clone());
         let entry = RunningEntry::make(loaded, &paths);
         let (listening, taken) = (closed.clone(), sender.clone());
         tokio::spawn(async move { server.serve(taken, listening.cancelled_owned()).await });
@@ -266,6 +274,7 @@ impl ControlChannel {
         let (file, stop) = (paths.halt_file, closed.clone());
         let taken = sender.clone();
         tokio::spawn(async move { file.watch(taken, stop.cancelled_owned()).await });
-        Ok(Self { orders, sender, closed: OpenControl { _closed: closed.drop_guard(), _entry: entry } })
+        let closed = OpenControl { _closed: closed.drop_guard(), _entry: entry };
+        Ok(Self { orders, sender, feed, closed })
     }
 }

@@ -1,8 +1,10 @@
 //! A live run: what it is made from, how it is shown, how it ends.
 
 mod embedded;
+mod events;
 mod journal_session;
 mod ladders;
+mod monitor;
 mod own_broker;
 mod paper;
 mod real;
@@ -12,8 +14,11 @@ mod served;
 mod waiting;
 
 pub use embedded::{Embedded, Span};
+use events::Published;
+pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
+use monitor::{Sources, Watch};
 pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;
 pub use reload::ReadAgain;
@@ -63,7 +68,12 @@ pub struct Connection {
     pub token: Arc<TokenState>,
     /// When the venue's candles end and the run with them.
     pub until: Option<Millis>,
+    /// Requests that wait for their turn, of an adapter that keeps to a rate.
+    pub waiting: WaitingRequests,
 }
+
+/// Says how many requests wait for their turn, by what they are worth.
+pub type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
 /// What a front end gives a run: where its journal is kept, who may give orders, who watches, and what stops it.
 pub struct FrontEnd<'a> {
@@ -93,6 +103,8 @@ pub struct Outcome {
     pub start_balance: Money,
     /// From its start to its end, in venue time.
     pub span: Range<Millis>,
+    /// The number of its last event; 0 where nobody followed.
+    pub last_event: u64,
 }
 
 /// Connects, builds the Session, and runs it until it is to stop.
@@ -118,16 +130,18 @@ pub async fn run(
         unrecognised,
         token,
         until,
+        waiting,
     } = connection;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
     let found = async {
+        let watch = Watch::begin(loaded).await?;
         journal.check_kind(trading).await?;
         let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
         let balance = journal.first_balance().await?.unwrap_or(account.balance);
-        Ok((account, balance))
+        Ok((watch, account, balance))
     };
-    let (account, balance) = match found.await {
+    let (mut watch, account, balance) = match found.await {
         Ok(found) => found,
         Err(error) => {
             journal.give_back().await;
@@ -159,14 +173,8 @@ pub async fn run(
     if trading == TradingMode::Real {
         announce(&real::summary(&settings, &account));
     }
-    let start_balance = session.ledger().equity();
-    let (began, venue_clock) = (clock.now(), Arc::clone(&clock));
-    let header = Header {
-        format: Header::FORMAT,
-        settings: json!({ "trading": trading, "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
-        strategies: bots.versions,
-        data_hash: None,
-    };
+    let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
+    let header = header_of(loaded, (trading, &settings, &runtime), bots.versions);
     let running = reload::Running {
         config: loaded.config.clone(),
         balance,
@@ -193,10 +201,34 @@ pub async fn run(
         until,
     })
     .with_settings_reader(running.reader(read_again));
+    let ControlChannel { orders, sender, feed, closed: _open } = control;
+    let sources = Sources {
+        clock: Arc::clone(&venue_clock),
+        orders: sender.downgrade(),
+        feed: feed.clone(),
+        requests_per_second,
+        waiting,
+    };
+    let told = (&settings, trading, start_balance);
+    let (published, observer) = Published::begin(feed, told, Arc::clone(&venue_clock));
+    let runner = watch.measure(runner.with_observer(observer), loaded, sources);
     drop(hold);
-    let ControlChannel { orders, closed: _open, .. } = control;
     let finished = Box::pin(runner.run(stop, orders)).await;
-    Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
+    let ended = venue_clock.now();
+    let last_event = published.end(finished.as_ref().ok(), ended).await;
+    Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
+}
+
+/// What the journal of a run begins with.
+fn header_of(
+    loaded: &Loaded,
+    (trading, session, runtime): (TradingMode, &SessionSettings, &RuntimeSettings),
+    strategies: Vec<(String, String)>,
+) -> Header {
+    let simulation = &loaded.config.simulation;
+    let settings =
+        json!({ "trading": trading, "session": session, "runtime": runtime, "simulation": simulation });
+    Header { format: Header::FORMAT, settings, strategies, data_hash: None }
 }
 
 /// A Session whose stakes fit its limits.

@@ -71,6 +71,7 @@ impl OwnBrokers {
             requests_per_second: 0.0,
             token: Arc::default(),
             until,
+            waiting: Arc::new(Vec::new),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A venue whose candles and prices are real and whose trades are not.
 
-use super::Connection;
+use super::{Connection, WaitingRequests};
 use crate::configuration::{Loaded, asset_types, credentials};
 use crate::error::AppError;
 use candlewick_api::{Credentials, HttpBroker};
@@ -32,6 +32,8 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
     // The paper wallet holds what it began with; there is nothing to audit and no list to look through.
     runtime.wallet_every_s = 0;
     runtime.list_every_s = 0;
+    let asked = Arc::clone(&market);
+    let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
     Ok(Connection {
         market,
         broker: Arc::new(broker),
@@ -44,5 +46,6 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
         requests_per_second: loaded.config.broker.client.requests_per_second,
         token: Arc::default(),
         until: None,
+        waiting,
     })
 }

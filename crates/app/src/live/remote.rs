@@ -1,7 +1,7 @@
 //! A venue over the network.
 
-use super::Connection;
 use super::journal_session::observer;
+use super::{Connection, WaitingRequests};
 use crate::configuration::{Loaded, Mode, Problems, asset_types, credentials, token_source};
 use crate::error::AppError;
 use crate::inspection::short_body_problems;
@@ -33,6 +33,8 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
     };
     let (unrecognised, token) = (venue.unrecognised(), venue.token_state());
     let venue = Arc::new(venue);
+    let asked = Arc::clone(&venue);
+    let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
     Ok(Connection {
         market: Arc::clone(&venue) as _,
         broker: venue,
@@ -45,5 +47,6 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
         requests_per_second: loaded.config.broker.client.requests_per_second,
         token,
         until: None,
+        waiting,
     })
 }

@@ -109,6 +109,7 @@ async fn run_bots(
     // Listened for before anything begins, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
+    let prints_events = context.global.json && !context.global.quiet;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     let read_again = live::read_again(context, (base_of(arguments), flags_of(arguments)), real);
     if !arguments.sandbox {
@@ -142,6 +143,7 @@ async fn run_bots(
             interrupt,
             run_for,
             read_again,
+            prints_events,
         };
         return run_until_stopped(run).await.map(ControlFlow::Continue);
     }
@@ -177,6 +179,7 @@ async fn run_bots(
         interrupt,
         run_for,
         read_again,
+        prints_events,
     };
     let outcome = run_until_stopped(run).await;
     running.stop().await;

@@ -32,6 +32,7 @@ mod sweep;
 mod trades;
 mod verified;
 mod walk_forward;
+mod watch;
 mod why;
 
 use crate::context::Context;
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Status(status::StatusArguments),
     /// Serve the page of a bot, for a browser: candles, trades, equity, verdicts, limits; halt and resume
     Dashboard(dashboard::DashboardArguments),
+    /// Events of a running bot as they happen, a JSON object a line
+    Watch(watch::WatchArguments),
     /// One trade, from the candles before it to its settlement
     Explain(explain::ExplainArguments),
     /// Why no trade was opened at a moment
@@ -119,6 +122,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Reload(arguments) => reload::run(arguments, context),
         Command::Status(arguments) => status::run(arguments, context),
         Command::Dashboard(arguments) => dashboard::run(arguments, context),
+        Command::Watch(arguments) => watch::run(arguments, context),
         Command::Explain(arguments) => explain::run(arguments, context),
         Command::Why(arguments) => why::run(arguments, context),
         Command::Report(arguments) => report::run(arguments, context),

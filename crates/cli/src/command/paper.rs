@@ -90,6 +90,7 @@ async fn run_bots(
         interrupt,
         run_for: arguments.run_for,
         read_again,
+        prints_events: context.global.json && !context.global.quiet,
     })
     .await
 }

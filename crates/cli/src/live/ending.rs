@@ -3,24 +3,29 @@
 mod unfinished;
 
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json, write_trades};
+use crate::output::{print, print_json_line, write_trades};
 use candlewick_app::configuration::Loaded;
-use candlewick_app::live::Outcome;
+use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_records::counted;
 use candlewick_report::analysis::{Background, Prices};
 use candlewick_report::run::{Caveats, Run, RunReport, Unsettled};
 use candlewick_runtime::{Audit, Finished, Stop, Tally};
-use candlewick_sdk::MoneyScale;
+use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use unfinished::UnfinishedLine;
 
-/// The figures of a live run.
+/// The figures of a live run: the last event of its stream.
 #[derive(Serialize)]
 struct LiveReport {
+    /// Its number.
+    seq: u64,
+    at: Millis,
+    /// `ended`.
+    event: &'static str,
     #[serde(flatten)]
     report: RunReport,
     /// Intents that may or may not be trades.
@@ -37,7 +42,7 @@ struct LiveReport {
     audits: BTreeMap<Audit, Tally>,
 }
 
-/// Writes the trades, prints the figures, and says how the program ends.
+/// Writes the trades, prints the figures (as the last event, where JSON is asked for), and says how the program ends.
 ///
 /// # Errors
 /// A file that cannot be written, a journal whose end is not durable, or a run that a risk limit ended.
@@ -55,11 +60,14 @@ pub(crate) fn report(
     }
     let report = figures(&outcome, loaded, elapsed);
     if json {
-        print_json(&LiveReport {
+        print_json_line(&LiveReport {
+            seq: outcome.last_event.max(1),
+            at: outcome.span.end,
+            event: "ended",
             report,
             in_doubt: count(&finished.book, IntentState::InDoubt),
             unfinished: unfinished::lines(finished, outcome.settings.money_scale),
-            stop: name_of(finished.stop),
+            stop: stop_name(finished.stop),
             wallet: finished.wallet.map(|wallet| outcome.settings.money_scale.to_f64(wallet)),
             rejected_rows: finished.rejected_rows,
             audits: finished.audits.clone(),
@@ -72,7 +80,7 @@ pub(crate) fn report(
 
 /// What a run of any kind reports.
 fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
-    let Outcome { finished, settings, trading, start_balance, span } = outcome;
+    let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
     let unsettled = unfinished::holder(finished);
     RunReport::of(Run {
         book: &finished.book,
@@ -167,14 +175,4 @@ fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
 
 fn count(book: &TradeBook, state: IntentState) -> usize {
     book.rows().iter().filter(|row| row.state == state).count()
-}
-
-const fn name_of(stop: Stop) -> &'static str {
-    match stop {
-        Stop::TimeUp => "time_up",
-        Stop::DataEnds(_) => "data_ends",
-        Stop::Interrupted => "interrupted",
-        Stop::Terminated => "terminated",
-        Stop::Limit(rule) => rule.as_str(),
-    }
 }

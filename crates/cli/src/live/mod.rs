@@ -9,6 +9,7 @@ mod full_screen;
 mod header;
 mod screen;
 mod stopping;
+mod stream;
 
 pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
@@ -16,6 +17,7 @@ pub(crate) use header::{
     Header, RunWords, address_words, named_by, sandbox_words, speed_words, wallet_words,
 };
 pub(crate) use screen::{Detail, Screen, Stream};
+use stream::PrintedEvents;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -48,6 +50,8 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) run_for: Option<Millis>,
     /// Reads its configuration again.
     pub(crate) read_again: ReadAgain,
+    /// Whether its events go to stdout.
+    pub(crate) prints_events: bool,
 }
 
 /// What a view on the whole terminal is made from.
@@ -72,10 +76,11 @@ pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 /// Runs the bots until their time is up, or somebody says that they are to end.
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
     let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
-    let ReadyRun { interrupt, run_for, read_again, .. } = run;
+    let ReadyRun { interrupt, run_for, read_again, prints_events, .. } = run;
     let (sender, stop) = mpsc::channel(4);
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone()));
     let announce = Box::new(|text: &str| log.print(text));
+    let printed = prints_events.then(|| PrintedEvents::begin(&control.events()));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &Front { loaded, bots, connection, control, stop: sender, log })
@@ -86,6 +91,9 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;
+    if let Some(printed) = printed {
+        printed.end().await;
+    }
     if is_full_screen {
         full_screen::end(log);
     }

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 /// Notices that may wait to be shown.
 pub(super) const WAITING: usize = 16_384;
 /// How long a run that has ended waits for its last lines.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,7 +331,7 @@ impl Screen {
 
     fn show_notice(&mut self, notice: Notice) {
         match notice {
-            Notice::Handled { event, actions, funds, intent } => {
+            Notice::Handled { event, actions, funds, intent, .. } => {
                 self.latest = self.latest.max(event.received);
                 // Candles of an instant share a line, which stands above what they cause.
                 let is_candle = matches!(event.kind, EventKind::Candle { .. });
@@ -352,7 +352,13 @@ impl Screen {
                 }
             }
             // The log shows warnings and alarms.
-            Notice::Price(..) | Notice::Overview(_) | Notice::Warning(_) | Notice::Alarm(_) => {}
+            Notice::Price(..)
+            | Notice::Overview(_)
+            | Notice::Warning(_)
+            | Notice::Alarm(_)
+            | Notice::Evidence(_)
+            | Notice::Phase { .. }
+            | Notice::Venue { .. } => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = stopping_words(why, unfinished, (last_close, waits_until));

@@ -42,7 +42,7 @@ pub async fn send_order(
     serde_json::from_slice(&line).map_err(|error| unanswered(format!("its answer cannot be read: {error}")))
 }
 
-async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
+pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
     let path = || path.to_owned();
     let unanswered = |problem| ControlError::NoAnswer { path: path(), problem };
     match tokio::time::timeout(PATIENCE, UnixStream::connect(path())).await {

@@ -5,7 +5,8 @@
 //! - through a **socket** that only its owner can open. A message is one line of JSON, its answer another
 //!   ([`ControlOrder`], [`ControlAnswer`]): `{"order":"halt","reason":"..."}`, `{"order":"resume"}`,
 //!   `{"order":"reload","by":"command"}`, `{"order":"status"}`, `{"order":"resolve","intent":7,"resolution":{"adopt":"01J..."},"reason":"..."}` (or
-//!   `"resolution":"not_opened"`);
+//!   `"resolution":"not_opened"`). After the line `{"order":"follow"}` the run's events are written to the connection as they
+//!   happen ([`events`](crate::events)), and nothing else is taken from it;
 //! - through the **journal's database** ([`JournalOrders`]), from wherever that is reached. The answer is durable together
 //!   with what the order brought about. An order that comes both ways bears one mark (`"token":"..."`) and is carried out
 //!   once;
@@ -25,6 +26,8 @@ mod paths;
 #[cfg(unix)]
 mod client;
 #[cfg(unix)]
+mod following;
+#[cfg(unix)]
 mod hang_up;
 #[cfg(unix)]
 mod line;
@@ -40,6 +43,8 @@ mod error;
 #[cfg(unix)]
 pub use client::send_order;
 pub use error::ControlError;
+#[cfg(unix)]
+pub use following::FollowedRun;
 pub use halt_file::{HaltFile, Raised, Removed};
 #[cfg(unix)]
 pub use hang_up::HangUp;
@@ -49,4 +54,4 @@ pub use paths::ControlPaths;
 #[cfg(unix)]
 pub use server::ControlServer;
 #[cfg(not(unix))]
-pub use without_sockets::{ControlServer, send_order};
+pub use without_sockets::{ControlServer, FollowedRun, send_order};

@@ -1,9 +1,11 @@
 //! Listens for orders, and hands them to the run.
 
+use super::following::{MAX_FOLLOWERS, give, is_follow};
 use super::line::{NoLine, PATIENCE, read_line, write_line};
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::socket_file::SocketFile;
 use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
+use crate::events::EventFeed;
 use std::time::Duration;
 use tokio::io::BufReader;
 use tokio::net::{UnixListener, UnixStream};
@@ -25,6 +27,7 @@ pub struct ControlServer {
     /// Removed when the server ends, however it ends.
     file: SocketFile,
     halt_file: HaltFile,
+    feed: EventFeed,
 }
 
 impl ControlServer {
@@ -34,18 +37,31 @@ impl ControlServer {
     /// [`ControlError`] when another bot listens there, or the socket cannot be made.
     pub async fn bind(paths: &ControlPaths) -> Result<Self, ControlError> {
         let (listener, file) = SocketFile::make(&paths.socket).await?;
-        Ok(Self { listener, file, halt_file: paths.halt_file.clone() })
+        Ok(Self { listener, file, halt_file: paths.halt_file.clone(), feed: EventFeed::default() })
+    }
+
+    /// Lets others follow these events.
+    #[must_use]
+    pub fn with_events(self, feed: EventFeed) -> Self {
+        Self { feed, ..self }
     }
 
     /// Takes orders until `stop`, then removes the socket. Conversations that are not over by then are cut off.
     pub async fn serve(self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
-        let Self { listener, file, halt_file } = self;
+        let Self { listener, file, halt_file, feed } = self;
         let mut stop = std::pin::pin!(stop);
-        let mut connections = JoinSet::new();
+        // Whoever follows takes nobody's place who gives an order.
+        let (mut connections, mut followers) = (JoinSet::new(), JoinSet::new());
         loop {
             tokio::select! {
                 () = &mut stop => break,
-                Some(_) = connections.join_next() => {}
+                Some(conversed) = connections.join_next() => {
+                    let Ok(Some(stream)) = conversed else { continue };
+                    if followers.len() < MAX_FOLLOWERS {
+                        followers.spawn(give(stream, feed.follow()));
+                    }
+                }
+                Some(_) = followers.join_next() => {}
                 accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                     Ok((stream, _)) => {
                         connections.spawn(converse(stream, orders.clone(), halt_file.clone()));
@@ -58,26 +74,36 @@ impl ControlServer {
             }
         }
         drop(file);
+        // They have the end of the run yet to read.
+        drop(feed);
+        let read = async { while followers.join_next().await.is_some() {} };
+        drop(tokio::time::timeout(PATIENCE, read).await);
     }
 }
 
-/// Answers one order after the other.
-async fn converse(stream: UnixStream, orders: mpsc::Sender<ControlRequest>, halt_file: HaltFile) {
-    let (reader, mut writer) = stream.into_split();
+/// Answers one order after the other; the stream of one who wants to follow from here on.
+async fn converse(
+    mut stream: UnixStream,
+    orders: mpsc::Sender<ControlRequest>,
+    halt_file: HaltFile,
+) -> Option<UnixStream> {
+    let (reader, mut writer) = stream.split();
     let mut reader = BufReader::new(reader);
     for _ in 0..MAX_ORDERS {
         let (answer, is_over) = match read_line(&mut reader, PATIENCE).await {
+            Ok(line) if is_follow(&line) => return Some(stream),
             Ok(line) => (obey(&line, &orders, &halt_file).await, false),
-            Err(NoLine::End | NoLine::Broken(_)) => return,
+            Err(NoLine::End | NoLine::Broken(_)) => return None,
             Err(NoLine::TooLong) => {
                 (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line")), true)
             }
             Err(NoLine::Late) => (refuse(format!("no order came within {} s", PATIENCE.as_secs())), true),
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
-            return;
+            return None;
         }
     }
+    None
 }
 
 async fn obey(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {

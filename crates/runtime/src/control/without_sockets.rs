@@ -1,6 +1,7 @@
 //! Where the system has no sockets in the file system: nobody listens, and says so.
 
 use super::{ControlAnswer, ControlError, ControlOrder, ControlPaths, ControlRequest};
+use crate::events::EventFeed;
 use candlewick_journal::OrderToken;
 use std::path::Path;
 use tokio::sync::mpsc;
@@ -21,7 +22,34 @@ impl ControlServer {
     }
 
     /// Is never called.
+    #[must_use]
+    pub fn with_events(self, _feed: EventFeed) -> Self {
+        self
+    }
+
+    /// Is never called.
     pub async fn serve(self, _orders: mpsc::Sender<ControlRequest>, _stop: impl Future<Output = ()>) {
+        match self.never {}
+    }
+}
+
+/// The events of another process's run; here nobody can follow.
+#[derive(Debug)]
+pub struct FollowedRun {
+    never: std::convert::Infallible,
+}
+
+impl FollowedRun {
+    /// Follows nobody.
+    ///
+    /// # Errors
+    /// Always [`ControlError::NoSocketsHere`].
+    pub async fn begin(_path: &Path) -> Result<Self, ControlError> {
+        Err(ControlError::NoSocketsHere)
+    }
+
+    /// Is never called.
+    pub async fn next(&mut self) -> Option<String> {
         match self.never {}
     }
 }

@@ -23,6 +23,7 @@ mod market_watch;
 mod price_stream;
 mod recorded_session;
 mod settlement;
+mod standing;
 mod trade_watch;
 mod warm_up;
 // How they are joined.
@@ -69,6 +70,7 @@ use market_watch::MarketWatch;
 use orders::Claims;
 use recorded_session::RecordedSession;
 use requests::Requests;
+use standing::Told;
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
 use warm_up::WarmUp;
@@ -103,6 +105,8 @@ pub struct Coordinator {
     venue: VenueWatch,
     /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
+    /// What whoever watches knows of how the run stands.
+    told: Told,
 }
 
 /// Everything a coordinator is made from.
@@ -150,6 +154,7 @@ impl Coordinator {
             rejected_rows: 0,
             venue: VenueWatch::default(),
             token_refused: None,
+            told: Told::default(),
             runs_before: past.runs,
             session: RecordedSession::new(session, past.book, account, halted, waiting),
             is_simulated,
@@ -180,6 +185,7 @@ impl Coordinator {
             Input::Finish(why) => self.on_finish(why, step),
             Input::Time => self.on_time(step),
         }
+        self.tell_changes(step);
     }
 
     /// Whether the strategies are warm: before, no order is taken.

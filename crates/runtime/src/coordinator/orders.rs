@@ -6,13 +6,11 @@ use super::command::{Ask, Command, Step};
 use super::doubts::PersonsVerdict;
 use super::input::{OrderId, RequestId};
 use super::journal_state::Urgency;
-use super::token::WHERE_FROM;
 use crate::adoption::check_adoption;
-use crate::control::{ControlAnswer, ControlOrder, Phase, Resolution, RunState};
+use crate::control::{ControlAnswer, ControlOrder, Resolution};
 use crate::past::HALTED;
 use candlewick_broker::{BrokerError, TradeReport};
-use candlewick_engine::{Control, IntentId, IntentState, VenueId};
-use candlewick_sdk::Millis;
+use candlewick_engine::{Control, IntentId, VenueId};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -130,40 +128,6 @@ impl Coordinator {
                 self.done(step)
             }
             Err(problem) => ControlAnswer::Refused { problem },
-        }
-    }
-
-    pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {
-        ControlAnswer::Done { state: self.run_state(step.now) }
-    }
-
-    /// How the run stands, as far as orders concern it.
-    pub(super) fn run_state(&self, now: Millis) -> RunState {
-        let suspended = self.session.journal.suspended();
-        let token_refused = self.token_refused.as_ref().map(|text| {
-            format!("the venue does not accept the token: {text}; a new one is waited for, {WHERE_FROM}")
-        });
-        let phase = if self.ending.is_stopping() {
-            Phase::Stopping
-        } else if self.session.halted().is_some() {
-            Phase::Halted
-        } else if suspended.is_some() || token_refused.is_some() {
-            Phase::Suspended
-        } else {
-            Phase::Trading
-        };
-        RunState {
-            phase,
-            reason: self.session.halted().cloned().or(token_refused).or(suspended.cloned()),
-            in_flight: self.session.in_state(IntentState::InFlight).count(),
-            in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
-            open: self.session.in_state(IntentState::Open).count(),
-            at: now,
-            clock: self.skew.estimate(),
-            audits: self.audits.tallies(),
-            heard: self.heard(),
-            troubles: self.troubles(now),
-            reloaded: self.reloaded.clone().map(Box::new),
         }
     }
 }

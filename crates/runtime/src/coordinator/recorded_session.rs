@@ -3,10 +3,10 @@
 use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
 use crate::Notice;
-use crate::notice::Funds;
+use crate::notice::{Evidence, Funds};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
-    Action, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms,
+    Action, BotId, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms,
     ReloadNote, Rule, Session, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -60,6 +60,16 @@ impl RecordedSession {
     pub(crate) fn begin(&mut self, header: &Header, step: &mut Step<'_>) {
         self.journal.record(Entry::Header(header), step);
         self.session.begin_run(header);
+        for bot in (0..self.session.bots().len()).filter_map(BotId::new) {
+            self.tell_evidence(bot, step);
+        }
+    }
+
+    /// What is known of a bot's edge now.
+    fn tell_evidence(&self, bot: BotId, step: &mut Step<'_>) {
+        if let Some(verdict) = self.session.verdicts().nth(bot.index()) {
+            step.commands.push(Command::Notify(Notice::Evidence(Evidence::of(bot, verdict))));
+        }
     }
 
     /// Hands one event to the Session.
@@ -68,6 +78,8 @@ impl RecordedSession {
         self.candles += u64::from(matches!(kind, EventKind::Candle { .. }));
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
+        let about = intent_of(&kind);
+        let before = about.and_then(|intent| self.book.row(intent)).map(|row| row.state);
         self.session.handle(&event, &mut actions);
         self.book.record_event(&event);
         for action in &actions {
@@ -75,10 +87,13 @@ impl RecordedSession {
             self.book.record_action(action);
         }
         let ledger = self.session.ledger();
-        let (funds, intent) = (Funds::of(ledger), intent_of(&kind).and_then(|intent| self.book.row(intent)));
-        let notice = Notice::Handled { event, actions: actions.clone(), funds, intent: intent.copied() };
-        step.commands.push(Command::Notify(notice));
+        let (funds, intent) = (Funds::of(ledger), about.and_then(|intent| self.book.row(intent)).copied());
         let mut handled = Handled { final_rule: None, free: ledger.free() };
+        let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
+        step.commands.push(Command::Notify(notice));
+        if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
+            self.tell_evidence(row.approved.bot(), step);
+        }
         for action in actions.drain(..) {
             match action {
                 Action::Open(approved) => self.journal.enqueue(approved),

@@ -71,6 +71,11 @@ impl Coordinator {
         self.venue.heard
     }
 
+    /// Whether what is asked of the venue fails, and it has not been heard for a while.
+    pub(super) fn is_silent(&self, now: Millis) -> bool {
+        self.venue.heard.is_some_and(|at| now - at > RunState::SILENT_AFTER) && self.venue.has_failed
+    }
+
     /// What stands in the way at present, in words.
     pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
         let user = &self.venue.restrictions;
@@ -81,9 +86,7 @@ impl Coordinator {
             WalletState::Missing => Some(format!("the venue shows no {account} wallet")),
             WalletState::BelowZero => Some(format!("the {account} wallet is below zero")),
         };
-        let is_silent =
-            self.venue.heard.is_some_and(|at| now - at > RunState::SILENT_AFTER) && self.venue.has_failed;
-        let silent = is_silent.then(|| RunState::SILENT.to_owned());
+        let silent = self.is_silent(now).then(|| RunState::SILENT.to_owned());
         let missing = self.missing_trades();
         silent
             .into_iter()

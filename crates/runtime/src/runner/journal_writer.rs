@@ -7,11 +7,12 @@ use candlewick_journal::{Journal, JournalError, LoggedExchange, MAX_PENDING, Ord
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// A journal that does not answer within this is not available.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-type Away = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>)> + Send>>;
+type Away = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
 /// A journal, here or on its way to the disk.
 pub(crate) struct JournalWriter {
@@ -48,6 +49,8 @@ pub(crate) struct Returned {
     pub(crate) durable: Result<(), JournalError>,
     /// Whether it took what had waited for it.
     pub(crate) taken: io::Result<()>,
+    /// How long it was away.
+    pub(crate) took: Duration,
 }
 
 impl JournalWriter {
@@ -95,12 +98,13 @@ impl JournalWriter {
         let is_away = matches!(self.place, Place::Away(_));
         let earlier = if is_away { Some(self.returned().await) } else { None };
         self.make_durable();
-        let Returned { durable, taken } = self.returned().await;
+        let Returned { durable, taken, took } = self.returned().await;
         match earlier {
             None => Confirmed::Here(durable),
             Some(earlier) => Confirmed::Returned(Returned {
                 durable: earlier.durable.and(durable),
                 taken: earlier.taken.and(taken),
+                took: earlier.took + took,
             }),
         }
     }
@@ -116,7 +120,7 @@ impl JournalWriter {
     /// Waits for the journal to come back, for ever when it is not away. Dropped on the way, nothing is lost.
     pub(crate) async fn returned(&mut self) -> Returned {
         let Place::Away(away) = &mut self.place else { return std::future::pending().await };
-        let (journal, durable) = away.await;
+        let (journal, durable, took) = away.await;
         self.place = Place::Here(journal);
         let mut taken = Ok(());
         for waiting in std::mem::take(&mut self.waiting) {
@@ -126,7 +130,7 @@ impl JournalWriter {
                 Waiting::Answer(order, answer) => self.answer_order(order, answer),
             }
         }
-        Returned { durable, taken }
+        Returned { durable, taken, took }
     }
 
     /// Makes all durable and lets others have the journal.
@@ -157,9 +161,12 @@ fn write(journal: &mut dyn Journal, entry: JournalEntry) -> io::Result<()> {
     }
 }
 
-async fn make_durable(mut journal: Box<dyn Journal>) -> (Box<dyn Journal>, Result<(), JournalError>) {
+async fn make_durable(
+    mut journal: Box<dyn Journal>,
+) -> (Box<dyn Journal>, Result<(), JournalError>, Duration) {
+    let began = Instant::now();
     let durable = within_deadline(journal.make_durable()).await;
-    (journal, durable)
+    (journal, durable, began.elapsed())
 }
 
 async fn within_deadline(done: impl Future<Output = Result<(), JournalError>>) -> Result<(), JournalError> {

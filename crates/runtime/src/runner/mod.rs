@@ -15,6 +15,7 @@ pub(crate) use requests::{LIST_DEADLINE, within_deadline};
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
+use crate::observer::Observer;
 use crate::past::Past;
 use crate::reload::SettingsReader;
 use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop, Watcher};
@@ -143,6 +144,13 @@ impl Runner {
         self
     }
 
+    /// Has it measured from within.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.watchers.add(observer);
+        self
+    }
+
     /// Runs until `stop` says so and what is open has settled, or patience is over.
     ///
     /// `stop` may say so more than once; the second signal ends the run at once.
@@ -160,6 +168,7 @@ impl Runner {
         self.watchers.notify(&Notice::Begins(self.coordinator.funds()));
         self.feed(Input::Start).await;
         loop {
+            self.watchers.on_turn();
             self.feed(Input::Time).await;
             if let Some(result) = self.result.take() {
                 return self.report_drops(result);
@@ -236,8 +245,8 @@ impl Runner {
         self.sleep.look_up();
         match (next, confirmed) {
             // What it answered before is not true any more.
-            (Next::Journal(Returned { durable, taken }), Confirmed::Here(confirmed)) => {
-                Next::Journal(Returned { durable: durable.and(confirmed), taken })
+            (Next::Journal(returned), Confirmed::Here(confirmed)) => {
+                Next::Journal(Returned { durable: returned.durable.and(confirmed), ..returned })
             }
             (next, Confirmed::Here(Ok(()))) => next,
             (next, Confirmed::Here(Err(error))) => {
@@ -265,6 +274,7 @@ impl Runner {
             let met = self.unrecognised.snapshot();
             self.feed(Input::Unrecognised(met)).await;
         }
+        self.watchers.on_answer(&came);
         if let Some(feed) = came.feed {
             self.feeds.add(feed);
         }
@@ -304,7 +314,7 @@ impl Runner {
     }
 
     async fn feed_returned(&mut self, returned: Returned) {
-        let Returned { durable, taken } = returned;
+        let Returned { durable, taken, .. } = self.watchers.on_written(returned);
         if let Err(error) = taken {
             tracing::warn!(%error, "the journal did not take an entry");
             self.feed(Input::EntryRefused).await;
@@ -348,7 +358,8 @@ impl Runner {
                 self.feed_exchanges();
                 self.journal.make_durable();
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
-                    let Returned { durable, taken } = self.journal.returned().await;
+                    let returned = self.journal.returned().await;
+                    let Returned { durable, taken, .. } = self.watchers.on_written(returned);
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
                     // What stood still meanwhile goes on.
                     inputs.extend([Input::Durable(durable), Input::Time]);

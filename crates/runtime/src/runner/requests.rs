@@ -2,6 +2,7 @@
 
 use crate::adoption;
 use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
+use crate::observer::Question;
 use crate::reload::{NewSettings, SettingsReader, Standing};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::Instant;
 
 /// A question's last deadline, in real time: above every deadline of an adapter itself, so that an adapter that forgets
 /// its own cannot stop a run.
@@ -41,8 +43,8 @@ struct Ports {
 pub(crate) struct Requests {
     ports: Ports,
     running: JoinSet<Came>,
-    /// What each running task asks.
-    asked: HashMap<Id, RequestId>,
+    /// What each running task asks, and since when.
+    asked: HashMap<Id, (RequestId, Instant)>,
 }
 
 /// What came of a question.
@@ -50,11 +52,13 @@ pub(crate) struct Came {
     pub(crate) answer: Answer,
     /// The prices that come by themselves from now on.
     pub(crate) feed: Option<(SymbolId, PriceFeed)>,
+    /// Which kind of question it was, and how long it took.
+    pub(crate) took: Option<(Question, Duration)>,
 }
 
 impl From<Answer> for Came {
     fn from(answer: Answer) -> Self {
-        Self { answer, feed: None }
+        Self { answer, feed: None, took: None }
     }
 }
 
@@ -75,13 +79,13 @@ impl Requests {
     pub(crate) fn ask(&mut self, question: Ask, priority: Priority) {
         let id = question.id();
         let task = self.running.spawn(at_priority(priority, ask(self.ports.clone(), question)));
-        self.asked.insert(task.id(), id);
+        self.asked.insert(task.id(), (id, Instant::now()));
     }
 
     pub(crate) fn send(&mut self, open: DurableOpen) {
         let id = RequestId::Open(open.intent());
         let task = self.running.spawn(send(Arc::clone(&self.ports.broker), open));
-        self.asked.insert(task.id(), id);
+        self.asked.insert(task.id(), (id, Instant::now()));
     }
 
     /// The next answer; none while nothing is asked.
@@ -106,16 +110,14 @@ impl Requests {
 
     /// One whose code broke counts as unanswered.
     fn take(&mut self, done: Result<(Id, Came), JoinError>) -> Option<Came> {
-        match done {
-            Ok((id, came)) => {
-                self.asked.remove(&id);
-                Some(came)
-            }
-            Err(error) => {
-                let id = self.asked.remove(&error.id())?;
-                Some(Answer::broken(id, self.ports.clock.now(), error.to_string()).into())
-            }
-        }
+        let task = done.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
+        let (id, since) = self.asked.remove(&task)?;
+        let came = match done {
+            Ok((_, came)) => came,
+            Err(error) => Answer::broken(id, self.ports.clock.now(), error.to_string()).into(),
+        };
+        let took = Question::of(id).map(|question| (question, since.elapsed()));
+        Some(Came { took, ..came })
     }
 }
 
@@ -133,7 +135,8 @@ async fn ask(ports: Ports, question: Ask) -> Came {
             let subscribed = tokio::time::timeout(LAST_DEADLINE, market.subscribe(&symbol)).await;
             match subscribed.unwrap_or_else(|_| Err(no_answer())) {
                 Ok(Some(feed)) => {
-                    Came { answer: Answer::Subscription(id, Ok(Streams::Yes)), feed: Some((id, feed)) }
+                    let answer = Answer::Subscription(id, Ok(Streams::Yes));
+                    Came { feed: Some((id, feed)), ..answer.into() }
                 }
                 Ok(None) => Answer::Subscription(id, Ok(Streams::No)).into(),
                 Err(error) => Answer::Subscription(id, Err(error)).into(),

@@ -1,7 +1,11 @@
 //! What whoever watches is told, and when it is told how the run stands as a whole.
 
+use super::journal_writer::Returned;
+use super::requests::Came;
+use crate::observer::Observer;
 use crate::{Notice, Overview, Watcher};
 use candlewick_broker::clock::AwakeClock;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An overview is at most so old, in real time, while anything at all happens.
@@ -12,6 +16,7 @@ const APART: Duration = Duration::from_millis(100);
 /// Whoever watches.
 pub(super) struct Watchers {
     all: Vec<Watcher>,
+    observers: Vec<Arc<dyn Observer>>,
     clock: AwakeClock,
     /// When the last overview was shown.
     shown: Option<Duration>,
@@ -21,7 +26,7 @@ pub(super) struct Watchers {
 
 impl Watchers {
     pub(super) fn new(all: Vec<Watcher>) -> Self {
-        Self { all, clock: AwakeClock::start(), shown: None, has_news: true }
+        Self { all, observers: Vec::new(), clock: AwakeClock::start(), shown: None, has_news: true }
     }
 
     /// Tells everyone, and logs what must be seen where nobody watches.
@@ -29,11 +34,10 @@ impl Watchers {
         match notice {
             Notice::Warning(text) => tracing::warn!("{text}"),
             Notice::Alarm(text) => tracing::error!("{text}"),
-            Notice::Begins(_)
-            | Notice::Overview(_)
-            | Notice::Handled { .. }
-            | Notice::Price(..)
-            | Notice::Stopping { .. } => {}
+            _ => {}
+        }
+        for observer in &self.observers {
+            observer.on_notice(notice);
         }
         self.has_news |= !notice.is_of_the_market();
         for watcher in &self.all {
@@ -53,6 +57,30 @@ impl Watchers {
             self.notify(&Notice::Overview(Box::new(overview())));
             (self.shown, self.has_news) = (Some(now), false);
         }
+    }
+
+    /// Lets another measure the run.
+    pub(super) fn add(&mut self, observer: Arc<dyn Observer>) {
+        self.observers.push(observer);
+    }
+
+    /// The loop goes round.
+    pub(super) fn on_turn(&self) {
+        self.observers.iter().for_each(|observer| observer.on_turn());
+    }
+
+    /// A question is over.
+    pub(super) fn on_answer(&self, came: &Came) {
+        if let Some((question, took)) = came.took {
+            self.observers.iter().for_each(|observer| observer.on_answer(question, took));
+        }
+    }
+
+    /// The journal was written, or could not be.
+    pub(super) fn on_written(&self, returned: Returned) -> Returned {
+        let (took, is_durable) = (returned.took, returned.durable.is_ok());
+        self.observers.iter().for_each(|observer| observer.on_written(took, is_durable));
+        returned
     }
 
     /// How many notices were dropped.

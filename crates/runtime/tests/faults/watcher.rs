@@ -137,7 +137,13 @@ impl Watcher {
                 seen.open_stakes = funds.open_stakes.minor();
             }
             Notice::Warning(text) | Notice::Alarm(text) => self.take_warning(&text, &mut seen),
-            Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) | Notice::Stopping { .. } => {}
+            Notice::Begins(_)
+            | Notice::Overview(_)
+            | Notice::Price(..)
+            | Notice::Stopping { .. }
+            | Notice::Evidence(_)
+            | Notice::Phase { .. }
+            | Notice::Venue { .. } => {}
         }
         self.check_doubts(&seen);
     }

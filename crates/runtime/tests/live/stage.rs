@@ -101,6 +101,8 @@ pub(crate) struct Ran {
     /// What the journal keeps beside the entries.
     pub(crate) notes: Vec<String>,
     pub(crate) stoppings: Vec<(Stop, usize)>,
+    /// What is said of how the run stands: phases, the venue's silence, evidence.
+    pub(crate) standings: Vec<Notice>,
     pub(crate) lines: Vec<String>,
     /// What was answered to orders, in their order.
     pub(crate) answers: Vec<ControlAnswer>,
@@ -113,6 +115,7 @@ struct Seen {
     handled: Vec<(Event, Vec<Action>)>,
     warnings: Vec<String>,
     stoppings: Vec<(Stop, usize)>,
+    standings: Vec<Notice>,
 }
 
 impl Seen {
@@ -126,6 +129,7 @@ impl Seen {
                 Notice::Warning(text) | Notice::Alarm(text) => seen.warnings.push(text),
                 Notice::Stopping { why, unfinished, .. } => seen.stoppings.push((why, unfinished)),
                 Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) => {}
+                standing => seen.standings.push(standing),
             }
         }
         seen
@@ -281,6 +285,7 @@ impl Stage {
             handled: seen.handled,
             warnings: seen.warnings,
             stoppings: seen.stoppings,
+            standings: seen.standings,
             answers: std::mem::take(&mut *answers.lock().unwrap()),
             lines,
             notes,

@@ -1,0 +1,89 @@
+//! A run's events, from its begin to its end.
+
+use candlewick_broker::clock::Clock;
+use candlewick_engine::{IntentState, SessionSettings};
+use candlewick_records::TradingMode;
+use candlewick_runtime::events::{EventFeed, Names, RunEvent, Totals};
+use candlewick_runtime::{Finished, Observer, Stop};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// How long an end waits until all before it is told.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The events of a run that goes on.
+pub(super) struct Published {
+    feed: EventFeed,
+    scale: MoneyScale,
+    translation: JoinHandle<()>,
+}
+
+impl Published {
+    /// Tells the begin; and what the run hands its notices to from there on.
+    pub(super) fn begin(
+        feed: EventFeed,
+        (settings, trading, balance): (&SessionSettings, TradingMode, Money),
+        clock: Arc<dyn Clock>,
+    ) -> (Self, Arc<dyn Observer>) {
+        let scale = settings.money_scale;
+        let names = Names::new(&settings.bots, scale);
+        let started = RunEvent::Started {
+            version: env!("CARGO_PKG_VERSION"),
+            trading: serde_json::json!(trading).as_str().unwrap_or_default().to_owned(),
+            bots: names.bots().to_vec(),
+            balance: scale.to_f64(balance),
+        };
+        feed.publish(clock.now(), &started);
+        let (observer, translation) = feed.observer(names, clock);
+        (Self { feed, scale, translation: tokio::spawn(translation) }, Arc::new(observer))
+    }
+
+    /// Tells what the run came to, after all else; of one that broke off, nothing. The number of the last event.
+    pub(super) async fn end(self, finished: Option<&Finished>, now: Millis) -> u64 {
+        let Self { feed, scale, translation } = self;
+        drop(tokio::time::timeout(PATIENCE, translation).await);
+        if let Some(finished) = finished {
+            feed.publish(now, &RunEvent::Ended(totals(finished, scale, feed.dropped())));
+        }
+        feed.last()
+    }
+}
+
+/// What a run came to, where so many events were left out.
+fn totals(finished: &Finished, scale: MoneyScale, dropped: u64) -> Totals {
+    let mut totals = Totals {
+        stop: stop_name(finished.stop),
+        candles: finished.candles,
+        unfinished: finished.unfinished.len(),
+        balance: scale.to_f64(finished.free),
+        dropped,
+        ..Totals::default()
+    };
+    let mut profit = Money::ZERO;
+    for row in finished.book.rows().iter().filter(|row| row.state == IntentState::Settled) {
+        totals.trades += 1;
+        profit += row.profit;
+        match row.outcome {
+            Some(Outcome::Won) => totals.won += 1,
+            Some(Outcome::Lost) => totals.lost += 1,
+            Some(Outcome::Draw) => totals.draw += 1,
+            Some(Outcome::Cancelled) => totals.cancelled += 1,
+            None => {}
+        }
+    }
+    totals.pnl = scale.to_f64(profit);
+    totals
+}
+
+/// Why a run ended, in a word.
+pub const fn stop_name(stop: Stop) -> &'static str {
+    match stop {
+        Stop::TimeUp => "time_up",
+        Stop::DataEnds(_) => "data_ends",
+        Stop::Interrupted => "interrupted",
+        Stop::Terminated => "terminated",
+        Stop::Limit(rule) => rule.as_str(),
+    }
+}

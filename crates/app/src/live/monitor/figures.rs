@@ -1,0 +1,338 @@
+//! The figures of a run, as a scraper reads them. They are counted in the run's own loop by atomics that are there from the start,
+//! so that a scrape never holds it up; no identifier is a label, and the names that are come from the configuration.
+
+use super::described::{Described, Labels, Level, in_plain_format, label};
+use super::moment::{Moment, Scraped};
+use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
+use candlewick_runtime::control::Phase;
+use candlewick_runtime::events::Names;
+use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question};
+use candlewick_sdk::Outcome;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+const OUTCOMES: [Outcome; 4] = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
+const RESULTS: [&str; 4] = ["opened", "rejected", "not_sent", "in_doubt"];
+const ENDS: [&str; 5] = ["adopted", "not_opened", "rejected", "not_sent", "settled_by_person"];
+const PHASES: [(Phase, &str); 4] = [
+    (Phase::Trading, "trading"),
+    (Phase::Halted, "halted"),
+    (Phase::Suspended, "suspended"),
+    (Phase::Stopping, "stopping"),
+];
+const EDGES: [(Edge, &str); 4] = [
+    (Edge::Open, "open"),
+    (Edge::Shown, "shown"),
+    (Edge::Rejected, "rejected"),
+    (Edge::NoLongerHeld, "no_longer_held"),
+];
+const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// What of a bot is counted.
+struct OfBot {
+    signals: Counter,
+    opens: [Counter; RESULTS.len()],
+    resolved: [Counter; ENDS.len()],
+    refused: Vec<Counter>,
+    settled: [Counter; OUTCOMES.len()],
+    profit: Level,
+    edges: [Gauge; EDGES.len()],
+    judged: Gauge,
+    evidence: [Level; 2],
+    thresholds: [Level; 2],
+}
+
+/// Of a series: how many candles came, and when the last one closed.
+struct OfSeries {
+    candles: Counter,
+    closed: AtomicI64,
+    closed_at: Level,
+    staleness: Level,
+}
+
+/// All figures.
+pub(crate) struct Figures {
+    registry: Registry,
+    names: Names,
+    bots: Vec<OfBot>,
+    series: Vec<OfSeries>,
+    phases: [Gauge; PHASES.len()],
+    balance: Level,
+    open_stakes: Level,
+    peak: Level,
+    drawdown: Level,
+    alarms: Counter,
+    warnings: Counter,
+    journal_failures: Counter,
+    journal: Histogram,
+    answers: Vec<Histogram>,
+    scraped: Scraped,
+}
+
+impl Figures {
+    /// Of a run of these bots that begins with this equity; `budget` requests a second, 0 without a limit.
+    pub(crate) fn new(names: Names, budget: f64) -> Self {
+        let mut described = Described(Registry::with_prefix("candlewick"));
+        let build = vec![label("version", env!("CARGO_PKG_VERSION"))];
+        described.0.register("build", "The program", Info::new(build));
+        let bots = of_bots(&mut described, &names);
+        let series = of_series(&mut described, &names);
+        let phases =
+            described.gauges("phase", "What the run does with signals: 1 for the phase that it is in");
+        let phases = PHASES.map(|(_, name)| phases.get_or_create(&vec![label("phase", name)]).clone());
+        phases[0].set(1);
+        let buckets = || Histogram::new(SECONDS);
+        let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
+        let help = "Real time from a question to the venue's answer, or until it was given up";
+        described.0.register("request_duration_seconds", help, answers.clone());
+        let answers = Question::ALL
+            .map(|question| answers.get_or_create(&vec![label("question", question.as_str())]).clone());
+        let journal = buckets();
+        described.0.register(
+            "journal_write_duration_seconds",
+            "Real time to make the journal durable",
+            journal.clone(),
+        );
+        let scraped = Scraped::new(&mut described, budget);
+        Self {
+            bots,
+            series,
+            phases,
+            balance: described.level("balance", "What can be staked, in the wallet's currency"),
+            open_stakes: described.level("open_stakes", "Stakes of intents that are not over"),
+            peak: described.level(
+                "equity_peak",
+                "The highest free balance and open stakes, since the start or the last resume",
+            ),
+            drawdown: described.level("drawdown_ratio", "How far below its peak the equity is, of the peak"),
+            alarms: described.counter("alarms", "What a person must see"),
+            warnings: described.counter("warnings", "What went wrong and the run survives"),
+            journal_failures: described
+                .counter("journal_write_failures", "Times that the journal could not be made durable"),
+            journal,
+            answers: answers.to_vec(),
+            scraped,
+            registry: described.0,
+            names,
+        }
+    }
+
+    /// The figures in the text format.
+    pub(crate) fn text(&self, moment: &Moment<'_>) -> String {
+        self.scraped.take(moment);
+        for series in &self.series {
+            let closed = series.closed.load(Ordering::Relaxed);
+            if closed > 0 {
+                series.staleness.set((moment.now.get() - closed) as f64 / 1_000.0);
+            }
+        }
+        let mut text = String::new();
+        // A String takes everything.
+        let _ = encode(&mut text, &self.registry);
+        in_plain_format(&text)
+    }
+
+    fn bot(&self, bot: BotId) -> Option<&OfBot> {
+        self.bots.get(bot.index())
+    }
+
+    fn on_event(
+        &self,
+        event: &Event,
+        (funds, row, before): (Funds, Option<&IntentRow>, Option<IntentState>),
+    ) {
+        let scale = self.names.scale();
+        let (free, staked, peak) = (funds.free, funds.open_stakes, funds.peak);
+        let (equity, peak) = (scale.to_f64(free + staked), scale.to_f64(peak));
+        self.balance.set(scale.to_f64(free));
+        self.open_stakes.set(scale.to_f64(staked));
+        self.peak.set(peak);
+        self.drawdown.set(if peak > 0.0 { ((peak - equity) / peak).max(0.0) } else { 0.0 });
+        if let EventKind::Candle { series, candle, .. } = &event.kind {
+            self.on_candle(series.index(), candle);
+        }
+        let Some(bot) = row.and_then(|row| self.bot(row.approved.bot())) else { return };
+        let (result, end) = match &event.kind {
+            EventKind::Opened(_) => (Some(0), None),
+            EventKind::Rejected { .. } => (Some(1), Some(2)),
+            EventKind::NotSent { .. } => (Some(2), Some(3)),
+            EventKind::InDoubt { .. } => (Some(3), None),
+            EventKind::Adopted(_) => (None, Some(0)),
+            EventKind::NotOpened { .. } => (None, Some(1)),
+            EventKind::Settled(settled) => {
+                bot.on_settled(settled.outcome, scale.to_f64(settled.profit));
+                (None, None)
+            }
+            EventKind::SettledByPerson { outcome, profit, .. } => {
+                bot.on_settled(*outcome, scale.to_f64(*profit));
+                (None, Some(4))
+            }
+            _ => (None, None),
+        };
+        let counted = match before {
+            Some(IntentState::InFlight) => result.map(|place: usize| &bot.opens[place]),
+            Some(IntentState::InDoubt) => end.map(|place: usize| &bot.resolved[place]),
+            _ => None,
+        };
+        if let Some(counter) = counted {
+            counter.inc();
+        }
+    }
+
+    fn on_candle(&self, place: usize, candle: &candlewick_sdk::Candle) {
+        let (Some(series), Some(named)) = (self.series.get(place), self.names.series().get(place)) else {
+            return;
+        };
+        let closed = candle.close_time(named.interval).get();
+        series.candles.inc();
+        series.closed.fetch_max(closed, Ordering::Relaxed);
+        series.closed_at.set(series.closed.load(Ordering::Relaxed) as f64 / 1_000.0);
+    }
+
+    fn on_action(&self, action: &Action) {
+        match action {
+            Action::Open(approved) => {
+                if let Some(bot) = self.bot(approved.bot()) {
+                    bot.signals.inc();
+                }
+            }
+            Action::Refuse(refused) => {
+                let place = Rule::ALL.iter().position(|rule| *rule == refused.rule);
+                if let (Some(bot), Some(place)) = (self.bot(refused.bot), place) {
+                    bot.refused[place].inc();
+                }
+            }
+            Action::DayOpened { .. } | Action::Verdict(_) => {}
+        }
+    }
+}
+
+impl OfBot {
+    fn on_settled(&self, outcome: Outcome, profit: f64) {
+        if let Some(place) = OUTCOMES.iter().position(|known| *known == outcome) {
+            self.settled[place].inc();
+        }
+        self.profit.inc_by(profit);
+    }
+
+    fn on_evidence(&self, evidence: &Evidence) {
+        for (gauge, (edge, _)) in self.edges.iter().zip(EDGES) {
+            gauge.set(i64::from(edge == evidence.edge));
+        }
+        self.judged.set(i64::try_from(evidence.trades).unwrap_or(i64::MAX));
+        self.evidence[0].set(evidence.account_for);
+        self.evidence[1].set(evidence.account_against);
+        self.thresholds[0].set(evidence.threshold_for);
+        self.thresholds[1].set(evidence.threshold_against);
+    }
+}
+
+fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
+    let signals = described.counters("signals", "Signals that were approved");
+    let opens = described.counters("opens", "Intents by the first that was known of them");
+    let resolved = described.counters("doubts_resolved", "Doubts that are over, by how");
+    let refused = described.counters("refusals", "Signals that were refused, by the first rule that did so");
+    let settled = described.counters("settlements", "Trades that settled, by outcome");
+    let profit = described.levels("profit", "Net profit of what settled in this run");
+    let edges = described.gauges("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
+    let judged = described.gauges("verdict_trades", "Trades that the verdict rests on");
+    let evidence = described.levels("verdict_evidence", "Evidence for an edge, and against one, from 1");
+    let thresholds = described.levels("verdict_threshold", "The evidence with which the verdict falls");
+    let of_bot = |name: &String| {
+        let with = |key: &'static str, value: &str| vec![label("bot", name), label(key, value)];
+        let alone = vec![label("bot", name)];
+        OfBot {
+            signals: signals.get_or_create(&alone).clone(),
+            opens: RESULTS.map(|result| opens.get_or_create(&with("result", result)).clone()),
+            resolved: ENDS.map(|end| resolved.get_or_create(&with("how", end)).clone()),
+            refused: Rule::ALL
+                .iter()
+                .map(|rule| refused.get_or_create(&with("rule", rule.as_str())).clone())
+                .collect(),
+            settled: OUTCOMES.map(|outcome| {
+                settled.get_or_create(&with("outcome", &outcome.as_str().to_lowercase())).clone()
+            }),
+            profit: profit.get_or_create(&alone).clone(),
+            edges: EDGES.map(|(_, edge)| edges.get_or_create(&with("edge", edge)).clone()),
+            judged: judged.get_or_create(&alone).clone(),
+            evidence: ["for", "against"].map(|side| evidence.get_or_create(&with("side", side)).clone()),
+            thresholds: ["for", "against"].map(|side| thresholds.get_or_create(&with("side", side)).clone()),
+        }
+    };
+    names.bots().iter().map(of_bot).collect()
+}
+
+fn of_series(described: &mut Described, names: &Names) -> Vec<OfSeries> {
+    let candles = described.counters("candles", "Candles that the strategies were shown");
+    let closed =
+        described.levels("candle_close_timestamp_seconds", "When the last candle closed, in venue time");
+    let staleness = described.levels("candle_staleness_seconds", "How long ago that was, in venue time");
+    let of_series = |series: &candlewick_sdk::Series| {
+        let labels =
+            vec![label("symbol", series.symbol.as_str()), label("interval", &series.interval.to_string())];
+        OfSeries {
+            candles: candles.get_or_create(&labels).clone(),
+            closed: AtomicI64::new(0),
+            closed_at: closed.get_or_create(&labels).clone(),
+            staleness: staleness.get_or_create(&labels).clone(),
+        }
+    };
+    names.series().iter().map(of_series).collect()
+}
+
+impl Observer for Figures {
+    fn on_turn(&self) {}
+
+    fn on_notice(&self, notice: &Notice) {
+        match notice {
+            Notice::Handled { event, actions, funds, intent, before } => {
+                self.on_event(event, (*funds, intent.as_ref(), *before));
+                for action in actions {
+                    self.on_action(action);
+                }
+            }
+            Notice::Evidence(evidence) => {
+                if let Some(bot) = self.bot(evidence.bot) {
+                    bot.on_evidence(evidence);
+                }
+            }
+            Notice::Phase { phase, .. } => {
+                for (gauge, (known, _)) in self.phases.iter().zip(PHASES) {
+                    gauge.set(i64::from(known == *phase));
+                }
+            }
+            Notice::Alarm(_) => {
+                self.alarms.inc();
+            }
+            Notice::Warning(_) => {
+                self.warnings.inc();
+            }
+            Notice::Begins(_)
+            | Notice::Overview(_)
+            | Notice::Price(..)
+            | Notice::Venue { .. }
+            | Notice::Stopping { .. } => {}
+        }
+    }
+
+    fn on_answer(&self, question: Question, took: Duration) {
+        let place = Question::ALL.iter().position(|known| *known == question);
+        if let Some(histogram) = place.and_then(|place| self.answers.get(place)) {
+            histogram.observe(took.as_secs_f64());
+        }
+    }
+
+    fn on_written(&self, took: Duration, is_durable: bool) {
+        self.journal.observe(took.as_secs_f64());
+        if !is_durable {
+            self.journal_failures.inc();
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Whether a run lives, and whether it could trade now.
+
+use candlewick_broker::clock::Stopwatch;
+use candlewick_engine::EventKind;
+use candlewick_runtime::control::Phase;
+use candlewick_runtime::{Notice, Observer, Question};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A run whose loop has not gone round for so long stands still: it does so every five seconds, and waits ten for a journal.
+const LOOP_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is known of a run, in figures that nobody waits for.
+pub(crate) struct Health {
+    since: Stopwatch,
+    /// When its loop last went round, in ms since then.
+    turned: AtomicU64,
+    is_written: AtomicBool,
+    is_heard: AtomicBool,
+    has_candles: AtomicBool,
+    phase: AtomicU8,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self {
+            since: Stopwatch::start(),
+            turned: AtomicU64::new(0),
+            is_written: AtomicBool::new(true),
+            is_heard: AtomicBool::new(true),
+            has_candles: AtomicBool::new(false),
+            phase: AtomicU8::new(Phase::Trading as u8),
+        }
+    }
+}
+
+impl Health {
+    /// How long ago its loop went round.
+    pub(crate) fn age(&self) -> Duration {
+        self.since.elapsed().saturating_sub(Duration::from_millis(self.turned.load(Ordering::Relaxed)))
+    }
+
+    /// Whether its journal could be written the last time.
+    pub(crate) fn is_written(&self) -> bool {
+        self.is_written.load(Ordering::Relaxed)
+    }
+
+    /// Whether the venue is heard.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.is_heard.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is in this phase.
+    pub(crate) fn is_in(&self, phase: Phase) -> bool {
+        self.phase.load(Ordering::Relaxed) == phase as u8
+    }
+
+    /// What keeps it from being healthy: it stands still, or its journal cannot be written.
+    pub(crate) fn troubles(&self) -> Vec<String> {
+        self.troubles_at(self.age())
+    }
+
+    fn troubles_at(&self, age: Duration) -> Vec<String> {
+        let still = (age > LOOP_PATIENCE).then(|| format!("the run has stood still for {} s", age.as_secs()));
+        let journal = (!self.is_written()).then(|| "the journal cannot be written".to_owned());
+        still.into_iter().chain(journal).collect()
+    }
+
+    /// What keeps it from trading.
+    pub(crate) fn obstacles(&self) -> Vec<String> {
+        let mut obstacles = self.troubles();
+        let phases =
+            [(Phase::Halted, "halted"), (Phase::Suspended, "suspended"), (Phase::Stopping, "stopping")];
+        let phases = phases.iter().filter(|(phase, _)| self.is_in(*phase));
+        obstacles.extend(phases.map(|(_, words)| format!("the run is {words}")));
+        if !self.has_candles.load(Ordering::Relaxed) {
+            obstacles.push("no candle has come yet".to_owned());
+        }
+        if !self.is_heard() {
+            obstacles.push("the venue is silent".to_owned());
+        }
+        obstacles
+    }
+}
+
+impl Observer for Health {
+    fn on_turn(&self) {
+        let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.turned.store(now, Ordering::Relaxed);
+    }
+
+    fn on_notice(&self, notice: &Notice) {
+        match notice {
+            Notice::Phase { phase, .. } => self.phase.store(*phase as u8, Ordering::Relaxed),
+            Notice::Venue { is_silent, .. } => self.is_heard.store(!is_silent, Ordering::Relaxed),
+            Notice::Handled { event, .. } if matches!(event.kind, EventKind::Candle { .. }) => {
+                self.has_candles.store(true, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_answer(&self, _question: Question, _took: Duration) {}
+
+    fn on_written(&self, _took: Duration, is_durable: bool) {
+        self.is_written.store(is_durable, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_stands_still_and_a_journal_that_fails_are_no_health() {
+        let health = Health::default();
+        health.on_turn();
+        assert_eq!(health.troubles(), [""; 0]);
+        assert_eq!(health.troubles_at(LOOP_PATIENCE), [""; 0]);
+        assert_eq!(health.troubles_at(LOOP_PATIENCE * 2), ["the run has stood still for 60 s"]);
+        health.on_written(Duration::ZERO, false);
+        assert_eq!(health.troubles(), ["the journal cannot be written"]);
+        health.on_written(Duration::ZERO, true);
+        assert_eq!(health.troubles(), [""; 0]);
+    }
+
+    #[test]
+    fn a_halted_run_or_a_silent_venue_is_healthy_and_not_ready() {
+        let health = Health::default();
+        health.has_candles.store(true, Ordering::Relaxed);
+        let phase = |phase| Notice::Phase { phase, reason: None };
+        for (notice, expected) in [
+            (phase(Phase::Halted), vec!["the run is halted"]),
+            (phase(Phase::Suspended), vec!["the run is suspended"]),
+            (phase(Phase::Trading), vec![]),
+            (Notice::Venue { is_silent: true, heard: None }, vec!["the venue is silent"]),
+            (Notice::Venue { is_silent: false, heard: None }, vec![]),
+        ] {
+            health.on_notice(&notice);
+            assert_eq!(
+                (health.obstacles(), health.troubles().len()),
+                (expected.iter().map(ToString::to_string).collect(), 0)
+            );
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is seen of a run from outside: health, figures for a scraper, a sign of life, and what systemd is told.
+
+#[cfg(feature = "metrics")]
+mod described;
+#[cfg(feature = "metrics")]
+mod figures;
+mod health;
+mod heartbeat;
+#[cfg(feature = "metrics")]
+mod moment;
+#[cfg(feature = "metrics")]
+mod scraped;
+#[cfg(feature = "metrics")]
+mod server;
+#[cfg(all(feature = "systemd", target_os = "linux"))]
+mod systemd;
+
+use super::WaitingRequests;
+use crate::configuration::{Loaded, Problems, monitoring_problems};
+use crate::error::AppError;
+use candlewick_broker::clock::Clock;
+use candlewick_runtime::control::ControlRequest;
+use candlewick_runtime::events::EventFeed;
+use candlewick_runtime::{Observer, Runner};
+use health::Health;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// What watches over a run until it is dropped.
+pub(super) struct Watch {
+    health: Arc<Health>,
+    #[cfg(feature = "metrics")]
+    listener: Option<tokio::net::TcpListener>,
+    tasks: JoinSet<()>,
+}
+
+/// Where figures are from that nobody counts.
+pub(super) struct Sources {
+    /// The run's clock.
+    pub(super) clock: Arc<dyn Clock>,
+    /// The way of questions to it.
+    pub(super) orders: mpsc::WeakSender<ControlRequest>,
+    /// Its events.
+    pub(super) feed: EventFeed,
+    /// How many requests a second the venue is asked at most; 0 is no limit.
+    pub(super) requests_per_second: f64,
+    /// Requests that wait for their turn.
+    pub(super) waiting: WaitingRequests,
+}
+
+impl Watch {
+    /// Begins to give signs of life, and listens for scrapers.
+    ///
+    /// # Errors
+    /// Settings that are wrong, or an address that cannot be listened on.
+    pub(super) async fn begin(loaded: &Loaded) -> Result<Self, AppError> {
+        Problems::check(monitoring_problems(loaded))?;
+        let (health, mut tasks) = (Arc::new(Health::default()), JoinSet::new());
+        if let Some(beating) = heartbeat::beat(&loaded.config.heartbeat, Arc::clone(&health))? {
+            tasks.spawn(beating);
+        }
+        #[cfg(all(feature = "systemd", target_os = "linux"))]
+        tasks.spawn(systemd::tell(Arc::clone(&health)));
+        Ok(Self {
+            health,
+            #[cfg(feature = "metrics")]
+            listener: server::listen(loaded.config.metrics.listen).await?,
+            tasks,
+        })
+    }
+
+    /// Has a run measured, and serves its figures where that is asked for.
+    pub(super) fn measure(&mut self, runner: Runner, loaded: &Loaded, sources: Sources) -> Runner {
+        #[cfg(feature = "metrics")]
+        let figures = self.serve(loaded, sources);
+        #[cfg(not(feature = "metrics"))]
+        let figures = no_figures(loaded, sources);
+        let observers = [Some(Arc::clone(&self.health) as Arc<dyn Observer>), figures];
+        observers.into_iter().flatten().fold(runner, Runner::with_observer)
+    }
+
+    /// What counts the figures that are served.
+    #[cfg(feature = "metrics")]
+    fn serve(&mut self, loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
+        let listener = self.listener.take()?;
+        let monitor = Arc::new(scraped::Monitor::new(loaded, sources, Arc::clone(&self.health)));
+        let figures = monitor.figures();
+        self.tasks.spawn(server::serve(listener, monitor));
+        Some(figures)
+    }
+}
+
+/// This program serves none.
+#[cfg(not(feature = "metrics"))]
+fn no_figures(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
+    let Sources { clock, orders, feed, requests_per_second: _, waiting } = sources;
+    drop((clock, orders, feed, waiting));
+    None
+}

@@ -1,0 +1,94 @@
+//! What a scrape finds beside what was counted.
+
+use super::described::{Described, Labels, Level, label};
+use candlewick_runtime::control::RunState;
+use candlewick_sdk::Millis;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use std::time::Duration;
+
+/// What is asked for at a scrape.
+pub(super) struct Scraped {
+    open: Gauge,
+    in_flight: Gauge,
+    in_doubt: Gauge,
+    skew: [Level; 2],
+    heard_at: Level,
+    loop_age: Level,
+    is_written: Gauge,
+    is_heard: Gauge,
+    followers: Gauge,
+    missed: Gauge,
+    waiting: Family<Labels, Gauge>,
+}
+
+/// What a scrape finds beside what was counted.
+pub(crate) struct Moment<'a> {
+    /// Venue time.
+    pub(crate) now: Millis,
+    /// How the run stands, if it has said so.
+    pub(crate) state: Option<&'a RunState>,
+    pub(crate) loop_age: Duration,
+    pub(crate) is_written: bool,
+    pub(crate) is_heard: bool,
+    pub(crate) followers: usize,
+    pub(crate) missed: u64,
+    /// Requests that wait for their turn, by what they are worth.
+    pub(crate) waiting: Vec<(&'static str, usize)>,
+}
+
+impl Scraped {
+    pub(super) fn new(described: &mut Described, requests_per_second: f64) -> Self {
+        let skew = described.levels(
+            "clock_ahead_seconds",
+            "How far the venue's clock is ahead of ours: at least and at most",
+        );
+        let skew = ["low", "high"].map(|bound| skew.get_or_create(&vec![label("bound", bound)]).clone());
+        let budget = described.level(
+            "requests_per_second_limit",
+            "Requests a second that the venue is asked at most; 0: no limit",
+        );
+        budget.set(requests_per_second);
+        Self {
+            open: described.gauge("open_trades", "Trades that have not settled"),
+            in_flight: described.gauge("opens_in_flight", "Opens whose answers are awaited"),
+            in_doubt: described.gauge("doubts_open", "Intents that may or may not be trades"),
+            skew,
+            heard_at: described
+                .level("venue_heard_timestamp_seconds", "When the venue last answered, in venue time"),
+            loop_age: described.level("loop_age_seconds", "Real time since the run's loop last went round"),
+            is_written: described
+                .gauge("journal_writable", "Whether the journal could be written the last time"),
+            is_heard: described.gauge("venue_heard", "0 while the venue is silent"),
+            followers: described.gauge("followers", "Who follows the run's events"),
+            missed: described
+                .gauge("events_missed", "Events that were left out, because they were not taken in time"),
+            waiting: described
+                .gauges("requests_waiting", "Requests that wait for their turn, by what they are worth"),
+        }
+    }
+
+    pub(super) fn take(&self, moment: &Moment<'_>) {
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        if let Some(state) = moment.state {
+            self.open.set(count(state.open));
+            self.in_flight.set(count(state.in_flight));
+            self.in_doubt.set(count(state.in_doubt.len()));
+            if let Some(clock) = &state.clock {
+                self.skew[0].set(clock.low.get() as f64 / 1_000.0);
+                self.skew[1].set(clock.high.unwrap_or(clock.low).get() as f64 / 1_000.0);
+            }
+            if let Some(heard) = state.heard {
+                self.heard_at.set(heard.get() as f64 / 1_000.0);
+            }
+        }
+        self.loop_age.set(moment.loop_age.as_secs_f64());
+        self.is_written.set(i64::from(moment.is_written));
+        self.is_heard.set(i64::from(moment.is_heard));
+        self.followers.set(count(moment.followers));
+        self.missed.set(i64::try_from(moment.missed).unwrap_or(i64::MAX));
+        for (priority, waiting) in &moment.waiting {
+            self.waiting.get_or_create(&vec![label("priority", priority)]).set(count(*waiting));
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What systemd is told of a service of `Type=notify`: that it has begun, how it stands, and with `WatchdogSec=` that it lives.
+
+use super::health::Health;
+use sd_notify::NotifyState;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a status is told where no watchdog waits.
+const PACE: Duration = Duration::from_secs(10);
+
+/// Tells it for as long as the run is healthy: of one that stands still systemd hears nothing, and starts it anew.
+pub(super) async fn tell(health: Arc<Health>) {
+    // Half of what systemd waits for.
+    let pace = sd_notify::watchdog_enabled().map_or(PACE, |span| (span / 2).min(PACE));
+    let mut pace = tokio::time::interval(pace.max(Duration::from_millis(100)));
+    loop {
+        pace.tick().await;
+        let (troubles, obstacles) = (health.troubles(), health.obstacles());
+        let status = if obstacles.is_empty() { "trading".to_owned() } else { obstacles.join("; ") };
+        let mut news = vec![NotifyState::Ready, NotifyState::Status(&status)];
+        if troubles.is_empty() {
+            news.push(NotifyState::Watchdog);
+        }
+        if let Err(error) = sd_notify::notify(&news) {
+            tracing::debug!(%error, "systemd was not told");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! From a run to its followers.
+
+use super::document::RunEvent;
+use super::translate::Names;
+use crate::notice::{Interest, Notice, Notices, Watcher};
+use crate::observer::{Observer, Question};
+use candlewick_broker::clock::Clock;
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::{self, Receiver, Sender};
+
+/// Lines that are kept for followers who are behind.
+const KEPT: usize = 4_096;
+/// Notices that may wait to become lines.
+const WAITING: usize = 16_384;
+
+/// The lines of a run, for whoever follows. Clones are of one feed.
+#[derive(Clone, Debug)]
+pub struct EventFeed {
+    lines: Sender<Line>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// The number of the last event.
+    last: Mutex<u64>,
+    /// Events that were left out for all.
+    dropped: AtomicU64,
+    /// The same, and what single followers missed.
+    missed: AtomicU64,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    text: Arc<str>,
+    is_end: bool,
+}
+
+/// One who follows.
+#[derive(Debug)]
+pub struct Follower {
+    lines: Receiver<Line>,
+    shared: Arc<Shared>,
+}
+
+/// What a follower is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Followed {
+    /// An event as a line of JSON, without its end.
+    Line(Arc<str>),
+    /// The run's last event.
+    End(Arc<str>),
+    /// So many lines came and went while the follower did not read. The line that says so, without its end.
+    Missed(String),
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    seq: u64,
+    at: Millis,
+    #[serde(flatten)]
+    event: &'a RunEvent,
+}
+
+impl Default for EventFeed {
+    fn default() -> Self {
+        Self { lines: broadcast::channel(KEPT).0, shared: Arc::default() }
+    }
+}
+
+impl EventFeed {
+    /// Follows from the next event on.
+    pub fn follow(&self) -> Follower {
+        Follower { lines: self.lines.subscribe(), shared: Arc::clone(&self.shared) }
+    }
+
+    /// How many follow.
+    pub fn followers(&self) -> usize {
+        self.lines.receiver_count()
+    }
+
+    /// The number of the last event.
+    pub fn last(&self) -> u64 {
+        *self.shared.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many events were left out for all followers.
+    pub fn dropped(&self) -> u64 {
+        self.shared.dropped.load(Ordering::Relaxed)
+    }
+
+    /// The same, and with them what single followers missed.
+    pub fn missed(&self) -> u64 {
+        self.shared.missed.load(Ordering::Relaxed)
+    }
+
+    /// Gives an event to all followers; without any it has no number.
+    pub fn publish(&self, at: Millis, event: &RunEvent) {
+        if self.followers() == 0 {
+            return;
+        }
+        // Numbered and sent in one piece, so that the lines are in the order of their numbers.
+        let mut last = self.shared.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last += 1;
+        match serde_json::to_string(&Document { seq: *last, at, event }) {
+            Ok(text) => {
+                let is_end = matches!(event, RunEvent::Ended(_));
+                // Nobody may follow by now.
+                let _ = self.lines.send(Line { text: text.into(), is_end });
+            }
+            Err(error) => tracing::warn!(%error, "an event is no JSON"),
+        }
+    }
+
+    /// The way of a run's notices to this feed, and what makes lines of them until the run ends.
+    pub fn observer(
+        &self,
+        names: Names,
+        clock: Arc<dyn Clock>,
+    ) -> (EventObserver, impl Future<Output = ()> + Send + use<>) {
+        let (watcher, notices) = Watcher::channel(WAITING, Interest::Everything);
+        let feed = self.clone();
+        (EventObserver { watcher, feed: self.clone() }, feed.translate(notices, names, clock))
+    }
+
+    async fn translate(self, mut notices: Notices, names: Names, clock: Arc<dyn Clock>) {
+        while let Some(received) = notices.next().await {
+            if received.missed > 0 {
+                self.shared.dropped.fetch_add(received.missed, Ordering::Relaxed);
+                self.shared.missed.fetch_add(received.missed, Ordering::Relaxed);
+                self.publish(clock.now(), &RunEvent::Dropped { count: received.missed });
+            }
+            names.events(received.notice, clock.now(), |at, event| self.publish(at, &event));
+        }
+    }
+}
+
+/// Hands a run's notices on while somebody follows.
+#[derive(Debug)]
+pub struct EventObserver {
+    watcher: Watcher,
+    feed: EventFeed,
+}
+
+impl Observer for EventObserver {
+    fn on_turn(&self) {}
+
+    fn on_notice(&self, notice: &Notice) {
+        if self.feed.followers() > 0 {
+            self.watcher.send(notice);
+        }
+    }
+
+    fn on_answer(&self, _question: Question, _took: Duration) {}
+
+    fn on_written(&self, _took: Duration, _is_durable: bool) {}
+}
+
+impl Follower {
+    /// Waits for the next event; none once the feed is gone.
+    pub async fn next(&mut self) -> Option<Followed> {
+        let received = self.lines.recv().await;
+        self.followed(received)
+    }
+
+    /// The same in a thread of its own. Not to be called in a task.
+    pub fn wait(&mut self) -> Option<Followed> {
+        let received = self.lines.blocking_recv();
+        self.followed(received)
+    }
+
+    /// Follows no longer: how many events it has not been given, the last one of the run left out.
+    pub fn leave(mut self) -> u64 {
+        let mut rest = 0;
+        loop {
+            match self.lines.try_recv() {
+                Ok(line) => rest += u64::from(!line.is_end),
+                Err(TryRecvError::Lagged(count)) => rest += count,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return rest,
+            }
+        }
+    }
+
+    fn followed(&self, received: Result<Line, RecvError>) -> Option<Followed> {
+        match received {
+            Ok(Line { text, is_end: true }) => Some(Followed::End(text)),
+            Ok(Line { text, .. }) => Some(Followed::Line(text)),
+            Err(RecvError::Lagged(count)) => {
+                self.shared.missed.fetch_add(count, Ordering::Relaxed);
+                let told = serde_json::to_string(&RunEvent::Dropped { count });
+                Some(Followed::Missed(told.unwrap_or_default()))
+            }
+            Err(RecvError::Closed) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Phase;
+    use candlewick_broker::clock::{Speed, VirtualClock};
+    use candlewick_sdk::MoneyScale;
+    use serde_json::{Value, json};
+
+    fn warning(number: usize) -> RunEvent {
+        RunEvent::Warning { text: number.to_string() }
+    }
+
+    fn read(followed: Option<Followed>) -> Value {
+        match followed {
+            Some(Followed::Line(text) | Followed::End(text)) => serde_json::from_str(&text).unwrap(),
+            Some(Followed::Missed(text)) => serde_json::from_str(&text).unwrap(),
+            None => Value::Null,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_follower_who_is_behind_is_told_what_it_missed_and_another_misses_nothing() {
+        let feed = EventFeed::default();
+        feed.publish(Millis::ZERO, &warning(0));
+        assert_eq!(feed.last(), 0, "nobody followed");
+        let (mut slow, mut quick) = (feed.follow(), feed.follow());
+        for number in 1..=KEPT + 3 {
+            feed.publish(Millis::new(7), &warning(number));
+            let told = json!({ "event": "warning", "seq": number, "at": 7, "text": number.to_string() });
+            assert_eq!(read(quick.next().await), told);
+        }
+        assert_eq!(read(slow.next().await), json!({ "event": "dropped", "count": 3 }));
+        assert_eq!(read(slow.next().await)["seq"], 4, "the oldest that is kept");
+        assert_eq!((feed.missed(), feed.dropped()), (3, 0));
+    }
+
+    #[tokio::test]
+    async fn notices_without_room_are_counted_for_all_and_the_run_waits_for_nobody() {
+        let (feed, clock) = (EventFeed::default(), Arc::new(VirtualClock::new(Millis::ZERO, Speed::Max)));
+        let (observer, translation) = feed.observer(Names::new(&[], MoneyScale::default()), clock);
+        let phase = |phase| Notice::Phase { phase, reason: Some("news".to_owned()) };
+        observer.on_notice(&phase(Phase::Halted));
+        let mut follower = feed.follow();
+        for _ in 0..WAITING + 5 {
+            observer.on_notice(&phase(Phase::Halted));
+        }
+        drop(observer);
+        let all = async {
+            let mut last = Value::Null;
+            assert_eq!(
+                read(follower.next().await),
+                json!({ "event": "dropped", "seq": 1, "at": 0, "count": 5 })
+            );
+            loop {
+                match follower.next().await {
+                    Some(Followed::Missed(_)) => {}
+                    None => return last,
+                    followed => last = read(followed),
+                }
+            }
+        };
+        drop(feed);
+        let (last, ()) = tokio::join!(all, translation);
+        assert_eq!(last, json!({ "event": "halted", "seq": WAITING + 1, "at": 0, "reason": "news" }));
+    }
+}

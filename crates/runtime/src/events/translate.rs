@@ -1,0 +1,251 @@
+//! From a notice to events.
+
+use super::document::{OrderFacts, RunEvent, TradeFacts};
+use crate::control::Phase;
+use crate::notice::{Funds, Notice};
+use candlewick_engine::{
+    Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentRow, IntentState, Opened,
+    OrderTerms, Origin, SymbolId, VenueId,
+};
+use candlewick_sdk::{Millis, MoneyScale, Payout, Series, Symbol};
+
+/// What the numbers in events stand for.
+#[derive(Clone, Debug)]
+pub struct Names {
+    bots: Vec<String>,
+    symbols: Vec<Symbol>,
+    series: Vec<Series>,
+    scale: MoneyScale,
+}
+
+impl Names {
+    /// Of a Session of these bots.
+    pub fn new(bots: &[BotSettings], scale: MoneyScale) -> Self {
+        let mut names = Self { bots: Vec::new(), symbols: Vec::new(), series: Vec::new(), scale };
+        for bot in bots {
+            names.bots.push(bot.name.clone());
+            if !names.symbols.contains(&bot.symbol) {
+                names.symbols.push(bot.symbol);
+            }
+            if !names.series.contains(&bot.series()) {
+                names.series.push(bot.series());
+            }
+        }
+        names
+    }
+
+    /// The bots, in their order.
+    pub fn bots(&self) -> &[String] {
+        &self.bots
+    }
+
+    /// The series, in the Session's order.
+    pub fn series(&self) -> &[Series] {
+        &self.series
+    }
+
+    /// How money is counted.
+    pub const fn scale(&self) -> MoneyScale {
+        self.scale
+    }
+
+    /// The name of a bot; one of an earlier run has none.
+    pub fn bot(&self, bot: BotId) -> &str {
+        self.bots.get(bot.index()).map_or("", String::as_str)
+    }
+
+    fn symbol(&self, symbol: SymbolId) -> &str {
+        self.symbols.get(symbol.index()).map_or("", Symbol::as_str)
+    }
+
+    fn order(&self, terms: &OrderTerms) -> OrderFacts {
+        OrderFacts {
+            intent: terms.intent(),
+            bot: self.bot(terms.bot()).to_owned(),
+            symbol: self.symbol(terms.symbol()).to_owned(),
+            direction: terms.direction(),
+            stake: self.scale.to_f64(terms.stake()),
+        }
+    }
+
+    fn trade(&self, row: &IntentRow, venue_id: Option<&VenueId>) -> TradeFacts {
+        TradeFacts {
+            order: self.order(&row.approved),
+            venue_id: venue_id.map(|id| id.as_str().to_owned()),
+            open_time: row.open_time,
+            open_price: row.open_price,
+            close_time: row.close_time,
+            payout: row.payout.map(Payout::to_percent),
+        }
+    }
+
+    /// The events of a notice, with the moments at which they happened; `now` for those that say none.
+    pub(super) fn events(&self, notice: Notice, now: Millis, mut take: impl FnMut(Millis, RunEvent)) {
+        match notice {
+            Notice::Handled { event, actions, funds, intent, before } => {
+                self.of_event(&event, (funds, intent.as_ref(), before), &mut |told| {
+                    take(event.received, told);
+                });
+                for action in &actions {
+                    self.of_action(action, &mut |told| take(event.received, told));
+                }
+            }
+            Notice::Phase { phase, reason } => match phase {
+                Phase::Trading => take(now, RunEvent::Resumed),
+                Phase::Halted => take(now, RunEvent::Halted { reason }),
+                Phase::Suspended => take(now, RunEvent::Suspended { reason }),
+                // The notice that says so has more to say.
+                Phase::Stopping => {}
+            },
+            Notice::Venue { is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard }),
+            Notice::Venue { .. } => take(now, RunEvent::VenueHeard),
+            Notice::Warning(text) => take(now, RunEvent::Warning { text }),
+            Notice::Alarm(text) => take(now, RunEvent::Alarm { text }),
+            Notice::Stopping { unfinished, waits_until, .. } => {
+                take(now, RunEvent::Stopping { unfinished, waits_until });
+            }
+            // Who tells the begin knows more of it.
+            Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) | Notice::Evidence(_) => {}
+        }
+    }
+
+    fn of_event(
+        &self,
+        event: &Event,
+        (funds, row, before): (Funds, Option<&IntentRow>, Option<IntentState>),
+        take: &mut dyn FnMut(RunEvent),
+    ) {
+        let doubt = |how: &'static str| {
+            let intent = row.filter(|_| before == Some(IntentState::InDoubt))?.approved.intent();
+            Some(RunEvent::Resolved { intent, how })
+        };
+        let (order, money) = (|row: &IntentRow| self.order(&row.approved), |money| self.scale.to_f64(money));
+        let resolved = match &event.kind {
+            EventKind::Candle { series, candle, origin } => {
+                let Some(series) = self.series.get(series.index()) else { return };
+                let is_late = *origin == Origin::Backfill;
+                return take(RunEvent::Candle {
+                    symbol: series.symbol.to_string(),
+                    interval: series.interval.to_string(),
+                    time: candle.time(),
+                    open: candle.open(),
+                    high: candle.high(),
+                    low: candle.low(),
+                    close: candle.close(),
+                    volume: candle.volume(),
+                    is_late,
+                });
+            }
+            EventKind::Opened(opened) => {
+                self.of_opened(opened, (row, before), false, take);
+                None
+            }
+            EventKind::Adopted(opened) => {
+                self.of_opened(opened, (row, before), true, take);
+                doubt("adopted")
+            }
+            EventKind::Settled(settled) => {
+                let Some(row) = row else { return };
+                let (outcome, pnl) = (settled.outcome, money(settled.profit));
+                let close_price = settled.close_price;
+                take(self.settled(row, (funds, false), (outcome, pnl, close_price)));
+                None
+            }
+            EventKind::SettledByPerson { outcome, profit, .. } => {
+                let Some(row) = row else { return };
+                take(self.settled(row, (funds, true), (*outcome, money(*profit), None)));
+                doubt("settled_by_person")
+            }
+            EventKind::Rejected { rejection, .. } => {
+                let rejected = |row| RunEvent::Rejected { order: order(row), reason: rejection.to_string() };
+                row.map(rejected).into_iter().for_each(&mut *take);
+                doubt("rejected")
+            }
+            EventKind::NotSent { .. } => {
+                row.map(|row| RunEvent::NotSent { order: order(row) }).into_iter().for_each(&mut *take);
+                doubt("not_sent")
+            }
+            EventKind::InDoubt { .. } => {
+                row.map(|row| RunEvent::InDoubt { order: order(row) }).into_iter().for_each(&mut *take);
+                None
+            }
+            EventKind::NotOpened { .. } => {
+                row.map(|row| RunEvent::NotOpened { order: order(row) }).into_iter().for_each(&mut *take);
+                doubt("not_opened")
+            }
+            EventKind::SecondTrade(trade) => {
+                let (intent, venue_id) = (trade.intent, trade.venue_id.as_str().to_owned());
+                Some(RunEvent::SecondTrade { intent, venue_id, stake: money(trade.stake) })
+            }
+            EventKind::SecondTradeSettled { intent, venue_id, profit } => {
+                let (intent, venue_id) = (*intent, venue_id.as_str().to_owned());
+                Some(RunEvent::SecondTradeSettled { intent, venue_id, pnl: money(*profit) })
+            }
+            EventKind::Deposit { amount } => Some(RunEvent::Deposit { amount: money(*amount) }),
+            EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
+            EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
+            EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),
+            // How the run stands says the notice of its phase.
+            EventKind::Price { .. } | EventKind::Control { .. } => None,
+        };
+        resolved.into_iter().for_each(take);
+    }
+
+    fn of_opened(
+        &self,
+        opened: &Opened,
+        (row, before): (Option<&IntentRow>, Option<IntentState>),
+        is_adopted: bool,
+        take: &mut dyn FnMut(RunEvent),
+    ) {
+        let Some(row) = row else { return };
+        let trade = self.trade(row, opened.venue_id.as_ref());
+        let is_known = matches!(before, Some(IntentState::Open | IntentState::Settled));
+        take(if is_known { RunEvent::Updated { trade } } else { RunEvent::Opened { trade, is_adopted } });
+    }
+
+    fn settled(
+        &self,
+        row: &IntentRow,
+        (funds, is_by_person): (Funds, bool),
+        (outcome, pnl, close_price): (candlewick_sdk::Outcome, f64, Option<f64>),
+    ) -> RunEvent {
+        RunEvent::Settled {
+            trade: self.trade(row, None),
+            outcome,
+            pnl,
+            close_price: close_price.or(row.close_price),
+            is_by_person,
+            balance: self.scale.to_f64(funds.free),
+            open_stakes: self.scale.to_f64(funds.open_stakes),
+        }
+    }
+
+    fn of_action(&self, action: &Action, take: &mut dyn FnMut(RunEvent)) {
+        take(match action {
+            Action::Open(approved) => self.signal(approved),
+            Action::Refuse(refused) => RunEvent::Refused {
+                bot: self.bot(refused.bot).to_owned(),
+                direction: refused.direction,
+                decision_time: refused.decision_time,
+                rule: refused.rule.as_str(),
+                reason: refused.reason.to_string(),
+            },
+            Action::DayOpened { equity, .. } => RunEvent::Day { balance: self.scale.to_f64(*equity) },
+            Action::Verdict(judgement) => RunEvent::Verdict {
+                bot: self.bot(judgement.bot).to_owned(),
+                edge: judgement.edge,
+                trades: judgement.trades,
+            },
+        });
+    }
+
+    fn signal(&self, approved: &Approved) -> RunEvent {
+        RunEvent::Signal {
+            order: self.order(approved.terms()),
+            decision_time: approved.decision_time(),
+            close_type: approved.expiry().close_type.to_string(),
+            reason: approved.reason().to_string(),
+        }
+    }
+}
