@@ -21,11 +21,14 @@ pub(crate) struct Health {
     phase: AtomicU8,
 }
 
+/// Until the run's loop has gone round for the first time.
+const BEGINNING: u64 = u64::MAX;
+
 impl Default for Health {
     fn default() -> Self {
         Self {
             since: Stopwatch::start(),
-            turned: AtomicU64::new(0),
+            turned: AtomicU64::new(BEGINNING),
             is_written: AtomicBool::new(true),
             is_heard: AtomicBool::new(true),
             has_candles: AtomicBool::new(false),
@@ -37,7 +40,17 @@ impl Default for Health {
 impl Health {
     /// How long ago its loop went round.
     pub(crate) fn age(&self) -> Duration {
-        self.since.elapsed().saturating_sub(Duration::from_millis(self.turned.load(Ordering::Relaxed)))
+        match self.turned.load(Ordering::Relaxed) {
+            // A start that reads a long journal takes as long as it takes.
+            BEGINNING => Duration::ZERO,
+            turned => self.since.elapsed().saturating_sub(Duration::from_millis(turned)),
+        }
+    }
+
+    /// Whether its loop has gone round at all.
+    #[cfg(any(test, all(feature = "systemd", target_os = "linux")))]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.turned.load(Ordering::Relaxed) != BEGINNING
     }
 
     /// Whether its journal could be written the last time.
@@ -46,11 +59,13 @@ impl Health {
     }
 
     /// Whether the venue is heard.
+    #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn is_heard(&self) -> bool {
         self.is_heard.load(Ordering::Relaxed)
     }
 
     /// Whether it is in this phase.
+    #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn is_in(&self, phase: Phase) -> bool {
         self.phase.load(Ordering::Relaxed) == phase as u8
     }
@@ -67,6 +82,7 @@ impl Health {
     }
 
     /// What keeps it from trading.
+    #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn obstacles(&self) -> Vec<String> {
         let mut obstacles = self.troubles();
         let phases =
@@ -122,6 +138,14 @@ mod tests {
         assert_eq!(health.troubles(), ["the journal cannot be written"]);
         health.on_written(Duration::ZERO, true);
         assert_eq!(health.troubles(), [""; 0]);
+    }
+
+    #[test]
+    fn a_start_may_take_as_long_as_it_takes() {
+        let health = Health::default();
+        assert_eq!((health.has_begun(), health.age()), (false, Duration::ZERO));
+        health.on_turn();
+        assert!(health.has_begun());
     }
 
     #[test]

@@ -76,6 +76,7 @@ impl Watch {
         let figures = self.serve(loaded, sources);
         #[cfg(not(feature = "metrics"))]
         let figures = no_figures(loaded, sources);
+        tracing::debug!("{} watch over the run from outside", self.tasks.len());
         let observers = [Some(Arc::clone(&self.health) as Arc<dyn Observer>), figures];
         observers.into_iter().flatten().fold(runner, Runner::with_observer)
     }
@@ -94,7 +95,7 @@ impl Watch {
 /// This program serves none.
 #[cfg(not(feature = "metrics"))]
 fn no_figures(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
-    let Sources { clock, orders, feed, requests_per_second: _, waiting } = sources;
-    drop((clock, orders, feed, waiting));
+    let Sources { clock, orders, feed, requests_per_second, waiting } = sources;
+    drop((clock, orders, feed, requests_per_second, waiting));
     None
 }

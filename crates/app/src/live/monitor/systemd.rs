@@ -17,7 +17,10 @@ pub(super) async fn tell(health: Arc<Health>) {
         pace.tick().await;
         let (troubles, obstacles) = (health.troubles(), health.obstacles());
         let status = if obstacles.is_empty() { "trading".to_owned() } else { obstacles.join("; ") };
-        let mut news = vec![NotifyState::Ready, NotifyState::Status(&status)];
+        let mut news = vec![NotifyState::Status(&status)];
+        if health.has_begun() {
+            news.push(NotifyState::Ready);
+        }
         if troubles.is_empty() {
             news.push(NotifyState::Watchdog);
         }
