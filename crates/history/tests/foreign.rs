@@ -230,10 +230,10 @@ fn spreadsheets_and_what_is_called_one() {
     check("EURUSD_1m.txt", &unicode, "timezone=UTC", Missing);
     check_refused("EURUSD_1m.txt", &unicode[..unicode.len() - 1], "", "cut off");
     let workbook = [("[Content_Types].xml", "<Types/>"), ("xl/workbook.xml", "<workbook/>")];
-    check_refused("EURUSD_1m.xlsx", zip(&workbook), "", "save the sheet as CSV");
-    check_refused("EURUSD_1m.xls", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0", "", "save the sheet as CSV");
+    check_refused("EURUSD_1m.xlsx", zip(&workbook), "", "save it as CSV");
+    check_refused("EURUSD_1m.xls", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0", "", "save it as CSV");
     let page = "<html><body><table><tr><th>Time</th><th>Open</th></tr></table></body></html>";
-    check_refused("EURUSD_1m.xls", page, "", "save the sheet as CSV");
+    check_refused("EURUSD_1m.xls", page, "", "save it as CSV");
     let serial = "Date,Open,High,Low,Close\n45293.916667,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", serial, "", "days counted by a spreadsheet (45293.9)");
 }

@@ -237,7 +237,7 @@ fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
     check(
         "README.md",
         &[],
-        "the format cannot be recognised by its first line, \"# Files to import\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, table",
+        "the format cannot be recognised by its first line, \"Every row in here was invented and written by hand; none com...\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, table",
     );
     assert_eq!(
         import("EURUSD_1m.csv", &[("format", "binance")]).map(|_| ()),

@@ -200,9 +200,14 @@ fn what_can_be_read_in_two_ways_is_asked() {
         &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])],
     );
     // A number of the row is no time, whatever the column of times is called.
-    let counted =
-        ",candle_time,open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n";
-    check_refused(counted, &[], "no time in it can be read; the first is \"0\"");
+    let counted = |name: &str| {
+        format!(
+            ",{name},open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n"
+        )
+    };
+    check_refused(&counted("of_row"), &[], "no time in it can be read; the first is \"0\"");
+    let rows = [(TEN_PM, [1.0, 2.0, 1.0, 2.0, 0.0]), (TEN_PM + MINUTE, [1.0, 2.0, 1.0, 2.0, 0.0])];
+    check("EURUSD_1m.csv", &counted("candle_time"), &[], "EURUSD 1m", &rows);
     let two_closes = "time,open,high,low,close,last\n1704232800,1,2,1,2,2\n";
     check_refused(two_closes, &[], "\"close\" and \"last\" for close");
     let no_zone = "time,open,high,low,close\n2024-01-02 22:00,1,2,1,2\n";

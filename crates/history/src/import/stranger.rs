@@ -2,8 +2,8 @@
 
 /// What a spreadsheet program keeps.
 pub(super) const WORKBOOK: &str =
-    "this is a spreadsheet's workbook, not text: open it and save the sheet as CSV (in Excel: CSV UTF-8)";
-const WEB_PAGE: &str = "this is a web page or XML, whatever its name says: open it in a spreadsheet program and save the sheet as CSV (in Excel: \
+    "this is a spreadsheet's workbook, not text: open it and save it as CSV (in Excel: CSV UTF-8)";
+const WEB_PAGE: &str = "this is a web page or XML, whatever its name says: open it in a spreadsheet program and save it as CSV (in Excel: \
                         CSV UTF-8)";
 const OBJECTS: &str = "this is JSON with names, and what is read is lists of [time, open, high, low, close, volume], or text in columns: \
                        write it as CSV, for example with jq -r '.[] | [.time, .open, .high, .low, .close, .volume] | @csv'";
