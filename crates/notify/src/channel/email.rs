@@ -1,0 +1,114 @@
+//! E-mail through a server (SMTP, RFC 5321), encrypted unless the server is this machine.
+
+use super::{Delivery, EmailPlace, Place};
+use crate::failure::{ChannelError, Failure};
+use crate::http::is_loopback;
+use crate::message::Message;
+use crate::worker::DEADLINE;
+use lettre::message::header::ContentType;
+use lettre::message::{Mailbox, MessageBuilder};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use url::Url;
+
+/// A mail server, and those who are written to.
+pub(super) struct Email {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    head: MessageBuilder,
+    domain: String,
+}
+
+impl Email {
+    pub(super) fn new(place: &Place, mail: &EmailPlace) -> Result<Self, ChannelError> {
+        let mut head = lettre::Message::builder();
+        let from = mailbox("from", &mail.from)?;
+        let domain = from.email.domain().to_owned();
+        head = head.from(from);
+        if mail.to.is_empty() {
+            return Err(ChannelError::Mailbox { problem: "to: nobody is written to".to_owned() });
+        }
+        for to in &mail.to {
+            head = head.to(mailbox("to", to)?);
+        }
+        Ok(Self { transport: transport(place, mail.user.as_deref())?, head, domain })
+    }
+}
+
+fn mailbox(key: &str, text: &str) -> Result<Mailbox, ChannelError> {
+    let problem =
+        |error| ChannelError::Mailbox { problem: format!("{key}: {text:?} is no mail address: {error}") };
+    text.parse().map_err(problem)
+}
+
+/// Who takes the mail. Nothing is asked of it yet.
+fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
+    // Refused where the process has chosen one: that one is as good.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let wrong =
+        || ChannelError::address("it is smtps://HOST, or smtp://HOST for STARTTLS, with a port if need be");
+    let url = Url::parse(place.url.expose()).map_err(|_| wrong())?;
+    let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
+    if !url.username().is_empty() || url.password().is_some() || !matches!(url.path(), "" | "/") {
+        return Err(ChannelError::address(
+            "it is a host and a port; the name is the setting user, and the password a secret",
+        ));
+    }
+    let tls = || {
+        let tls = TlsParameters::new(host.trim_matches(['[', ']']).to_owned());
+        tls.map_err(|error| ChannelError::Client { problem: format!("no TLS for e-mail: {error}") })
+    };
+    // The parser knows neither scheme, and so no address of a host as a number.
+    let is_here =
+        is_loopback(&url) || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    let (port, tls) = match url.scheme() {
+        "smtps" => (465, Tls::Wrapper(tls()?)),
+        "smtp" if is_here => (25, Tls::None),
+        "smtp" => (587, Tls::Required(tls()?)),
+        _ => return Err(wrong()),
+    };
+    let builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host);
+    let builder = builder.port(url.port().unwrap_or(port)).tls(tls).timeout(Some(DEADLINE));
+    Ok(match (user, &place.secret) {
+        (Some(user), Some(secret)) => {
+            builder.credentials(Credentials::new(user.to_owned(), secret.expose().to_owned())).build()
+        }
+        (None, None) => builder.build(),
+        (Some(_), None) => return Err(ChannelError::secret("the user has no password")),
+        (None, Some(_)) => return Err(ChannelError::secret("whose password is it? Set user as well")),
+    })
+}
+
+#[async_trait::async_trait]
+impl Delivery for Email {
+    async fn deliver(&self, message: &Message) -> Result<(), Failure> {
+        // Each attempt to send a message bears its name, so that what arrives twice is seen once.
+        let mail = self.head.clone().subject(message.title()).header(ContentType::TEXT_PLAIN);
+        let mail = mail.message_id(Some(format!("<{}@{}>", message.id, self.domain))).body(message.body());
+        let mail = mail.map_err(|error| Failure::Refused { reason: error.to_string() })?;
+        match self.transport.send(mail).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.is_permanent() && !is_of_sender(&error) => {
+                Err(Failure::Refused { reason: reason(&error) })
+            }
+            Err(error) => Err(Failure::later(reason(&error))),
+        }
+    }
+}
+
+/// Whether the server knows neither name nor password, which somebody may mend (RFC 4954, section 6).
+fn is_of_sender(error: &lettre::transport::smtp::Error) -> bool {
+    error.status().is_some_and(|code| matches!(code.to_string().as_str(), "530" | "534" | "535" | "538"))
+}
+
+/// What was the matter, without what the server says beside its code.
+fn reason(error: &lettre::transport::smtp::Error) -> String {
+    if let Some(code) = error.status() {
+        return format!("the mail server answers {code}");
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,167 @@
+//! One alert, or a digest of many, as it is sent.
+
+use crate::alert::{Alert, Severity};
+use chrono::DateTime;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Alerts that a digest shows in full; the others are counted.
+const SHOWN: usize = 5;
+/// Letters of an alert's text that are shown in a digest.
+const SHOWN_LETTERS: usize = 300;
+
+/// What is sent at once: an alert, or a digest of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// The same for each attempt to send it.
+    pub id: String,
+    /// Who sends it.
+    pub sender: String,
+    /// What it says, the earliest first.
+    pub alerts: Vec<Alert>,
+    /// Alerts that found no room before these, and are lost.
+    pub dropped: u64,
+}
+
+impl Message {
+    /// How much the most severe of it matters.
+    pub fn severity(&self) -> Severity {
+        let of_loss = if self.dropped > 0 { Severity::Warning } else { Severity::Info };
+        self.alerts.iter().map(|alert| alert.severity).fold(of_loss, Severity::max)
+    }
+
+    /// What it is about, on a line.
+    pub fn title(&self) -> String {
+        let (severity, sender) = (self.severity().as_str(), &self.sender);
+        match self.alerts.as_slice() {
+            [only] => format!("[{severity}] {sender}: {}", only.event),
+            alerts => format!("[{severity}] {sender}: {} alerts", alerts.len()),
+        }
+    }
+
+    /// What happened.
+    pub fn body(&self) -> String {
+        let mut text = match self.alerts.as_slice() {
+            [only] => told(only),
+            alerts => digest(alerts),
+        };
+        if self.dropped > 0 {
+            let _ = write!(text, "\n{} alerts before this found no room and are lost.", self.dropped);
+        }
+        text
+    }
+
+    /// Title and body, cut to so many UTF-16 units, which is how chats count.
+    pub(crate) fn chat_text(&self, most: usize) -> String {
+        cut(&format!("{}\n{}", self.title(), self.body()), most, char::len_utf16)
+    }
+}
+
+/// The beginning of a text of which so much is taken, by the measure of its characters.
+pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> String {
+    if text.chars().map(&length).sum::<usize>() <= most {
+        return text.to_owned();
+    }
+    let (mut left, mut short) = (most.saturating_sub(3), String::new());
+    for letter in text.chars() {
+        let Some(rest) = left.checked_sub(length(letter)) else { break };
+        left = rest;
+        short.push(letter);
+    }
+    short + "..."
+}
+
+fn told(alert: &Alert) -> String {
+    let mut text = alert.text.clone();
+    if alert.repeated > 0 {
+        let _ = write!(text, "\n{} more like this were not sent.", alert.repeated);
+    }
+    let about: Vec<&str> = [&alert.bot, &alert.symbol].into_iter().flatten().map(String::as_str).collect();
+    if !about.is_empty() {
+        let _ = write!(text, "\n{}", about.join(", "));
+    }
+    let _ = write!(text, "\n{}", time(alert.at));
+    text
+}
+
+fn digest(alerts: &[Alert]) -> String {
+    let mut counts = BTreeMap::<&str, usize>::new();
+    for alert in alerts {
+        *counts.entry(&alert.event).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let counted: Vec<String> = counts.iter().map(|(event, count)| format!("{event} {count}")).collect();
+    let mut text = counted.join(", ");
+    // The most severe first, of those the earliest.
+    let mut shown: Vec<&Alert> = alerts.iter().collect();
+    shown.sort_by_key(|alert| std::cmp::Reverse(alert.severity));
+    for alert in shown.iter().take(SHOWN) {
+        let (severity, said) = (alert.severity.as_str(), cut(&alert.text, SHOWN_LETTERS, |_| 1));
+        let bot = alert.bot.as_deref().map_or(String::new(), |bot| format!("{bot}: "));
+        let _ = write!(text, "\n{} [{severity}] {bot}{said}", time(alert.at));
+    }
+    let rest = alerts.len().saturating_sub(SHOWN);
+    if rest > 0 {
+        let _ = write!(text, "\nand {rest} more");
+    }
+    text
+}
+
+/// A moment for people.
+fn time(at: i64) -> String {
+    let moment = DateTime::from_timestamp_millis(at);
+    moment.map_or_else(|| at.to_string(), |moment| moment.format("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(alerts: Vec<Alert>, dropped: u64) -> Message {
+        Message { id: "id".to_owned(), sender: "night bot".to_owned(), alerts, dropped }
+    }
+
+    #[test]
+    fn one_alert_says_what_when_and_of_whom() {
+        let alert = Alert {
+            bot: Some("btc-rsi".to_owned()),
+            symbol: Some("BTCUSDT".to_owned()),
+            repeated: 2,
+            ..Alert::new(1_767_661_200_000, Severity::Warning, "doubt", "Intent 7 is in doubt for 60 s.")
+        };
+        let message = message(vec![alert], 0);
+        assert_eq!(message.title(), "[warning] night bot: doubt");
+        assert_eq!(
+            message.body(),
+            "Intent 7 is in doubt for 60 s.\n2 more like this were not sent.\nbtc-rsi, BTCUSDT\n2026-01-06 01:00:00 UTC"
+        );
+    }
+
+    #[test]
+    fn a_digest_counts_all_and_shows_the_most_severe() {
+        let mut alerts: Vec<Alert> =
+            (0..9).map(|n| Alert::new(n * 1_000, Severity::Info, "settled", format!("trade {n}"))).collect();
+        alerts.push(Alert::new(9_000, Severity::Critical, "halted", "a person halted the run"));
+        let message = message(alerts, 12);
+        assert_eq!(message.title(), "[critical] night bot: 10 alerts");
+        let expected = "settled 9, halted 1\n\
+                        1970-01-01 00:00:09 UTC [critical] a person halted the run\n\
+                        1970-01-01 00:00:00 UTC [info] trade 0\n\
+                        1970-01-01 00:00:01 UTC [info] trade 1\n\
+                        1970-01-01 00:00:02 UTC [info] trade 2\n\
+                        1970-01-01 00:00:03 UTC [info] trade 3\n\
+                        and 5 more\n\
+                        12 alerts before this found no room and are lost.";
+        assert_eq!(message.body(), expected);
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_between_letters() {
+        assert_eq!(cut("abcdef", 6, char::len_utf8), "abcdef");
+        assert_eq!(cut("abcdefg", 6, char::len_utf8), "abc...");
+        assert_eq!(cut("ääää", 7, char::len_utf8), "ää...");
+        let long = Alert::new(0, Severity::Info, "alarm", "x".repeat(9_000));
+        assert_eq!(message(vec![long], 0).chat_text(2_000).len(), 2_000);
+    }
+}

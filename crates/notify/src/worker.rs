@@ -1,0 +1,179 @@
+//! The task of a channel: takes what waits, makes a message of it, and sends that until it is taken.
+
+use crate::channel::Delivery;
+use crate::failure::Failure;
+use crate::message::Message;
+use crate::notifier::{Counts, Pace};
+use crate::queue::{Queue, Waiting};
+use crate::{Severity, channel};
+use backon::{BackoffBuilder, ExponentialBuilder};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+/// How long an attempt may take.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+/// The first pause after a failure; each is about twice the one before, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+/// As long as a receiver may ask to be left alone.
+const LONGEST_WISH: Duration = Duration::from_hours(1);
+/// Of the failures of one message the first is logged as a warning, and then each of so many.
+const LOGGED_EVERY: u64 = 20;
+
+/// What sends the alerts of one channel.
+pub(crate) struct Worker {
+    pub(crate) name: String,
+    pub(crate) sender: String,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) delivery: Box<dyn Delivery>,
+    pub(crate) pace: Pace,
+    pub(crate) counts: Arc<Counts>,
+}
+
+/// What is to be done next.
+#[derive(Debug, PartialEq)]
+enum Next {
+    /// Something new is awaited.
+    Await,
+    /// So many messages went out lately that what waits is collected until then.
+    Collect(Instant),
+    /// This is sent.
+    Send(Message),
+    /// Nothing waits and nothing comes.
+    End,
+}
+
+impl Worker {
+    /// Sends until the queue is closed and empty.
+    pub(crate) async fn work(self) {
+        let mut sent = VecDeque::new();
+        loop {
+            let next =
+                next(&mut self.queue.lock(), &sent, &self.pace, self.delivery.most_alerts(), &self.sender);
+            match next {
+                Next::Await => self.queue.changed().await,
+                Next::Collect(until) => {
+                    tokio::select! {
+                        () = sleep_until(until) => {}
+                        () = self.queue.changed() => {}
+                    }
+                    forget(&mut sent, self.pace.digest_window);
+                }
+                Next::Send(message) => {
+                    self.counts.in_hand.store(message.alerts.len() as u64, Ordering::Relaxed);
+                    self.send(&message).await;
+                    self.counts.in_hand.store(0, Ordering::Relaxed);
+                    sent.push_back(Instant::now());
+                    forget(&mut sent, self.pace.digest_window);
+                }
+                Next::End => return,
+            }
+        }
+    }
+
+    /// Sends a message until it is taken, or refused for good.
+    async fn send(&self, message: &Message) {
+        let (mut pauses, mut failures, mut is_ending) = (pauses(), 0_u64, false);
+        loop {
+            let attempt = timeout(DEADLINE, self.delivery.deliver(message)).await;
+            let reason = || format!("no answer within {} s", DEADLINE.as_secs());
+            match attempt.unwrap_or_else(|_| Err(Failure::later(reason()))) {
+                Ok(()) => {
+                    self.counts.messages.fetch_add(1, Ordering::Relaxed);
+                    self.counts.sent.fetch_add(message.alerts.len() as u64, Ordering::Relaxed);
+                    if failures > 0 {
+                        tracing::info!(channel = self.name, failures, "alerts are taken again");
+                    }
+                    return;
+                }
+                Err(Failure::Refused { reason }) => {
+                    self.counts.refused.fetch_add(message.alerts.len() as u64, Ordering::Relaxed);
+                    let alerts = message.alerts.len();
+                    tracing::warn!(
+                        channel = self.name,
+                        alerts,
+                        reason,
+                        "the receiver refuses a message; it is lost"
+                    );
+                    return;
+                }
+                Err(Failure::TryLater { reason, after }) => {
+                    failures += 1;
+                    self.counts.retried.fetch_add(1, Ordering::Relaxed);
+                    if failures % LOGGED_EVERY == 1 {
+                        tracing::warn!(
+                            channel = self.name,
+                            failures,
+                            reason,
+                            "an alert was not taken; it is sent again"
+                        );
+                    }
+                    let wish = after.map(|wish| wish.min(LONGEST_WISH));
+                    let pause = wish.or_else(|| pauses.next()).unwrap_or(LONGEST_PAUSE);
+                    // At the end there is no time for a long pause, unless the receiver asked for it.
+                    if self.rest(pause, wish.is_none() && !is_ending).await {
+                        is_ending = true;
+                        pauses = self::pauses();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits; where the end may cut that short, it says whether it did.
+    async fn rest(&self, pause: Duration, may_end: bool) -> bool {
+        let ending = async {
+            while !self.queue.lock().is_closed {
+                self.queue.changed().await;
+            }
+        };
+        if !may_end {
+            sleep(pause).await;
+            return false;
+        }
+        tokio::select! {
+            () = sleep(pause) => false,
+            () = ending => true,
+        }
+    }
+}
+
+fn pauses() -> impl Iterator<Item = Duration> {
+    let pauses = ExponentialBuilder::default().with_min_delay(FIRST_PAUSE).with_max_delay(LONGEST_PAUSE);
+    pauses.without_max_times().with_jitter().build()
+}
+
+/// Messages that went out before the window count no longer.
+fn forget(sent: &mut VecDeque<Instant>, window: Duration) {
+    while sent.front().is_some_and(|at| at.elapsed() >= window) {
+        sent.pop_front();
+    }
+}
+
+/// Decides: single alerts while messages are left in the window for all that wait, else a digest.
+fn next(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Next {
+    if waiting.alerts.is_empty() && waiting.dropped == 0 {
+        return if waiting.is_closed { Next::End } else { Next::Await };
+    }
+    // What is critical finds room beyond what the rest has used up, and as much of it.
+    let is_critical = waiting.alerts.iter().any(|alert| alert.severity == Severity::Critical);
+    let limit = pace.digest_after.max(1) * if is_critical { 2 } else { 1 };
+    let left = limit.saturating_sub(sent.len());
+    if left == 0
+        && !waiting.is_closed
+        && let Some(first) = sent.front()
+    {
+        return Next::Collect(*first + pace.digest_window);
+    }
+    let is_digest = waiting.is_closed || waiting.alerts.len() > left;
+    let count = if is_digest { waiting.alerts.len().min(most.max(1)) } else { 1 };
+    let alerts = waiting.alerts.drain(..count.min(waiting.alerts.len())).collect();
+    let dropped = std::mem::take(&mut waiting.dropped);
+    Next::Send(Message { id: channel::new_id(), sender: sender.to_owned(), alerts, dropped })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Receivers that are down, slow, busy or flooded, on a clock that a test turns.
+
+use super::*;
+use crate::alert::Alert;
+use crate::notifier::{ChannelCounts, Notifier, Unsent};
+use crate::rules::Rules;
+use std::sync::Mutex;
+
+const PACE: Pace =
+    Pace { queue: 1_000, digest_after: 5, digest_window: Duration::from_mins(1), quiet: Duration::ZERO };
+
+/// A receiver that does what it is told to, and notes what it was sent and when.
+#[derive(Clone)]
+struct Receiver {
+    log: Arc<Mutex<Vec<(Duration, Message)>>>,
+    begin: Instant,
+    answer: Arc<dyn Fn(Duration, usize) -> Answer + Send + Sync>,
+}
+
+enum Answer {
+    Take,
+    TakeAfter(Duration),
+    Fail(Failure),
+    Never,
+}
+
+impl Receiver {
+    /// `answer` is given the time since the beginning and the number of the attempt.
+    fn new(answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static) -> Self {
+        Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) }
+    }
+
+    fn attempts(&self) -> Vec<(Duration, Message)> {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// The distinct messages, in the order of their first attempt.
+    fn messages(&self) -> Vec<Message> {
+        let mut messages: Vec<Message> = Vec::new();
+        for (_, message) in self.attempts() {
+            if messages.iter().all(|known| known.id != message.id) {
+                messages.push(message);
+            }
+        }
+        messages
+    }
+
+    fn alerts(&self) -> Vec<i64> {
+        self.messages().iter().flat_map(|message| &message.alerts).map(|alert| alert.at).collect()
+    }
+
+    fn notifier(&self, pace: Pace) -> Notifier {
+        let rules = Rules { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
+        Notifier::begin("test", vec![("phone".to_owned(), rules, Box::new(self.clone()))], pace)
+    }
+}
+
+#[async_trait::async_trait]
+impl Delivery for Receiver {
+    async fn deliver(&self, message: &Message) -> Result<(), Failure> {
+        let now = self.begin.elapsed();
+        let attempt = {
+            let mut log = self.log.lock().unwrap();
+            log.push((now, message.clone()));
+            log.len()
+        };
+        match (self.answer)(now, attempt) {
+            Answer::Take => Ok(()),
+            Answer::TakeAfter(span) => {
+                sleep(span).await;
+                Ok(())
+            }
+            Answer::Fail(failure) => Err(failure),
+            Answer::Never => std::future::pending().await,
+        }
+    }
+}
+
+fn down() -> Answer {
+    Answer::Fail(Failure::later("Connection refused"))
+}
+
+fn alert(at: i64, severity: Severity) -> Alert {
+    Alert::new(at, severity, "settled", "")
+}
+
+fn counts(notifier: &Notifier) -> ChannelCounts {
+    notifier.counts().remove(0)
+}
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_is_down_for_an_hour_misses_nothing_that_found_room() {
+    let receiver = Receiver::new(|now, _| if now < seconds(3_600) { down() } else { Answer::Take });
+    let notifier = receiver.notifier(PACE);
+    for at in 0..500 {
+        notifier.send(alert(at, Severity::Info));
+        sleep(seconds(7)).await;
+    }
+    assert_eq!(counts(&notifier).sent, 0);
+    sleep(seconds(900)).await;
+    assert_eq!(receiver.alerts(), (0..500).collect::<Vec<_>>(), "each once, in their order");
+    let counts = counts(&notifier);
+    assert_eq!((counts.sent, counts.dropped, counts.waiting, counts.messages), (500, 0, 0, 2));
+    let attempts = receiver.attempts().len();
+    assert!((12..60).contains(&attempts), "{attempts} attempts: pauses grow to five minutes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_finds_no_room_is_dropped_counted_and_told() {
+    let receiver = Receiver::new(|now, _| if now < seconds(3_600) { down() } else { Answer::Take });
+    let notifier = receiver.notifier(Pace { queue: 100, ..PACE });
+    notifier.send(alert(0, Severity::Critical));
+    sleep(seconds(1)).await;
+    notifier.send(alert(1, Severity::Critical));
+    for at in 2..500 {
+        notifier.send(alert(at, Severity::Info));
+    }
+    assert_eq!((counts(&notifier).dropped, counts(&notifier).waiting), (399, 101));
+    sleep(seconds(4_800)).await;
+    let expected: Vec<i64> = [0, 1].into_iter().chain(401..500).collect();
+    assert_eq!(receiver.alerts(), expected, "the queue and the message in hand; the severe were kept");
+    assert_eq!(receiver.messages()[1].dropped, 399);
+    assert_eq!(counts(&notifier).sent + counts(&notifier).dropped, 500);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_is_left_alone_for_as_long_as_it_asks_and_no_longer_than_an_hour() {
+    for (wish, expected) in [(seconds(120), seconds(120)), (seconds(86_400), seconds(3_600))] {
+        let busy = move || Failure::TryLater { reason: "429".to_owned(), after: Some(wish) };
+        let receiver = Receiver::new(move |_, n| if n == 1 { Answer::Fail(busy()) } else { Answer::Take });
+        let notifier = receiver.notifier(PACE);
+        notifier.send(alert(1, Severity::Info));
+        sleep(seconds(7_200)).await;
+        let attempts = receiver.attempts();
+        assert_eq!(attempts.len(), 2);
+        // The clock of tasks has steps of a millisecond.
+        let rest = attempts[1].0.saturating_sub(attempts[0].0);
+        assert!((expected..expected + Duration::from_millis(5)).contains(&rest), "{rest:?}");
+        assert_eq!(attempts[0].1.id, attempts[1].1.id, "a receiver knows the same message again");
+        assert_eq!(counts(&notifier).retried, 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_sends_alerts_does_not_wait_for_a_receiver_that_is_slow_or_says_nothing() {
+    let slow = Receiver::new(|_, _| Answer::TakeAfter(seconds(9)));
+    let dumb = Receiver::new(|_, _| Answer::Never);
+    for receiver in [slow, dumb] {
+        let notifier = receiver.notifier(PACE);
+        let begin = Instant::now();
+        for at in 0..5_000 {
+            notifier.send(alert(at, Severity::Info));
+        }
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+        sleep(seconds(100)).await;
+        let counts = counts(&notifier);
+        assert_eq!(counts.sent + counts.dropped + counts.waiting, 5_000, "{counts:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_without_an_answer_ends_by_itself_and_is_made_again() {
+    let receiver = Receiver::new(|_, attempt| if attempt == 1 { Answer::Never } else { Answer::Take });
+    let notifier = receiver.notifier(PACE);
+    notifier.send(alert(1, Severity::Info));
+    sleep(seconds(30)).await;
+    assert_eq!((counts(&notifier).sent, receiver.attempts().len()), (1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
+    let receiver = Receiver::new(|_, _| Answer::Take);
+    let notifier = receiver.notifier(PACE);
+    for at in 0..300 {
+        notifier.send(alert(at, Severity::Info));
+        sleep(seconds(1)).await;
+    }
+    sleep(seconds(60)).await;
+    assert_eq!(receiver.alerts(), (0..300).collect::<Vec<_>>());
+    let sent: Vec<Duration> = receiver.attempts().iter().map(|(at, _)| *at).collect();
+    for window in sent.windows(PACE.digest_after + 1) {
+        let span = window[PACE.digest_after].saturating_sub(window[0]);
+        assert!(span >= PACE.digest_window, "six messages within {span:?}");
+    }
+    assert!(
+        receiver.messages()[..5].iter().all(|message| message.alerts.len() == 1),
+        "few are sent one by one"
+    );
+    assert!(sent.len() < 40, "{} messages", sent.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
+    let receiver = Receiver::new(|_, _| Answer::Take);
+    let notifier = receiver.notifier(PACE);
+    for at in 0..20 {
+        notifier.send(alert(at, Severity::Info));
+        sleep(Duration::from_millis(100)).await;
+    }
+    notifier.send(alert(99, Severity::Critical));
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(receiver.alerts().last(), Some(&99));
+    assert_eq!(receiver.messages().len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_is_refused_for_good_holds_up_no_other() {
+    let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
+    let receiver = Receiver::new(move |_, attempt| if attempt == 1 { refused() } else { Answer::Take });
+    let notifier = receiver.notifier(PACE);
+    notifier.send(alert(1, Severity::Info));
+    notifier.send(alert(2, Severity::Info));
+    sleep(seconds(1)).await;
+    let counts = counts(&notifier);
+    assert_eq!((counts.refused, counts.sent, counts.waiting), (1, 1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_sends_what_waits_at_once() {
+    let receiver = Receiver::new(|_, _| Answer::Take);
+    let notifier = receiver.notifier(PACE);
+    for at in 0..20 {
+        notifier.send(alert(at, Severity::Info));
+        sleep(Duration::from_millis(1)).await;
+    }
+    let begin = Instant::now();
+    assert_eq!(notifier.end(seconds(10)).await, []);
+    assert_eq!((receiver.alerts().len(), begin.elapsed()), (20, Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_says_what_it_left_behind_after_its_time() {
+    let receiver = Receiver::new(|_, _| down());
+    let notifier = receiver.notifier(PACE);
+    for at in 0..20 {
+        notifier.send(alert(at, Severity::Info));
+        sleep(seconds(1)).await;
+    }
+    let begin = Instant::now();
+    let unsent = notifier.end(seconds(10)).await;
+    assert_eq!(unsent, [Unsent { channel: "phone".to_owned(), alerts: 20 }]);
+    assert_eq!(begin.elapsed(), seconds(10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_tries_at_once_what_would_have_rested_for_minutes() {
+    let receiver = Receiver::new(|now, _| if now < seconds(3_000) { down() } else { Answer::Take });
+    let notifier = receiver.notifier(PACE);
+    notifier.send(alert(1, Severity::Info));
+    // Pauses are five minutes by now.
+    sleep(seconds(3_001)).await;
+    let rests = receiver.attempts().iter().filter(|(at, _)| *at > seconds(3_000)).count();
+    assert_eq!(notifier.end(seconds(5)).await, []);
+    assert_eq!((rests, receiver.alerts()), (0, vec![1]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_again_is_sent_once_and_its_number_told() {
+    let receiver = Receiver::new(|_, _| Answer::Take);
+    let notifier = receiver.notifier(Pace { quiet: seconds(300), ..PACE });
+    for at in 0..30 {
+        notifier.send(Alert { repeat_key: Some("token".to_owned()), ..alert(at, Severity::Warning) });
+        sleep(seconds(1)).await;
+        notifier.tick();
+    }
+    assert_eq!(receiver.alerts(), [0]);
+    sleep(seconds(300)).await;
+    notifier.tick();
+    sleep(seconds(1)).await;
+    let messages = receiver.messages();
+    let told: Vec<_> = messages.iter().map(|sent| (sent.alerts[0].at, sent.alerts[0].repeated)).collect();
+    assert_eq!(told, [(0, 0), (29, 28)]);
+}

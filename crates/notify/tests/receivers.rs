@@ -1,0 +1,403 @@
+//! What each receiver is sent, held against its public documentation; and receivers that mean harm.
+#![allow(clippy::unwrap_used, reason = "a test's wrong step is its failure")]
+
+mod smtp;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use candlewick_notify::{
+    Alert, Channel, ChannelError, Delivery, EmailPlace, Failure, Message, Place, Secret, Severity,
+};
+use ring::hmac;
+use serde_json::{Value, json};
+use smtp::MailServer;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+const KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
+/// 2026-01-06 01:00:00.250 UTC.
+const NOW: i64 = 1_767_661_200_250;
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+struct Seen {
+    path: String,
+    headers: HeaderMap,
+    body: String,
+}
+
+/// An HTTP server that answers each request alike.
+struct Server {
+    url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    async fn start(status: u16, headers: &[(&'static str, &str)], body: impl Into<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let answer = {
+            let value = |text: &&str| HeaderValue::from_str(text).unwrap();
+            let headers: HeaderMap =
+                headers.iter().map(|(name, text)| (name.parse().unwrap(), value(text))).collect();
+            (StatusCode::from_u16(status).unwrap(), headers, body.into())
+        };
+        let log = Arc::clone(&seen);
+        let router = Router::new().fallback(move |uri: Uri, headers: HeaderMap, body: Bytes| async move {
+            let body = String::from_utf8(body.to_vec()).unwrap();
+            log.lock().unwrap().push(Seen { path: uri.to_string(), headers, body });
+            answer.clone()
+        });
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, seen }
+    }
+
+    fn only(&self) -> Seen {
+        let seen = self.seen.lock().unwrap();
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        seen[0].clone()
+    }
+}
+
+fn secret(text: &str) -> Secret {
+    Secret::new(text).unwrap()
+}
+
+fn place(url: &str, opened_by: Option<&str>) -> Place {
+    Place { url: secret(url), secret: opened_by.map(secret) }
+}
+
+fn open(channel: &Channel) -> Box<dyn Delivery> {
+    channel.open(Arc::new(|| NOW)).unwrap()
+}
+
+fn message() -> Message {
+    let alert = Alert {
+        bot: Some("btc-rsi".to_owned()),
+        symbol: Some("BTCUSDT".to_owned()),
+        ..Alert::new(1_767_661_200_000, Severity::Critical, "halted", "No opens: @everyone says \"noon\" ✋")
+    };
+    Message { id: "msg_1".to_owned(), sender: "candlewick".to_owned(), alerts: vec![alert], dropped: 0 }
+}
+
+const TITLE: &str = "[critical] candlewick: halted";
+const BODY: &str = "No opens: @everyone says \"noon\" ✋\nbtc-rsi, BTCUSDT\n2026-01-06 01:00:00 UTC";
+
+fn json_of(seen: &Seen) -> Value {
+    assert_eq!(seen.headers["content-type"], "application/json");
+    serde_json::from_str(&seen.body).unwrap()
+}
+
+#[tokio::test]
+async fn a_webhook_is_signed_over_name_time_and_body() {
+    let server = Server::start(204, &[], "").await;
+    let channel = open(&Channel::Webhook(place(&format!("{}/hook?a=b", server.url), Some(KEY))));
+    channel.deliver(&message()).await.unwrap();
+    let seen = server.only();
+    assert_eq!(seen.path, "/hook?a=b");
+    let expected = json!({
+        "type": "alert",
+        "timestamp": "2026-01-06T01:00:00.250Z",
+        "data": {
+            "sender": "candlewick",
+            "dropped": 0,
+            "alerts": [{
+                "at": 1_767_661_200_000_i64,
+                "severity": "critical",
+                "event": "halted",
+                "bot": "btc-rsi",
+                "symbol": "BTCUSDT",
+                "text": "No opens: @everyone says \"noon\" ✋",
+                "repeated": 0,
+            }],
+        },
+    });
+    assert_eq!(json_of(&seen), expected);
+    assert_eq!(
+        (&seen.headers["webhook-id"], &seen.headers["webhook-timestamp"]),
+        (&"msg_1".parse().unwrap(), &"1767661200".parse().unwrap())
+    );
+    // By hand from the specification: HMAC-SHA256 over id.timestamp.body, in base64.
+    let key = base64::Engine::decode(
+        &base64::engine::general_purpose::STANDARD,
+        "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    );
+    let tag = hmac::sign(
+        &hmac::Key::new(hmac::HMAC_SHA256, &key.unwrap()),
+        format!("msg_1.1767661200.{}", seen.body).as_bytes(),
+    );
+    let tag = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, tag);
+    assert_eq!(seen.headers["webhook-signature"], format!("v1,{tag}"));
+}
+
+#[tokio::test]
+async fn a_webhook_without_a_key_has_no_signature_and_a_digest_has_all_its_alerts() {
+    let server = Server::start(200, &[], "ok").await;
+    let channel = open(&Channel::Webhook(place(&server.url, None)));
+    let mut digest = message();
+    digest.alerts = vec![digest.alerts[0].clone(); 70];
+    digest.dropped = 3;
+    channel.deliver(&digest).await.unwrap();
+    let seen = server.only();
+    assert!(!seen.headers.contains_key("webhook-signature"));
+    let body = json_of(&seen);
+    assert_eq!(body["type"], "digest");
+    assert_eq!((&body["data"]["dropped"], body["data"]["alerts"].as_array().unwrap().len()), (&json!(3), 70));
+}
+
+#[tokio::test]
+async fn a_topic_is_published_to_as_json() {
+    let server = Server::start(200, &[], "{}").await;
+    let channel = open(&Channel::Ntfy(place(&format!("{}/my-topic_7", server.url), Some("tk_abc"))));
+    channel.deliver(&message()).await.unwrap();
+    let seen = server.only();
+    assert_eq!(
+        (seen.path.as_str(), &seen.headers["authorization"]),
+        ("/", &"Bearer tk_abc".parse().unwrap())
+    );
+    assert_eq!(
+        json_of(&seen),
+        json!({ "topic": "my-topic_7", "title": TITLE, "message": BODY, "priority": 5 })
+    );
+}
+
+#[tokio::test]
+async fn a_server_below_a_path_keeps_it_and_a_long_message_is_no_attachment() {
+    let server = Server::start(200, &[], "{}").await;
+    let channel = open(&Channel::Ntfy(place(&format!("{}/push/topic", server.url), None)));
+    let mut long = message();
+    long.alerts[0].text = "ä".repeat(5_000);
+    channel.deliver(&long).await.unwrap();
+    let seen = server.only();
+    assert_eq!(seen.path, "/push/");
+    assert!(!seen.headers.contains_key("authorization"));
+    let text = json_of(&seen)["message"].as_str().unwrap().to_owned();
+    assert!(text.len() <= 4_096 && text.ends_with("..."), "{}", text.len());
+}
+
+#[tokio::test]
+async fn a_chat_is_written_to_by_its_number() {
+    let server = Server::start(200, &[], r#"{"ok":true,"result":{}}"#).await;
+    let channel = open(&Channel::Telegram(place(&server.url, Some(TOKEN)), -1_001_234));
+    channel.deliver(&message()).await.unwrap();
+    let seen = server.only();
+    assert_eq!(seen.path, format!("/bot{TOKEN}/sendMessage"));
+    let expected = json!({
+        "chat_id": -1_001_234,
+        "text": format!("{TITLE}\n{BODY}"),
+        "disable_notification": false,
+        "link_preview_options": { "is_disabled": true },
+    });
+    assert_eq!(json_of(&seen), expected);
+}
+
+#[tokio::test]
+async fn a_channel_is_posted_to_and_nobody_is_called_by_name() {
+    let server = Server::start(204, &[], "").await;
+    let channel = open(&Channel::Discord(place(&format!("{}/api/webhooks/1/abc-DEF", server.url), None)));
+    channel.deliver(&message()).await.unwrap();
+    let seen = server.only();
+    assert_eq!(seen.path, "/api/webhooks/1/abc-DEF");
+    let expected =
+        json!({ "content": format!("{TITLE}\n{BODY}"), "allowed_mentions": { "parse": [] }, "flags": 4 });
+    assert_eq!(json_of(&seen), expected);
+}
+
+/// Each kind that speaks HTTP, at this server.
+fn of_each_kind(url: &str) -> [(&'static str, Channel); 4] {
+    [
+        ("webhook", Channel::Webhook(place(&format!("{url}/hush-path"), Some(KEY)))),
+        ("ntfy", Channel::Ntfy(place(&format!("{url}/hush-topic"), Some("tk_hush")))),
+        ("telegram", Channel::Telegram(place(url, Some(TOKEN)), 7)),
+        ("discord", Channel::Discord(place(&format!("{url}/hush-path"), None))),
+    ]
+}
+
+fn is_silent_about_secrets(text: &str) {
+    for secret in ["hush", "127.0.0.1", "MfKQ", "AAHd", "http://"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn answers_say_whether_to_try_again_and_when() {
+    type Row = (u16, &'static [(&'static str, &'static str)], &'static str, Result<Option<f64>, ()>);
+    let rows: [Row; 9] = [
+        (429, &[("retry-after", "33")], "", Ok(Some(33.0))),
+        (
+            429,
+            &[],
+            r#"{"message":"You are being rate limited.","retry_after":0.5,"global":false}"#,
+            Ok(Some(0.5)),
+        ),
+        (429, &[], r#"{"ok":false,"error_code":429,"parameters":{"retry_after":7}}"#, Ok(Some(7.0))),
+        (503, &[("retry-after", "5")], "", Ok(Some(5.0))),
+        (500, &[], "down", Ok(None)),
+        (401, &[], r#"{"ok":false}"#, Ok(None)),
+        (404, &[], "", Ok(None)),
+        (302, &[("location", "http://127.0.0.1:1/elsewhere")], "", Ok(None)),
+        (400, &[], r#"{"ok":false,"description":"Bad Request: chat not found"}"#, Err(())),
+    ];
+    for (status, headers, body, expected) in rows {
+        let server = Server::start(status, headers, body).await;
+        for (kind, channel) in of_each_kind(&server.url) {
+            let failure = open(&channel).deliver(&message()).await.unwrap_err();
+            is_silent_about_secrets(&format!("{failure} {failure:?}"));
+            let told = match failure {
+                Failure::TryLater { after, .. } => Ok(after.map(|after| after.as_secs_f64())),
+                Failure::Refused { .. } => Err(()),
+            };
+            assert_eq!(told, expected, "{kind} {status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let other = Server::start(200, &[], "").await;
+    let server = Server::start(307, &[("location", &format!("{}/stolen", other.url))], "").await;
+    for (_, channel) in of_each_kind(&server.url) {
+        open(&channel).deliver(&message()).await.unwrap_err();
+    }
+    assert_eq!((server.seen.lock().unwrap().len(), other.seen.lock().unwrap().len()), (4, 0));
+}
+
+#[tokio::test]
+async fn a_long_answer_is_not_read_and_does_no_harm() {
+    let server = Server::start(500, &[], "x".repeat(20_000_000)).await;
+    for (_, channel) in of_each_kind(&server.url) {
+        let failure = open(&channel).deliver(&message()).await.unwrap_err();
+        assert_eq!(
+            failure,
+            Failure::TryLater {
+                reason: "the receiver answers 500 Internal Server Error".to_owned(),
+                after: None
+            }
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_gone_is_named_by_nothing_secret() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    for (kind, channel) in of_each_kind(&url) {
+        let failure = open(&channel).deliver(&message()).await.unwrap_err();
+        is_silent_about_secrets(&format!("{failure} {failure:?} {channel:?}"));
+        assert!(failure.to_string().contains("refused"), "{kind}: {failure}");
+    }
+}
+
+fn mail_place(user: Option<&str>) -> EmailPlace {
+    EmailPlace {
+        from: "Candlewick <bot@example.org>".to_owned(),
+        to: vec!["ann@example.org".to_owned(), "bob@example.net".to_owned()],
+        user: user.map(str::to_owned),
+    }
+}
+
+#[tokio::test]
+async fn mail_is_written_to_each_address_with_a_name_of_its_own() {
+    let server = MailServer::start(&[]).await;
+    let channel = open(&Channel::Email(place(&server.url, Some("hush hush")), mail_place(Some("bot"))));
+    channel.deliver(&message()).await.unwrap();
+    let said = server.said();
+    // RFC 4616: the password after two zero bytes, in base64.
+    let login = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, "\0bot\0hush hush");
+    assert!(said.contains(&format!("AUTH PLAIN {login}")), "{said:?}");
+    let envelope: Vec<&String> =
+        said.iter().filter(|line| line.starts_with("MAIL") || line.starts_with("RCPT")).collect();
+    assert_eq!(envelope.len(), 3, "{said:?}");
+    assert!(envelope[0].starts_with("MAIL FROM:<bot@example.org>"));
+    assert_eq!(envelope[1..], ["RCPT TO:<ann@example.org>", "RCPT TO:<bob@example.net>"]);
+    for line in [
+        "From: Candlewick <bot@example.org>",
+        "To: ann@example.org, bob@example.net",
+        "Subject: [critical] candlewick: halted",
+        "Message-ID: <msg_1@example.org>",
+        "Content-Type: text/plain; charset=utf-8",
+    ] {
+        assert!(said.iter().any(|heard| heard == line), "{line}: {said:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_mail_server_that_is_busy_is_tried_again_and_one_that_refuses_a_mail_is_not() {
+    for (step, answer, is_refused) in [
+        ("RCPT", "451 4.7.1 greylisted", false),
+        ("DATA", "452 4.3.1 no room", false),
+        ("AUTH", "535 5.7.8 wrong password", false),
+        ("RCPT", "550 5.1.1 nobody of that name", true),
+        ("MAIL", "552 5.3.4 too large", true),
+    ] {
+        let server = MailServer::start(&[(step, answer)]).await;
+        let channel = open(&Channel::Email(place(&server.url, Some("hush")), mail_place(Some("bot"))));
+        let failure = channel.deliver(&message()).await.unwrap_err();
+        assert_eq!(matches!(failure, Failure::Refused { .. }), is_refused, "{answer}: {failure}");
+        is_silent_about_secrets(&format!("{failure} {failure:?}"));
+    }
+}
+
+#[tokio::test]
+async fn a_subject_cannot_smuggle_a_header_in() {
+    let server = MailServer::start(&[]).await;
+    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
+    let mut evil = message();
+    evil.sender = "bot\r\nBcc: eve@example.com".to_owned();
+    evil.alerts[0].text = "\r\n.\r\nMAIL FROM:<eve@example.com>".to_owned();
+    channel.deliver(&evil).await.unwrap();
+    let said = server.said();
+    assert!(!said.iter().any(|line| line.starts_with("Bcc")), "{said:?}");
+    assert_eq!(said.iter().filter(|line| line.starts_with("RCPT")).count(), 2);
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_before_anything_is_sent() {
+    let mail = |url: &str, user: Option<&str>, password: Option<&str>| {
+        Channel::Email(place(url, password), mail_place(user))
+    };
+    let nobody = EmailPlace { to: Vec::new(), ..mail_place(None) };
+    let wrong = EmailPlace { from: "bot".to_owned(), ..mail_place(None) };
+    for (channel, part) in [
+        (Channel::Webhook(place("hook.example", None)), "address"),
+        (Channel::Webhook(place("https://hook.example", Some("hush"))), "base64"),
+        (Channel::Ntfy(place("https://push.example/", None)), "topic"),
+        (Channel::Ntfy(place("http://push.example/topic", Some("tk_hush"))), "https://"),
+        (Channel::Telegram(place("https://chat.example", None), 1), "token"),
+        (Channel::Telegram(place("https://chat.example", Some("hush/../x")), 1), "token"),
+        (Channel::Discord(place("http://chat.example/api/webhooks/1/hush", None)), "https://"),
+        (mail("https://mail.example", None, None), "smtps://"),
+        (mail("smtps://", None, None), "smtps://"),
+        (mail("smtps://bot:hush@mail.example", None, None), "user"),
+        (mail("smtps://mail.example", Some("bot"), None), "password"),
+        (mail("smtps://mail.example", None, Some("hush")), "user"),
+        (Channel::Email(place("smtps://mail.example", None), nobody), "to"),
+        (Channel::Email(place("smtps://mail.example", None), wrong), "from"),
+    ] {
+        let problem = channel.open(Arc::new(|| NOW)).err().map(|error: ChannelError| error.to_string());
+        let problem = problem.unwrap_or_else(|| panic!("{channel:?}"));
+        assert!(problem.contains(part) && !problem.contains("hush"), "{problem}");
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_says_nothing_is_given_up_by_its_client() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let silent = tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            held.push(stream);
+        }
+    });
+    tokio::time::pause();
+    let channel = open(&Channel::Webhook(place(&url, None)));
+    let failure = tokio::time::timeout(Duration::from_mins(1), channel.deliver(&message())).await.unwrap();
+    assert_eq!(failure, Err(Failure::TryLater { reason: "no answer in time".to_owned(), after: None }));
+    silent.abort();
+}
