@@ -2,14 +2,15 @@
 // program, and the folder of the pictures or nothing.
 import { execFileSync, spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { axeOf } from "./axe.mjs";
 
 const [, , executablePath, folder, program, pictures] = process.argv;
 const require = createRequire(`${folder}/`);
 const puppeteer = (await import(pathToFileURL(require.resolve("puppeteer-core")))).default;
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const axe = axeOf(require);
 const PATIENCE = 60000;
 const NAME = "<script>document.title='x'</script>";
 
@@ -73,7 +74,7 @@ const checks = async () => {
   page.on("request", (request) => { if (!request.url().startsWith(`http://${address}/`) && !request.url().startsWith("data:")) asked.push(request.url()); });
   await page.setViewport({ width: 1400, height: 900 });
   await page.goto(link);
-  const look = (text) => page.evaluate((source) => new Function("shown", "charts", `return ${source}`)(globalThis.candlewick.shown, globalThis.candlewick.charts), text);
+  const look = (text) => page.evaluate((source) => new Function("shown", "charts", "known", `return ${source}`)(globalThis.candlewick.shown, globalThis.candlewick.charts, globalThis.candlewick.known), text);
   const waitFor = (what, text) => until(what, () => look(text));
   const press = (selector) => page.$eval(selector, (one) => one.click());
   const texts = (selector) => page.$$eval(selector, (all) => all.map((one) => one.textContent));
@@ -96,7 +97,7 @@ const checks = async () => {
   await until("figures equal the journal", async () => {
     const before = await look("shown.state.run.seq");
     const [status, trades] = [told("status"), told("trades")];
-    const rows = await look("[...shown.trades.values()].map((one) => [one.intent_id, one.result, one.pnl]).sort((a, b) => a[0] - b[0])");
+    const rows = await look("known.list().map((one) => [one.intent_id, one.result, one.pnl]).sort((a, b) => a[0] - b[0])");
     const state = await look("shown.state.run");
     if (state.seq !== before) return null; // it has moved on meanwhile
     const theirs = (trades.trades ?? trades).map((one) => [one.intent_id, one.result, one.pnl]);
@@ -106,6 +107,63 @@ const checks = async () => {
   });
   const cells = await texts("#bot-list td:first-child");
   if (cells[0] !== NAME || await page.title() === "x" || !(await page.title()).includes("Candlewick")) fail(`a name was taken for a script: ${cells} ${await page.title()}`);
+
+  console.log("- however much was missed, lists have no hole, show what has ended, and stay bounded");
+  const holes = await page.evaluate(async () => {
+    const [{ KnownTrades }, { JournalLines }] = [await import("/known_trades.js"), await import("/journal_lines.js")];
+    const problems = [];
+    const trade = (intent, state) => ({ intent_id: intent, state, result: state === "open" ? null : "WON" });
+    const all = [];
+    const grow = (count, state = "settled") => { for (let i = 0; i < count; i += 1) all.push(trade(all.length + 1, state)); };
+    const list = new KnownTrades(async (path) => {
+      const asked = new URL(path, location.origin).searchParams;
+      const trades = all.slice(0, Number(asked.get("before") ?? 1e9) - 1).slice(-Number(asked.get("limit"))).reverse();
+      return { trades, before: trades.length > 0 && trades.at(-1).intent_id > 1 ? trades.at(-1).intent_id : null };
+    });
+    const check = (what, least) => {
+      const ids = list.list().map((one) => one.intent_id);
+      const isWhole = ids[0] === all.length && ids.every((id, place) => id === all.length - place);
+      const isAll = ids.length === all.length ? !list.hasEarlier() : list.before === ids.at(-1);
+      if (!isWhole || !isAll || ids.length < least || ids.length > 1000) problems.push(`${what}: ${ids.length} trades from ${ids[0]} to ${ids.at(-1)}, then ${list.before}`);
+    };
+    const refresh = () => list.refresh(all.filter(({ state }) => state === "open"));
+    grow(1, "open");
+    await refresh();
+    grow(59);
+    await refresh();
+    grow(300);
+    await refresh();
+    check("300 were missed", 360);
+    all[0] = trade(1, "settled");
+    await refresh();
+    if (list.list().at(-1).state !== "settled") problems.push("the first has ended and is shown as open");
+    grow(5000);
+    await Promise.all([refresh(), refresh(), refresh()]);
+    check("5,000 were missed", 60);
+    for (let i = 0; i < 20; i += 1) {
+      grow(70);
+      await refresh();
+      await list.earlier();
+    }
+    check("earlier ones were asked for", 1000);
+
+    const lines = new JournalLines(document.createElement("ol"), document.createElement("button"));
+    const line = (seq) => ({ seq, kind: "note", at: 0, text: "" });
+    const page = (from, count) => Array.from({ length: count }, (_, i) => line(from + i));
+    lines.take({ missed: 0, lines: page(100000, 100) });
+    for (let i = 1; i < 30; i += 1) lines.take({ missed: 7, lines: page(100000 + i * 107, 100) });
+    if (lines.shown.size !== 400 || lines.list.childElementCount !== 400) problems.push(`${lines.shown.size} lines are kept`);
+    while (!lines.button.hidden) {
+      const before = lines.before();
+      lines.takeEarlier({ lines: page(before - 100, 100).reverse(), before: before - 100 });
+    }
+    for (let i = 30; i < 60; i += 1) lines.take({ missed: 7, lines: page(100000 + i * 107, 100) });
+    const numbers = [...lines.list.children].map((one) => Number(one.dataset.seq));
+    if (lines.shown.size !== 2000 || numbers.length !== 2000) problems.push(`${lines.shown.size} lines are kept of those asked for`);
+    if (numbers.some((seq, place) => place > 0 && seq >= numbers[place - 1]) || lines.before() !== Math.ceil(numbers.at(-1))) problems.push(`lines are out of order, or go on before ${lines.before()}`);
+    return problems;
+  });
+  if (holes.length > 0) fail(holes.join("; "));
 
   console.log("- a trade is explained, and a moment");
   await press("#trade-list tbody tr:last-child td:first-child button");
@@ -144,11 +202,8 @@ const checks = async () => {
       });
       if (pictures) await page.screenshot({ path: `${pictures}/dashboard-${width}-${theme}.png`, fullPage: true });
       if (cut.length > 0) fail(`${what} is cut off: ${cut.slice(0, 3).join("\n")}`);
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => globalThis.axe.run());
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      const text = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n")}`);
-      if (serious.length > 0) fail(`${what}, axe: ${text.join("\n")}`);
+      const serious = await axe.serious(page);
+      if (serious) fail(`${what}, axe: ${serious}`);
     }
   }
   await page.setViewport({ width: 1400, height: 900 });

@@ -1,13 +1,13 @@
 // Opens reports in a browser without a screen and holds them to what they promise; `.ci/page` makes the reports and calls this.
 // Takes the browser, the folder that holds puppeteer-core and axe-core, and what to check of which files.
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { axeOf } from "./axe.mjs";
 
 const [, , executablePath, folder, check, ...files] = process.argv;
 const require = createRequire(`${folder}/`);
 const puppeteer = (await import(pathToFileURL(require.resolve("puppeteer-core")))).default;
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const axe = axeOf(require);
 const SIZES = [1400, 820, 390];
 const THEMES = ["light", "dark"];
 
@@ -50,9 +50,7 @@ const checks = {
     const { page, said, asked } = await open(file);
     await new Promise((resolve) => setTimeout(resolve, 200));
     if (said.length === 0 || asked.length !== 1) fail(`it finds nothing: ${said} ${asked}`);
-    await page.evaluate(axe);
-    const found = await page.evaluate(() => globalThis.axe.run());
-    if (!found.violations.some(({ id }) => id === "image-alt")) fail("axe finds nothing");
+    if (!(await axe.names(page)).includes("image-alt")) fail("axe finds nothing");
   },
 
   // Every chart drawn, nothing cut off, nothing serious to axe: at each width, light and dark.
@@ -77,11 +75,8 @@ const checks = {
           return [...all, ...hidden, ...scrolls].map((one) => one.outerHTML.slice(0, 120));
         });
         if (cut.length > 0) fail(`${what} is cut off: ${cut.slice(0, 3).join("\n")}`);
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate(() => globalThis.axe.run());
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-        const text = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n")}`);
-        if (serious.length > 0) fail(`${what}, axe: ${text.join("\n")}`);
+        const serious = await axe.serious(page);
+        if (serious) fail(`${what}, axe: ${serious}`);
         await page.close();
       }
     }

@@ -2,19 +2,20 @@
 // Puts the page together: what is told, where it is shown, and what a person asks for.
 import { clock } from "./clock.js";
 import { Connection, ask, signIn } from "./connection.js";
+import { JournalLines } from "./journal_lines.js";
+import { KnownTrades } from "./known_trades.js";
 import { Table } from "./lists.js";
 import { EdgeChart, EquityChart, LivePrices, LiveWindow } from "./live_charts.js";
 import { listenToOrders } from "./orders.js";
 import { PHASES, Views, priceOf, set, stateOf } from "./views.js";
 
 const root = document.documentElement;
-const MOST_LINES = 400;
-const MOST_TRADES = 1000;
 
 // ---- the theme
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-const shown = { state: null, trades: new Map(), lines: new Map(), before: null, earliest: null, bot: 0, whose: null, only: null, announced: null };
+const shown = { state: null, bot: 0, whose: null };
+const known = new KnownTrades(ask);
 const charts = { all: [], prices: null, equity: null, edge: null, window: null };
 const showTheme = () => {
   byId("theme").textContent = isDark() ? "Light" : "Dark";
@@ -95,7 +96,7 @@ const lookAt = (trade) => {
 };
 const showTrades = () => {
   const decimals = shown.state.run.money.decimals;
-  const trades = [...shown.trades.values()].filter(({ bot }) => shown.only === null || bot === shown.only).sort((a, b) => b.intent_id - a.intent_id).slice(0, MOST_TRADES);
+  const trades = known.list();
   tradeTable.show(trades.map((trade) => ({
     key: trade.intent_id,
     cells: [
@@ -107,60 +108,18 @@ const showTrades = () => {
       { text: "look", press: () => lookAt(trade), label: `Look at trade ${trade.intent_id} among the prices` },
     ],
   })));
-  byId("earlier-trades").hidden = shown.before === null || shown.trades.size >= MOST_TRADES;
+  byId("earlier-trades").hidden = !known.hasEarlier();
   charts.prices?.setTrades(trades.map(chartTrade).filter(({ bot }) => bot >= 0));
 };
-const fetchTrades = async (before) => {
-  const { only } = shown;
-  const whose = only === null ? "" : `&bot=${encodeURIComponent(only)}`;
-  const told = await ask(`/api/trades?limit=${before ? 200 : 60}${before ? `&before=${before}` : ""}${whose}`);
-  if (shown.only !== only) return;
-  for (const trade of told.trades) shown.trades.set(trade.intent_id, trade);
-  if (before || shown.before === null) shown.before = told.before;
-  showTrades();
-};
-byId("earlier-trades").addEventListener("click", () => fetchTrades(shown.before).catch((error) => say(error.message)));
+const fetchTrades = () => known.refresh(shown.state.run.open).then(showTrades);
+byId("earlier-trades").addEventListener("click", () => known.earlier().then(showTrades).catch((error) => say(error.message)));
 
 // ---- the journal's lines
-const lineOf = ({ seq, kind, at, text }) => {
-  const item = document.createElement("li");
-  item.className = `kind-${kind}`;
-  for (const part of [String(seq), format.utc(at), kind, text]) make(item, "span", part);
-  return item;
-};
-const showLines = (lines) => {
-  const list = byId("lines");
-  for (const line of lines) {
-    if (shown.lines.has(line.seq)) continue;
-    const item = lineOf(line);
-    item.dataset.seq = line.seq;
-    shown.lines.set(line.seq, item);
-    const next = [...list.children].find((other) => Number(other.dataset.seq) < line.seq);
-    list.insertBefore(item, next ?? null);
-  }
-  // The newest stay; those that somebody asked for stay as well.
-  while (shown.lines.size > MOST_LINES && shown.earliest === null) {
-    shown.lines.delete(Number(list.lastElementChild.dataset.seq));
-    list.lastElementChild.remove();
-  }
-};
-// What came; where lines before it are left out, the gap is shown.
-const showNews = ({ missed, lines }) => {
-  showLines(lines);
-  if (missed === 0) return;
-  const seq = lines[0].seq - 0.5;
-  const gap = make(document.createElement("ol"), "li", `${format.plural(missed, "line")} left out here: open the page anew, and ask for earlier lines.`, "kind-note");
-  gap.dataset.seq = seq;
-  shown.lines.set(seq, gap);
-  shown.lines.get(lines[0].seq)?.after(gap);
-};
+const journal = new JournalLines(byId("lines"), byId("earlier-lines"));
 byId("earlier-lines").addEventListener("click", async () => {
-  const first = shown.earliest ?? (shown.lines.size > 0 ? Math.ceil(Math.min(...shown.lines.keys())) : null);
+  const before = journal.before();
   try {
-    const told = await ask(`/api/lines?limit=100${first ? `&before=${first}` : ""}`);
-    shown.earliest = told.before ?? 1;
-    byId("earlier-lines").hidden = told.before === null;
-    showLines(told.lines);
+    journal.takeEarlier(await ask(`/api/lines?limit=100${before ? `&before=${before}` : ""}`));
   } catch (error) {
     say(error.message);
   }
@@ -202,9 +161,8 @@ const makeCharts = (run) => {
     charts.equity.refresh(place).catch(() => {});
   });
   chooseAmong("trade-controls", "Trades of", run, (place) => {
-    shown.only = place === null ? null : run.bots[place].name;
-    shown.before = null;
-    fetchTrades(null).catch((error) => say(error.message));
+    known.of(place === null ? null : run.bots[place].name);
+    fetchTrades().catch((error) => say(error.message));
   });
   shown.contents = contentsOf(run);
   charts.equity = new EquityChart(byId("equity-chart"), run.money.decimals);
@@ -284,7 +242,8 @@ const onState = (state) => {
     shown[name] = text;
     return isNew;
   };
-  if (key("keyTrades", [run.intents, run.settled, run.open])) fetchTrades(null).catch(quiet);
+  // What could not be asked for is asked for with the next state.
+  if (key("keyTrades", [run.intents, run.settled, run.open])) fetchTrades().catch(() => { shown.keyTrades = null; });
   if (key("keyEquity", [run.settled, state.generation])) {
     charts.equity.refresh(shown.whose).catch(quiet);
     chooseBot(shown.bot);
@@ -306,10 +265,10 @@ try {
 } catch (error) {
   say(error.message);
 }
-connection = new Connection({ state: onState, lines: showNews, clock: (told) => { clock.set(told); views.tick(); showBanner(); }, lost: say });
+connection = new Connection({ state: onState, lines: (news) => journal.take(news), clock: (told) => { clock.set(told); views.tick(); showBanner(); }, lost: say });
 setInterval(() => {
   views.tick();
   showBanner();
 }, 250);
 // For whoever drives this page.
-window.candlewick = { shown, charts, clock, connection };
+window.candlewick = { shown, known, charts, clock, connection };

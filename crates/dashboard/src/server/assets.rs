@@ -29,6 +29,8 @@ pub(crate) const ASSETS: &[Asset] = &[
     asset("/connection.js", JS, include_str!("../page/connection.js")),
     asset("/live_charts.js", JS, include_str!("../page/live_charts.js")),
     asset("/views.js", JS, include_str!("../page/views.js")),
+    asset("/known_trades.js", JS, include_str!("../page/known_trades.js")),
+    asset("/journal_lines.js", JS, include_str!("../page/journal_lines.js")),
     asset("/lists.js", JS, include_str!("../page/lists.js")),
     asset("/orders.js", JS, include_str!("../page/orders.js")),
     asset("/clock.js", JS, include_str!("../page/clock.js")),

@@ -1,0 +1,60 @@
+/* global format, make */
+// The journal's lines, newest first: those that come, and earlier ones that somebody asked for; both in bounded number.
+
+/** The newest that are kept, and what is kept where somebody reads further back. */
+const MOST = 400;
+const MOST_ASKED = 2000;
+
+class JournalLines {
+  /** @param {HTMLElement} list @param {HTMLElement} button that asks for earlier ones */
+  constructor(list, button) {
+    Object.assign(this, { list, button, shown: new Map(), earliest: null });
+  }
+
+  /** What came; where lines before it are left out, the gap is shown. @param {{ missed: number, lines: object[] }} news */
+  take({ missed, lines }) {
+    if (missed > 0) {
+      const text = `${format.plural(missed, "line")} left out here: open the page anew, and ask for earlier lines.`;
+      this.put(lines[0].seq - 0.5, make(document.createElement("ol"), "li", text, "kind-note"));
+    }
+    this.show(lines);
+  }
+
+  /** Before which line earlier ones are asked for; null before there is any. */
+  before() {
+    return this.earliest ?? (this.shown.size > 0 ? Math.ceil(Math.min(...this.shown.keys())) : null);
+  }
+
+  /** Earlier lines that somebody asked for. @param {{ lines: object[], before: number | null }} told */
+  takeEarlier({ lines, before }) {
+    this.earliest = before ?? 1;
+    this.show(lines);
+  }
+
+  show(lines) {
+    for (const { seq, kind, at, text } of lines) {
+      const item = document.createElement("li");
+      item.className = `kind-${kind}`;
+      for (const part of [String(seq), format.utc(at), kind, text]) make(item, "span", part);
+      this.put(seq, item);
+    }
+    const most = this.earliest === null ? MOST : MOST_ASKED;
+    while (this.shown.size > most) {
+      this.shown.delete(Number(this.list.lastElementChild.dataset.seq));
+      this.list.lastElementChild.remove();
+      if (this.earliest !== null) this.earliest = Math.ceil(Math.min(...this.shown.keys()));
+    }
+    this.button.hidden = this.earliest === 1 || this.shown.size >= MOST_ASKED;
+  }
+
+  put(seq, item) {
+    if (this.shown.has(seq)) return;
+    item.dataset.seq = seq;
+    this.shown.set(seq, item);
+    let next = this.list.firstElementChild;
+    while (next && Number(next.dataset.seq) > seq) next = next.nextElementSibling;
+    this.list.insertBefore(item, next);
+  }
+}
+
+export { JournalLines };
