@@ -76,6 +76,11 @@ impl BotFigures {
         }
     }
 
+    /// The verdict as it was formed last.
+    pub(crate) fn last_verdict(&self) -> Option<VerdictLine> {
+        self.verdict.as_ref().map(|(_, line)| line.clone())
+    }
+
     /// The verdict as it stands; it is formed anew when something has become known since.
     pub(crate) fn verdict(
         &mut self,

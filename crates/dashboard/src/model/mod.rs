@@ -59,6 +59,8 @@ pub(crate) struct Model {
     pub(crate) wallet_read: Option<Millis>,
     /// The last line that was taken.
     pub(crate) last: Option<StoredLine>,
+    /// The line that could not be taken, and why: nothing after it is, and nothing of it twice.
+    broken: Option<(u64, String)>,
 }
 
 /// A signal that no trade followed.
@@ -106,6 +108,7 @@ impl Model {
             is_suspended: false,
             wallet_read: None,
             last: None,
+            broken: None,
         })
     }
 
@@ -127,8 +130,24 @@ impl Model {
     /// Takes the next line.
     ///
     /// # Errors
-    /// It is no entry.
+    /// It is no entry, or an earlier line was none.
     pub(crate) fn take(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
+        if let Some((seq, problem)) = self.broken.clone() {
+            return Err(RecordsError::UnreadableEntry { seq, problem });
+        }
+        let seq = stored.seq;
+        let took = self.take_whole(stored);
+        if let Err(error) = &took {
+            let problem = match error {
+                RecordsError::UnreadableEntry { problem, .. } => problem.clone(),
+                other => other.to_string(),
+            };
+            self.broken = Some((seq, problem));
+        }
+        took
+    }
+
+    fn take_whole(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
         if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == Took::OtherRun {
             return Ok(Took::OtherRun);
         }
@@ -313,12 +332,15 @@ impl Model {
         rows.filter(|row| row.state != IntentState::NotOpened)
     }
 
-    /// The verdict on each bot of the last run.
-    pub(crate) fn verdict_lines(&mut self) -> Vec<VerdictLine> {
+    /// The verdict on each bot of the last run; while an old journal is read none is formed, which takes all trades each time.
+    pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
+        if is_reading {
+            return self.bots.iter().map(BotFigures::last_verdict).collect();
+        }
         let Self { fold, bots, book, .. } = self;
         let (names, verdicts) = (fold.session.bots(), fold.session.verdicts());
         let all = bots.iter_mut().zip(names).zip(verdicts).enumerate();
-        all.map(|(place, ((bot, name), verdict))| bot.verdict((name, place), verdict, book)).collect()
+        all.map(|(place, ((bot, name), verdict))| Some(bot.verdict((name, place), verdict, book))).collect()
     }
 
     /// How often each rule refused, by its name.

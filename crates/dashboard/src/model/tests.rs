@@ -138,3 +138,34 @@ fn limits_are_used_as_their_rules_count() {
     let next = header(2, written.seq + 1, written.at);
     assert_eq!(written.model.take(next).unwrap(), Took::OtherRun);
 }
+
+#[test]
+fn a_line_that_is_no_entry_ends_the_reading_and_is_not_taken_twice() {
+    let mut written = Written::new();
+    let (seq, alarm) = (written.seq + 1, json!({"alarm": "look"}));
+    let broken = || line((1, seq), LineKind::Event, Millis::ZERO, &json!({"event": "none such"}));
+    let problem = |model: &mut Model, line| model.take(line).unwrap_err().to_string();
+    let first = problem(&mut written.model, broken());
+    assert!(first.contains(&seq.to_string()), "{first}");
+    for next in [broken(), line((1, seq + 1), LineKind::Note, Millis::ZERO, &alarm)] {
+        assert_eq!(problem(&mut written.model, next), first);
+    }
+    assert_eq!((written.model.seq(), written.model.notes.alarms), (seq - 1, 0));
+}
+
+#[test]
+fn while_an_old_journal_is_read_no_verdict_is_formed() {
+    let mut written = Written::new();
+    let trades = |written: &mut Written, is_reading| {
+        let verdicts = written.model.verdict_lines(is_reading);
+        verdicts.into_iter().map(|verdict| verdict.map(|line| line.trades)).collect::<Vec<_>>()
+    };
+    written.open(1, 1_000);
+    written.lose(1, 1_000);
+    assert_eq!(trades(&mut written, true), [None]);
+    assert_eq!(trades(&mut written, false), [Some(1)]);
+    written.open(2, 1_000);
+    written.lose(2, 1_000);
+    assert_eq!(trades(&mut written, true), [Some(1)], "the last one that was formed");
+    assert_eq!(trades(&mut written, false), [Some(2)]);
+}

@@ -123,7 +123,7 @@ pub(crate) struct Bot {
     /// The win rate at which the payout last seen breaks even, in percent.
     break_even: Option<f64>,
     open: usize,
-    /// With the keys of `verdicts` of `candlewick status --json`.
+    /// With the keys of `verdicts` of `candlewick status --json`; null or an earlier one while an old journal is read.
     #[schema(value_type = Object)]
     verdict: Option<VerdictLine>,
     /// The verdict in a sentence.
@@ -193,13 +193,13 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
-        run: known.model.as_mut().map(|model| run_of(model, now)),
+        run: known.model.as_mut().map(|model| run_of(model, now, known.reading.is_some())),
     }
 }
 
-fn run_of(model: &mut Model, now: Option<Millis>) -> Run {
+fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
     let last_event = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
-    let bots = bots_of(model);
+    let bots = bots_of(model, is_reading);
     let model = &*model;
     let trading = model.run.trading;
     let seconds = model.session().second_trades().iter();
@@ -251,8 +251,8 @@ fn money_of(model: &Model) -> Money {
     }
 }
 
-fn bots_of(model: &mut Model) -> Vec<Bot> {
-    let verdicts = model.verdict_lines();
+fn bots_of(model: &mut Model, is_reading: bool) -> Vec<Bot> {
+    let verdicts = model.verdict_lines(is_reading);
     let scale = model.session().money_scale();
     let open = |place: usize| model.unfinished().filter(|row| row.approved.bot().index() == place).count();
     let settings = model.run.settings.bots.iter().zip(&model.bots).enumerate();
@@ -262,7 +262,7 @@ fn bots_of(model: &mut Model) -> Vec<Bot> {
     )| {
         let id = candlewick_engine::BotId::new(place);
         let payout = id.and_then(|bot| model.session().last_payout(bot));
-        let verdict = verdicts.get(place).cloned();
+        let verdict = verdicts.get(place).cloned().flatten();
         let judged = figures.won + figures.lost;
         Bot {
             name: settings.name.clone(),

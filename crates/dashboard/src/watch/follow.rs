@@ -47,6 +47,7 @@ pub(super) async fn follow(shared: &Shared) {
 /// Follows it until it is to be opened anew.
 async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
+    look_for_the_last(shared, &mut reader).await?;
     let (mut news, mut held) = (Instant::now(), None::<Instant>);
     loop {
         if held.is_none_or(|held| held.elapsed() >= HOLDER_PACE) {
@@ -56,10 +57,13 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
         let begin = shared.known().model.is_none();
         if begin {
             let model = Model::new(last_run(&mut reader).await?)?;
-            shared.known().model = Some(model);
+            let lines = reader.head().await?.seq;
+            let mut known = shared.known();
+            // It is not shown as if the journal were empty.
+            (known.model, known.reading) = (Some(model), Some((0, lines)));
         }
         let seq = shared.known().model.as_ref().map_or(0, Model::seq);
-        let page = reader.lines(seq.max(1), PAGE).await?;
+        let page = reader.lines(seq + 1, PAGE).await?;
         let is_full = page.len() >= PAGE as usize;
         let total = if is_full { reader.head().await?.seq } else { 0 };
         if take(shared, page, total)? {
@@ -77,21 +81,29 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
     }
 }
 
-/// Takes a page that begins with the last line that is known; whether anything is new.
+/// Begins anew where the last line that is known is not there: another journal has the name.
+async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
+    let known =
+        shared.known().model.as_ref().and_then(|model| model.last.as_ref()).map(|last| (last.seq, last.hash));
+    let Some((seq, hash)) = known else { return Ok(()) };
+    let there = reader.lines(seq, 1).await?;
+    if !there.first().is_some_and(|line| (line.seq, line.hash) == (seq, hash)) {
+        shared.known().model = None;
+        shared.changed();
+    }
+    Ok(())
+}
+
+/// Takes the lines that follow the last one that is known; whether anything is new.
 fn take(shared: &Shared, page: Vec<StoredLine>, total: u64) -> Result<bool, RecordsError> {
     let mut known = shared.known();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
-    let mut lines = page.into_iter();
-    if let Some(last) = &model.last {
-        let is_same = lines.next().is_some_and(|line| line.seq == last.seq && line.hash == last.hash);
-        if !is_same {
-            known.model = None;
-            return Ok(true);
-        }
+    let mut is_new = !page.is_empty();
+    if !follows(model.last.as_ref(), page.first()) {
+        known.model = None;
+        return Ok(true);
     }
-    let mut is_new = false;
-    for line in lines {
-        is_new = true;
+    for line in page {
         if model.take(line)? == Took::OtherRun {
             known.model = None;
             return Ok(true);
@@ -102,6 +114,12 @@ fn take(shared: &Shared, page: Vec<StoredLine>, total: u64) -> Result<bool, Reco
     known.reading = reading;
     is_new |= known.problem.take().is_some();
     Ok(is_new)
+}
+
+/// Whether a line is chained to the one before it, where there are both.
+fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
+    let (Some(last), Some(next)) = (last, next) else { return true };
+    next.hash == last.hash.of_next(next.seq, &next.line)
 }
 
 async fn look_who_holds(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
@@ -119,4 +137,29 @@ async fn look_who_holds(shared: &Shared, reader: &mut Reader) -> Result<(), Reco
         shared.changed();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_journal::{ChainHash, Line, LineKind};
+    use candlewick_sdk::Millis;
+
+    fn line(seq: u64, before: ChainHash, body: &str) -> StoredLine {
+        let (at, received) = (Millis::ZERO, Millis::ZERO);
+        let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received, body: body.to_owned() };
+        StoredLine { seq, hash: before.of_next(seq, &line), line }
+    }
+
+    #[test]
+    fn the_next_line_is_chained_to_the_last_one_or_of_another_journal() {
+        let first = line(1, ChainHash::GENESIS, "1");
+        let next = line(2, first.hash, "2");
+        assert!(
+            follows(None, Some(&first)) && follows(Some(&first), None) && follows(Some(&first), Some(&next))
+        );
+        let others = line(1, ChainHash::GENESIS, "of another");
+        assert!(!follows(Some(&others), Some(&next)), "a longer journal of the same name");
+        assert!(!follows(Some(&first), Some(&line(3, next.hash, "3"))), "one is missing");
+    }
 }
