@@ -128,3 +128,59 @@ async fn connection(stream: TcpStream, router: Router, place: Arc<Place>, limits
         tracing::debug!(%error, "a connection ended");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::Extension;
+    use axum::routing::get;
+    use std::net::SocketAddr;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    const PATIENCE: Duration = Duration::from_mins(1);
+    /// No deadline ends a connection here.
+    const LONG: Duration = Duration::from_hours(1);
+
+    /// A server with so many places, where `/in` signs a connection in.
+    async fn served(connections: usize) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let sign_in = |Extension(place): Extension<Arc<Place>>| async move { place.keep() };
+        let router = Router::new().route("/in", get(sign_in)).route("/", get(|| async {}));
+        tokio::spawn(serve(listener, router, Limits { connections, head: LONG, stall: LONG }));
+        address
+    }
+
+    /// Whether a request was answered; else the connection was closed.
+    async fn asks(stream: &mut TcpStream, path: &str) -> bool {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+        drop(stream.write_all(request.as_bytes()).await);
+        let mut bytes = [0; 1_024];
+        let read = stream.read(&mut bytes);
+        tokio::time::timeout(PATIENCE, read)
+            .await
+            .expect("an answer or an end")
+            .is_ok_and(|length| length > 0)
+    }
+
+    #[tokio::test]
+    async fn of_too_many_connections_the_oldest_stranger_leaves_and_no_one_who_is_signed_in() {
+        let address = served(3).await;
+        let connect = || async { TcpStream::connect(address).await.unwrap() };
+        let mut known = connect().await;
+        assert!(asks(&mut known, "/in").await);
+        let (mut oldest, mut other) = (connect().await, connect().await);
+        assert!(asks(&mut oldest, "/").await && asks(&mut other, "/").await);
+        let mut next = connect().await;
+        assert!(asks(&mut next, "/in").await, "one more has a place");
+        assert!(!asks(&mut oldest, "/").await, "it made room");
+        assert!(asks(&mut known, "/").await && asks(&mut other, "/in").await);
+        assert!(!asks(&mut connect().await, "/").await, "all places are somebody's");
+        drop(other);
+        let mut last = connect().await;
+        while !asks(&mut last, "/").await {
+            last = connect().await;
+        }
+        assert!(asks(&mut known, "/").await && asks(&mut next, "/").await);
+    }
+}

@@ -1,7 +1,7 @@
 //! The names under which it is asked for. A page elsewhere whose name was made to lead here asks for another.
 
 use crate::settings::DashboardSettings;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// What `Host` and `Origin` may say.
 pub(crate) struct Hosts {
@@ -9,6 +9,8 @@ pub(crate) struct Hosts {
     /// Any address may be asked for, at this port: it listens at all of them.
     any_address: Option<u16>,
     proxy: Option<String>,
+    /// Where a browser on this machine finds it.
+    here: SocketAddr,
     pub(crate) port: u16,
 }
 
@@ -26,14 +28,21 @@ impl Hosts {
         }
         let any_address =
             (address.ip().is_unspecified() && settings.allow_unencrypted_network).then_some(port);
-        Self { names, any_address, proxy: settings.tls_proxy.clone(), port }
+        // The address that stands for all of them is nobody's.
+        let here = match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        let here = SocketAddr::new(here, port);
+        Self { names, any_address, proxy: settings.tls_proxy.clone(), here, port }
     }
 
     /// The address that a browser is led to.
     pub(crate) fn base(&self) -> String {
         match &self.proxy {
             Some(name) => format!("https://{name}"),
-            None => format!("http://{}", self.names.first().map_or("127.0.0.1", String::as_str)),
+            None => format!("http://{}", self.here),
         }
     }
 
@@ -124,6 +133,20 @@ mod tests {
         assert!(own.knows("bot.example.org") && own.knows("127.0.0.1:7070"));
         assert!(own.knows_origin("https://bot.example.org") && !own.knows_origin("http://bot.example.org"));
         assert!(!own.knows_origin("http://127.0.0.1:7070") && own.base() == "https://bot.example.org");
+    }
+
+    #[test]
+    fn the_link_leads_to_an_address_that_a_browser_here_can_open() {
+        for (listen, base) in [
+            ("127.0.0.1:7070", "http://127.0.0.1:7070"),
+            ("192.168.0.7:7070", "http://192.168.0.7:7070"),
+            ("0.0.0.0:7070", "http://127.0.0.1:7070"),
+            ("[::]:7070", "http://[::1]:7070"),
+        ] {
+            let own = hosts(listen, None, true);
+            assert_eq!(own.base(), base);
+            assert!(own.knows(base.trim_start_matches("http://")), "{base}");
+        }
     }
 
     #[test]
