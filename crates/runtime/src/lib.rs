@@ -40,7 +40,7 @@ pub use coordinator::{
     profit_by_rule, taken_of,
 };
 pub use error::RuntimeError;
-pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher};
+pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher, may_settle};
 pub use observer::{Observer, Question};
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{JournalFold, Past, SnapshotCheck, check_snapshots};

@@ -9,6 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
+/// Whether a settlement is the end of an intent that stood so before it; another one of a trade that is over changes nothing.
+pub const fn may_settle(before: Option<IntentState>) -> bool {
+    matches!(
+        before,
+        Some(IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened)
+    )
+}
+
 /// Something worth showing. It holds all that is needed to show it.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "most notices are the large ones")]

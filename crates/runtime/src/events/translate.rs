@@ -2,7 +2,7 @@
 
 use super::document::{OrderFacts, RunEvent, TradeFacts};
 use crate::control::Phase;
-use crate::notice::{Funds, Notice};
+use crate::notice::{Funds, Notice, may_settle};
 use candlewick_engine::{
     Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentRow, IntentState, Opened,
     OrderTerms, Origin, SymbolId, VenueId,
@@ -144,12 +144,13 @@ impl Names {
                 self.of_opened(opened, (row, before), true, take);
                 doubt("adopted")
             }
+            EventKind::Settled(_) | EventKind::SettledByPerson { .. } if !may_settle(before) => None,
             EventKind::Settled(settled) => {
                 let Some(row) = row else { return };
                 let (outcome, pnl) = (settled.outcome, money(settled.profit));
                 let close_price = settled.close_price;
                 take(self.settled(row, (funds, false), (outcome, pnl, close_price)));
-                None
+                doubt("adopted")
             }
             EventKind::SettledByPerson { outcome, profit, .. } => {
                 let Some(row) = row else { return };
@@ -246,6 +247,74 @@ impl Names {
             decision_time: approved.decision_time(),
             close_type: approved.expiry().close_type.to_string(),
             reason: approved.reason().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::{Header, IntentId, JournalDecoder, Session, SessionSettings, Settled, TradeBook};
+    use candlewick_sdk::{Money, Outcome};
+    use serde_json::json;
+
+    /// The names of a run, and the row of its only intent.
+    fn run() -> (Names, IntentRow) {
+        let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00"});
+        let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot]});
+        let session: SessionSettings = serde_json::from_value(settings.clone()).unwrap();
+        let names = Names::new(&session.bots, session.money_scale);
+        let header = Header {
+            format: Header::FORMAT,
+            settings: json!({"session": settings}),
+            strategies: vec![("probe".to_owned(), "1.0.0".to_owned())],
+            data_hash: None,
+        };
+        let mut session = Session::silent(&session).unwrap();
+        let mut decoder = JournalDecoder::of_run(&header, &mut session).unwrap();
+        let open = json!({"action": "open", "intent": 1, "bot": 0, "symbol": 0, "direction": "BUY", "stake": 1_000,
+            "expiry": {"close_type": "01:00", "expiration_type": "UNSTATED"}, "decision_time": 60_000, "reason": {"text": "because"}});
+        let mut book = TradeBook::default();
+        book.recall(&decoder.read_action(&open.to_string()).unwrap());
+        (names, *book.row(IntentId::new(1)).unwrap())
+    }
+
+    #[test]
+    fn a_trade_is_told_as_settled_once_and_a_doubt_ends_with_it() {
+        let (names, row) = run();
+        let settled = Settled {
+            intent: IntentId::new(1),
+            outcome: Outcome::Lost,
+            profit: Money::from_minor(-1_000),
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            close_price: None,
+            payout: None,
+        };
+        let by_person = EventKind::SettledByPerson {
+            intent: settled.intent,
+            outcome: settled.outcome,
+            profit: settled.profit,
+        };
+        let told = |kind, before| {
+            let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
+            let (funds, actions, intent) = (Funds::default(), Vec::new(), Some(row));
+            let notice = Notice::Handled { event, actions, funds, intent, before };
+            let mut events = Vec::new();
+            names.events(notice, Millis::ZERO, |_, event| {
+                events.push(json!(event)["event"].as_str().unwrap().to_owned());
+            });
+            events
+        };
+        for kind in [EventKind::Settled(settled), by_person] {
+            for before in [IntentState::Open, IntentState::InFlight, IntentState::NotOpened] {
+                assert_eq!(told(kind, Some(before)), ["settled"], "{before:?}");
+            }
+            assert_eq!(told(kind, Some(IntentState::InDoubt)), ["settled", "resolved"]);
+            for before in [IntentState::Settled, IntentState::Rejected, IntentState::NotSent] {
+                assert_eq!(told(kind, Some(before)), [""; 0], "{before:?}");
+            }
         }
     }
 }

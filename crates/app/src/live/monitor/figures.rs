@@ -6,7 +6,7 @@ use super::moment::{Moment, Scraped};
 use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
 use candlewick_runtime::control::Phase;
 use candlewick_runtime::events::Names;
-use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question};
+use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question, may_settle};
 use candlewick_sdk::Outcome;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -166,9 +166,10 @@ impl Figures {
             EventKind::InDoubt { .. } => (Some(3), None),
             EventKind::Adopted(_) => (None, Some(0)),
             EventKind::NotOpened { .. } => (None, Some(1)),
+            EventKind::Settled(_) | EventKind::SettledByPerson { .. } if !may_settle(before) => (None, None),
             EventKind::Settled(settled) => {
                 bot.on_settled(settled.outcome, scale.to_f64(settled.profit));
-                (None, None)
+                (None, Some(0))
             }
             EventKind::SettledByPerson { outcome, profit, .. } => {
                 bot.on_settled(*outcome, scale.to_f64(*profit));
