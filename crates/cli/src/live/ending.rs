@@ -2,8 +2,9 @@
 
 mod unfinished;
 
+use super::stream::print_last;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json_line, write_trades};
+use crate::output::{print, write_trades};
 use candlewick_app::configuration::Loaded;
 use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{IntentState, TradeBook};
@@ -60,7 +61,7 @@ pub(crate) fn report(
     }
     let report = figures(&outcome, loaded, elapsed);
     if json {
-        print_json_line(&LiveReport {
+        print_last(&LiveReport {
             seq: outcome.last_event.max(1),
             at: outcome.span.end,
             event: "ended",

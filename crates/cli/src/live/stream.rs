@@ -2,12 +2,19 @@
 //! many.
 
 use super::screen::PATIENCE;
+use crate::failure::{Failure, FailureKind};
+use crate::output::print_json_text;
 use crate::terminal::json;
 use candlewick_runtime::events::{EventFeed, Followed, RunEvent};
+use serde::Serialize;
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use tokio::sync::oneshot;
+
+/// How long a run that has ended waits for a line that nobody reads, as before a pager that stands still.
+const LAST_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The thread that prints.
 pub(super) struct PrintedEvents {
@@ -18,6 +25,10 @@ pub(super) struct PrintedEvents {
 impl PrintedEvents {
     /// Begins to print. The last event is left to whoever knows all figures.
     pub(super) fn begin(feed: &EventFeed) -> Self {
+        Self::begin_to(feed, print)
+    }
+
+    fn begin_to(feed: &EventFeed, print: impl Fn(&str) -> io::Result<()> + Send + 'static) -> Self {
         let mut follower = feed.follow();
         let (ended, has_ended) = oneshot::channel();
         let is_late = Arc::new(AtomicBool::new(false));
@@ -45,16 +56,71 @@ impl PrintedEvents {
         Self { is_late, has_ended }
     }
 
-    /// Waits until all is printed; of a reader that is late, until it has taken the line that is being printed.
+    /// Waits until all is printed; of a reader that is late, until it has taken the line that is being printed, but not for ever.
     pub(super) async fn end(self) {
+        self.end_within(PATIENCE, LAST_PATIENCE).await;
+    }
+
+    async fn end_within(self, patience: Duration, last_patience: Duration) {
         let Self { is_late, mut has_ended } = self;
-        if tokio::time::timeout(PATIENCE, &mut has_ended).await.is_err() {
+        if tokio::time::timeout(patience, &mut has_ended).await.is_err() {
             is_late.store(true, Ordering::Relaxed);
-            let _ = has_ended.await;
+            drop(tokio::time::timeout(last_patience, has_ended).await);
         }
     }
 }
 
+/// Prints the last line of all. The run is over, and waits for nobody to read it for ever.
+pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
+    let text =
+        serde_json::to_string(document).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    within(LAST_PATIENCE, move || print_json_text(&text)).map_or_else(
+        || {
+            let patience = LAST_PATIENCE.as_secs();
+            tracing::warn!(
+                "nobody read stdout for {patience} s: the last line is left out, the journal has it all"
+            );
+            Ok(())
+        },
+        |printed| printed.map(drop),
+    )
+}
+
+/// What a thread of its own comes to within this time; it is left alone where it takes longer.
+fn within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, is_done) = mpsc::channel();
+    std::thread::spawn(move || done.send(act()));
+    is_done.recv_timeout(patience).ok()
+}
+
 fn print(line: &str) -> io::Result<()> {
     writeln!(anstream::stdout(), "{}", json(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Millis;
+
+    const MOMENT: Duration = Duration::from_millis(1);
+
+    #[tokio::test]
+    async fn a_run_that_is_over_waits_for_no_reader_for_ever() {
+        let feed = EventFeed::default();
+        // A pager that stands still until the test is over.
+        let (over, is_over) = mpsc::channel::<()>();
+        let (reads, is_read) = mpsc::channel();
+        let printed = PrintedEvents::begin_to(&feed, move |line| {
+            let _ = reads.send(line.to_owned());
+            let _ = is_over.recv();
+            Ok(())
+        });
+        feed.publish(Millis::ZERO, &RunEvent::Resumed);
+        assert!(is_read.recv().unwrap().contains("resumed"));
+        printed.end_within(MOMENT, MOMENT).await;
+        let (hold, held) = mpsc::channel::<()>();
+        assert_eq!(within(MOMENT, move || held.recv()), None);
+        assert_eq!(within(LAST_PATIENCE, || 7), Some(7));
+        drop((over, hold));
+    }
 }
