@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 /// How often something is looked for.
@@ -17,6 +17,8 @@ struct Scraped {
     folder: Folder,
     bot: Child,
     address: String,
+    /// What it said on stderr so far.
+    said: Arc<Mutex<String>>,
 }
 
 impl Scraped {
@@ -31,19 +33,26 @@ impl Scraped {
         let (found, address) = mpsc::channel();
         let stderr = BufReader::new(bot.stderr.take().unwrap());
         // Read to its end, so that nobody waits for it to be read.
+        let said = Arc::new(Mutex::new(String::new()));
+        let all = Arc::clone(&said);
         std::thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {
+                all.lock().unwrap().push_str(&line);
                 if let Some((_, address)) = line.split_once("metrics at http://") {
                     let _ = found.send(address.trim_end_matches("/metrics").to_owned());
                 }
             }
         });
-        Self { folder, bot, address: address.recv().expect("it says where") }
+        Self { folder, bot, address: address.recv().expect("it says where"), said }
     }
 
     fn get(&self, path: &str) -> (u16, String) {
+        self.get_as(&self.address, path)
+    }
+
+    fn get_as(&self, host: &str, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n\r\n");
         let mut answer = String::new();
         let read = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
         if read.is_err() {
@@ -176,6 +185,8 @@ fn idle_and_slow_scrapers_hold_nothing_up_and_take_no_memory() {
     let trades = scraped.trades().len();
     scraped.wait("it traded on", |scraped| scraped.trades().len() > trades);
     assert!(memory(&scraped.bot) < before + 20_000, "{before} kB before, {} kB after", memory(&scraped.bot));
+    let (code, text) = scraped.get_as("evil.example", "/metrics");
+    assert_eq!((code, text.contains("candlewick_")), (403, false), "{text}");
     // Those that say nothing are let go, and the next scraper is answered.
     scraped.wait("a scraper was answered", |scraped| scraped.get("/healthz").0 == 200);
     assert_eq!(scraped.samples()["candlewick_journal_writable"], 1.0);
@@ -211,13 +222,19 @@ fn a_sign_of_life_is_given_again_and_again_and_nobody_waits_for_one_that_is_not_
     let url = format!("http://{}/ping/secret", listener.local_addr().unwrap());
     let folder = Folder::new().with_variable("CANDLEWICK_HEARTBEAT__URL", &url);
     let mut scraped = Scraped::start_in(folder.with_variable("CANDLEWICK_HEARTBEAT__EVERY_S", "1"));
-    for _ in 0..2 {
+    let elsewhere = "302 Found\r\nlocation: /elsewhere/secret";
+    for status in ["204 No Content", elsewhere, elsewhere, "500 secret", "204 No Content"] {
         let (mut stream, _) = listener.accept().unwrap();
         let mut head = [0; 64];
         let length = stream.read(&mut head).unwrap();
+        // No redirect leads it elsewhere.
         assert!(String::from_utf8_lossy(&head[..length]).starts_with("GET /ping/secret HTTP/1.1"));
-        stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").unwrap();
+        let answer = format!("HTTP/1.1 {status}\r\nconnection: close\r\n\r\n");
+        stream.write_all(answer.as_bytes()).unwrap();
     }
+    let said = scraped.said.lock().unwrap().clone();
+    let problems = (said.matches("302 Found").count(), said.matches("500 Internal").count());
+    assert_eq!((problems, said.contains("secret")), ((2, 1), false), "{said}");
     // From here on nobody answers.
     let before = scraped.trades().len();
     scraped.wait("it traded on", |scraped| scraped.trades().len() > before);

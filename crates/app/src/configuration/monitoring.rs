@@ -1,8 +1,10 @@
 //! How a run is seen from outside: figures for a scraper, and a sign of life.
 
+use super::password::cover_path;
 use super::{Loaded, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::net::SocketAddr;
 
 /// The `[metrics]` section: figures of a live run for Prometheus at `/metrics`, `/healthz` and `/readyz`. In a program built with
@@ -16,13 +18,17 @@ pub struct MetricsSettings {
     pub listen: Option<SocketAddr>,
     /// Whether that may be an address that other machines reach: whoever reaches it reads balance, profit and the bots' names.
     pub allow_remote: bool,
+    /// Names under which it is asked for, such as that of a container, beside addresses and `localhost`; other names are refused,
+    /// since a page in a browser can make one lead here.
+    pub allowed_hosts: Vec<String>,
 }
 
 /// The `[heartbeat]` section: a sign of life to an address of your own, which misses it when the process is dead.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatSettings {
-    /// What is asked for (GET) while the run is healthy; left out: nothing.
+    /// What is asked for (GET) while the run is healthy; left out: nothing. Its path is taken for a secret, and redirects are not
+    /// followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// How often, in seconds of real time.
@@ -33,6 +39,13 @@ pub struct HeartbeatSettings {
 impl Default for HeartbeatSettings {
     fn default() -> Self {
         Self { url: None, every_s: 60 }
+    }
+}
+
+impl fmt::Debug for HeartbeatSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.url.as_deref().map(cover_path);
+        f.debug_struct("HeartbeatSettings").field("url", &url).field("every_s", &self.every_s).finish()
     }
 }
 
@@ -90,5 +103,13 @@ mod tests {
         }
         check("[heartbeat]\nurl = \"ftp://example.org\"", &["heartbeat.url"]);
         check("[heartbeat]\nurl = \"https://example.org/ping\"", &[]);
+    }
+
+    #[test]
+    fn the_path_of_a_sign_of_life_is_shown_nowhere() {
+        let url = "https://ann:hush@ping.example/b1f5-secret?key=secret".to_owned();
+        let shown = format!("{:?}", HeartbeatSettings { url: Some(url), every_s: 60 });
+        assert!(shown.contains("https://ping.example/********") && shown.contains("60"), "{shown}");
+        assert!(!shown.contains("secret") && !shown.contains("hush"), "{shown}");
     }
 }

@@ -39,6 +39,17 @@ pub(super) fn cover(text: &str) -> Option<String> {
     Some(format!("{scheme}{marks}{named}{place}{options}"))
 }
 
+/// The key of an address whose path is a secret.
+pub(super) const SECRET_PATH: &str = "heartbeat.url";
+
+/// An address of which scheme and host alone are no secret.
+pub(super) fn cover_path(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return MASK.to_owned() };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}/{MASK}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

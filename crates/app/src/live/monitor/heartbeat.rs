@@ -3,6 +3,7 @@
 use super::health::Health;
 use crate::configuration::HeartbeatSettings;
 use crate::error::AppError;
+use reqwest::redirect::Policy;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ pub(super) fn beat(
     let Some(url) = settings.url.clone() else { return Ok(None) };
     let every = Duration::from_secs(u64::from(settings.every_s.max(1)));
     candlewick_api::prepare_tls();
-    let client = reqwest::Client::builder().timeout(DEADLINE.min(every)).build();
+    let client = reqwest::Client::builder().timeout(DEADLINE.min(every)).redirect(Policy::none()).build();
     let client =
         client.map_err(|error| AppError::system("the client of the heartbeat cannot be made", error))?;
     Ok(Some(async move {
@@ -32,13 +33,14 @@ pub(super) fn beat(
             if !health.troubles().is_empty() {
                 continue;
             }
-            match client.get(&url).send().await.and_then(reqwest::Response::error_for_status) {
-                Ok(_) => failures = 0,
-                Err(error) => {
-                    failures += 1;
-                    let error = error.without_url();
-                    tracing::warn!(failures, %error, "the heartbeat was not taken");
-                }
+            let problem = match client.get(&url).send().await {
+                Ok(answer) if answer.status().is_success() => None,
+                Ok(answer) => Some(format!("the answer is {}", answer.status())),
+                Err(error) => Some(error.without_url().to_string()),
+            };
+            failures = if problem.is_some() { failures + 1 } else { 0 };
+            if let Some(problem) = problem {
+                tracing::warn!(failures, %problem, "the heartbeat was not taken");
             }
         }
     }))

@@ -21,6 +21,8 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Answers scrapes.
 pub(super) struct Monitor {
     pub(super) health: Arc<Health>,
+    /// Names under which it may be asked, beside addresses.
+    pub(super) allowed_hosts: Vec<String>,
     figures: Arc<Figures>,
     sources: Sources,
     /// How the run stands, and when it said so.
@@ -31,7 +33,8 @@ impl Monitor {
     pub(super) fn new(loaded: &Loaded, sources: Sources, health: Arc<Health>) -> Self {
         let names = Names::new(&loaded.config.bots, loaded.config.account.money_scale);
         let figures = Arc::new(Figures::new(names, sources.requests_per_second));
-        Self { health, figures, sources, state: Mutex::default() }
+        let allowed_hosts = loaded.config.metrics.allowed_hosts.clone();
+        Self { health, allowed_hosts, figures, sources, state: Mutex::default() }
     }
 
     pub(super) fn figures(&self) -> Arc<dyn Observer> {

@@ -4,13 +4,14 @@ use super::scraped::Monitor;
 use crate::error::AppError;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -86,6 +87,10 @@ async fn converse(stream: TcpStream, monitor: Arc<Monitor>) {
 }
 
 async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Response<Full<Bytes>> {
+    if !is_ours(request.headers(), &monitor.allowed_hosts) {
+        let text = "this is asked for under another name: use an address, or add the name to metrics.allowed_hosts\n";
+        return respond(StatusCode::FORBIDDEN, TEXT, text.to_owned());
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return respond(StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned());
     }
@@ -95,6 +100,17 @@ async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Response<Full
         "/readyz" => health(&monitor.health.obstacles()),
         _ => respond(StatusCode::NOT_FOUND, TEXT, "/metrics, /healthz or /readyz\n".to_owned()),
     }
+}
+
+/// Whether it is asked for under a name of this machine's. Names of others can be made to lead here, by a page in a browser.
+fn is_ours(headers: &HeaderMap, allowed: &[String]) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return headers.get(HOST).is_none() };
+    let Ok(host) = Authority::try_from(host.as_bytes()) else { return false };
+    let name = host.host().trim_start_matches('[').trim_end_matches(']');
+    name.parse::<IpAddr>().is_ok()
+        || name.eq_ignore_ascii_case("localhost")
+        || allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
 fn health(troubles: &[String]) -> Response<Full<Bytes>> {
@@ -109,4 +125,38 @@ fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Ful
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_answered() {
+        let is_ours = |hosts: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(HOST, HeaderValue::from_str(host).unwrap());
+            }
+            super::is_ours(&headers, &["bot.internal".to_owned()])
+        };
+        for host in
+            ["127.0.0.1:9184", "127.0.0.1", "[::1]:9184", "10.0.0.7:80", "LOCALHOST:1", "Bot.internal:9184"]
+        {
+            assert!(is_ours(&[host]), "{host}");
+        }
+        // What a browser always says, a probe of one's own need not.
+        assert!(is_ours(&[]));
+        for host in [
+            "evil.example",
+            "evil.example:9184",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "",
+            "a b",
+        ] {
+            assert!(!is_ours(&[host]), "{host}");
+        }
+        assert!(!is_ours(&["127.0.0.1", "evil.example"]));
+    }
 }
