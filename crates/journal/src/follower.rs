@@ -1,6 +1,6 @@
 //! Whoever follows a run's lines once they are durable, and has snapshots kept of what they come to.
 
-use crate::{Head, Line};
+use crate::{Head, StoredLine};
 
 /// How the body of a whole snapshot begins.
 const WHOLE: &str = "{\"snapshot\":";
@@ -10,7 +10,10 @@ const PART: &str = "{\"snapshot_part\":";
 /// Follows the lines of a run as they become durable. What it asks to be kept stands in the journal as notes.
 pub trait Follower: Send {
     /// A line is durable; called for each, in their order.
-    fn take(&mut self, line: &Line);
+    fn take(&mut self, stored: &StoredLine);
+
+    /// Whether a snapshot, or the rest of one, is due.
+    fn is_due(&self) -> bool;
 
     /// The next piece of a snapshot that is due, to be written behind all lines that it has taken; none when nothing is due.
     /// `is_end`: the run ends.
@@ -18,6 +21,9 @@ pub trait Follower: Send {
 
     /// That piece is the line of this number and hash.
     fn recorded(&mut self, head: Head);
+
+    /// That piece was not kept, as far as is known: the next one begins a snapshot that goes on from what was.
+    fn not_recorded(&mut self, why: &str);
 }
 
 /// Whether a note is a snapshot or a part of one.

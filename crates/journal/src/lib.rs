@@ -7,6 +7,7 @@
 //! A [`Store`] keeps the lines in SQLite or PostgreSQL, chained by their hashes, for the one process that holds its
 //! lease; a [`Reader`] reads them meanwhile.
 
+mod apart;
 mod append;
 mod backup;
 mod chain;
@@ -28,10 +29,12 @@ mod private_file;
 mod process;
 mod reader;
 mod run_journal;
+mod run_lines;
 mod seal;
 mod snapshot_lines;
 mod store;
 mod tee;
+mod verify;
 mod walk;
 
 pub use backup::back_up;
@@ -45,10 +48,11 @@ pub use holder::{Holder, Lease, LeaseTerms};
 pub use line::{Line, LineKind};
 pub use null_journal::NullJournal;
 pub use orders::{OrderToken, StoredOrder, close_orders, give_order};
-pub use reader::{Reader, Verified};
+pub use reader::Reader;
 pub use run_journal::RunJournal;
 pub use store::{MAX_PENDING, Store};
 pub use tee::Tee;
+pub use verify::Verified;
 pub use walk::Walk;
 
 use async_trait::async_trait;
@@ -86,6 +90,15 @@ pub trait Journal: Recorder + Send {
     fn answer_order(&mut self, order: OrderToken, answer: String) {
         let _ = (order, answer);
     }
+
+    /// Whether [`Journal::keep_snapshot`] has something to do.
+    fn is_snapshot_due(&self) -> bool {
+        false
+    }
+
+    /// Keeps the next piece of a snapshot that is due. Nobody depends on it: called only while nothing else waits for the journal,
+    /// it may be dropped on the way, and what goes wrong is said and counted by the journal itself.
+    async fn keep_snapshot(&mut self) {}
 
     /// Keeps what is neither an event nor an action: an alarm, a finding.
     fn note(&mut self, at: Millis, body: String) {

@@ -10,8 +10,8 @@ use std::time::Duration;
 /// How often the lease is renewed, in real time: several times within its duration.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// How many pieces of a snapshot are written at a time: what waits for the journal waits for these.
-const PIECES: usize = 4;
+/// How long a run that ends takes for its last snapshot.
+const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
 /// The journal of one run in a store.
 pub struct RunJournal {
@@ -24,6 +24,10 @@ pub struct RunJournal {
     /// When the last event was a fact, and when it arrived: actions follow from it.
     moment: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
+    /// A piece of a snapshot is being written; where nobody waits for that any more, it was given up.
+    is_keeping: bool,
+    /// How many snapshots could not be kept.
+    failures: u64,
 }
 
 impl RunJournal {
@@ -45,6 +49,8 @@ impl RunJournal {
             last_beat,
             moment: (now, now),
             follower: None,
+            is_keeping: false,
+            failures: 0,
         }
     }
 
@@ -58,20 +64,52 @@ impl RunJournal {
         self
     }
 
-    /// Writes what is due of a snapshot, behind all lines so far, which are durable.
-    async fn follow(&mut self, is_end: bool) -> Result<(), JournalError> {
-        let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return Ok(()) };
-        store.take_durable().iter().for_each(|line| follower.take(line));
-        let (at, received) = self.moment;
-        for _ in 0..PIECES {
-            let Some(body) = follower.next_piece(is_end) else { break };
-            store.record(Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body });
-            follower.recorded(store.recorded());
+    /// Hands out what has become durable.
+    fn follow(&mut self) {
+        if let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) {
+            store.take_durable().iter().for_each(|stored| follower.take(stored));
         }
+    }
+
+    /// Keeps the next piece of a snapshot, unless something else waits; whether there was one, and it was kept.
+    async fn keep_piece(&mut self, is_end: bool) -> bool {
+        self.give_up();
+        let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return false };
         if store.pending() > 0 {
-            store.commit().await?;
+            return false;
         }
-        Ok(())
+        let Some(body) = follower.next_piece(is_end) else { return false };
+        let (at, received) = self.moment;
+        let line = Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body };
+        self.is_keeping = true;
+        let kept = store.commit_apart(line).await;
+        self.is_keeping = false;
+        match kept {
+            Ok(head) => follower.recorded(head),
+            Err(error) => {
+                self.note_failure(&error.to_string());
+                return false;
+            }
+        }
+        self.follow();
+        true
+    }
+
+    /// Nobody waits any more for a piece that was on its way when somebody else wanted the journal.
+    fn give_up(&mut self) {
+        if std::mem::take(&mut self.is_keeping) {
+            self.note_failure("the disk was slow, and something else was to be written");
+        }
+    }
+
+    /// A snapshot that is missing costs time at the next start, and no trade now.
+    fn note_failure(&mut self, why: &str) {
+        if let Some(follower) = &mut self.follower {
+            follower.not_recorded(why);
+        }
+        self.failures += 1;
+        let note = serde_json::json!({ "snapshots_not_kept": self.failures, "why": why });
+        self.add(LineKind::Note, None, note.to_string());
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
@@ -108,11 +146,12 @@ impl Recorder for RunJournal {
 #[async_trait]
 impl Journal for RunJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
+        self.give_up();
         let Some(store) = &mut self.store else { return Ok(()) };
         if store.pending() > 0 {
             store.commit().await?;
         }
-        self.follow(false).await?;
+        self.follow();
         let Some(store) = &mut self.store else { return Ok(()) };
         let now = (self.elapsed)();
         if now.saturating_sub(self.last_beat) >= BEAT {
@@ -125,7 +164,10 @@ impl Journal for RunJournal {
 
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await?;
-        self.follow(true).await?;
+        let last = async { while self.keep_piece(true).await {} };
+        drop(tokio::time::timeout(LAST_SNAPSHOT, last).await);
+        // What is to be said of that, if anything, too.
+        self.make_durable().await?;
         match self.store.take() {
             Some(store) => store.close().await,
             None => Ok(()),
@@ -134,6 +176,15 @@ impl Journal for RunJournal {
 
     fn pending(&self) -> usize {
         self.store.as_ref().map_or(0, Store::pending)
+    }
+
+    fn is_snapshot_due(&self) -> bool {
+        let is_idle = self.store.as_ref().is_some_and(|store| store.pending() == 0);
+        is_idle && self.follower.as_ref().is_some_and(|follower| follower.is_due())
+    }
+
+    async fn keep_snapshot(&mut self) {
+        self.keep_piece(false).await;
     }
 
     fn record_exchange(&mut self, exchange: LoggedExchange) {

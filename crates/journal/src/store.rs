@@ -1,7 +1,8 @@
 //! The durable journal of a process that may write it.
 
+use crate::apart::Apart;
 use crate::append::Then;
-use crate::chain::{Head, Pending};
+use crate::chain::{Head, Pending, StoredLine};
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
@@ -35,26 +36,28 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 /// that the lease is still ours, so two processes never both write. Dropping the future of a call is allowed at any
 /// moment: it counts as an error whose outcome is unknown.
 pub struct Store {
-    url: JournalUrl,
+    pub(crate) url: JournalUrl,
     token: Token,
     /// Taken out during a call and put back when it succeeds; a connection with an open question is never used again.
     connection: Option<Connection>,
     /// Whether `head` and `exchanges_written` are what the database holds.
     is_certain: bool,
     /// The last line that is known to be durable.
-    head: Head,
+    pub(crate) head: Head,
     /// How many exchanges are known to be durable.
     exchanges_written: u64,
-    lines: Vec<Pending>,
+    pub(crate) lines: Vec<Pending>,
+    /// How many of these, at the beginning, nobody waits for: an attempt to write them apart has failed, or not ended.
+    pub(crate) apart: usize,
     /// Lines that became durable and wait to be followed, where anybody follows them.
-    durable: Option<Vec<Line>>,
+    durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
     /// Of how many of these exchanges the seal is among the lines.
     sealed: usize,
     /// Answers that later ones are compared with.
     bases: Bases,
     /// Run and moments of the last line that was recorded.
-    moment: Option<(u64, Millis, Millis)>,
+    pub(crate) moment: Option<(u64, Millis, Millis)>,
     /// When the last verified line was kept, once the lines before ours are verified.
     point_kept: Option<Duration>,
     /// What came of people's orders.
@@ -123,6 +126,7 @@ impl Store {
             head,
             exchanges_written,
             lines,
+            apart: 0,
             durable: None,
             exchanges,
             sealed: 0,
@@ -141,7 +145,7 @@ impl Store {
     }
 
     /// The lines that have become durable since the last call.
-    pub(crate) fn take_durable(&mut self) -> Vec<Line> {
+    pub(crate) fn take_durable(&mut self) -> Vec<StoredLine> {
         self.durable.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -179,7 +183,7 @@ impl Store {
 
     /// How many lines, exchanges and answers wait for a commit.
     pub fn pending(&self) -> usize {
-        self.lines.len() + self.exchanges.len() + self.answers.len()
+        self.lines.len() - self.apart + self.exchanges.len() + self.answers.len()
     }
 
     /// Whether [`MAX_PENDING`] lines, exchanges and answers to orders wait: nothing more may be recorded before a commit succeeds.
@@ -202,7 +206,7 @@ impl Store {
             return Ok(());
         }
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, self.write()).await
+        within(ANSWER_DEADLINE, &url, self.write(Apart::LeftOut)).await
     }
 
     /// Shows that this process lives; to be called several times within the lease's duration.
@@ -243,7 +247,7 @@ impl Store {
         .await
     }
 
-    async fn write(&mut self) -> Result<(), JournalError> {
+    pub(crate) async fn write(&mut self, apart: Apart) -> Result<(), JournalError> {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
@@ -260,6 +264,9 @@ impl Store {
             let found = lease::lock(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange(any, &self.url).await?;
             self.forget_written(found, exchanges)?;
+        }
+        if apart == Apart::LeftOut {
+            self.leave_out_apart();
         }
         self.seal_exchanges();
         let any = connection.any();
@@ -311,6 +318,7 @@ impl Store {
             })?
         };
         self.hand_over(written);
+        self.apart = self.apart.saturating_sub(written);
         self.head = found;
         let exchanges_landed =
             usize::try_from(exchanges.saturating_sub(self.exchanges_written)).unwrap_or(usize::MAX);
@@ -322,7 +330,10 @@ impl Store {
 
     /// The first so many lines of the buffer are durable.
     fn hand_over(&mut self, count: usize) {
-        let written = self.lines.drain(..count).map(|pending| pending.line);
+        let written = self
+            .lines
+            .drain(..count)
+            .map(|Pending { line, head: Head { seq, hash } }| StoredLine { seq, line, hash });
         match &mut self.durable {
             Some(durable) => durable.extend(written),
             None => drop(written),

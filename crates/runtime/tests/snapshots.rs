@@ -9,7 +9,7 @@ use candlewick_engine::{
 use candlewick_journal::{
     Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal, Store,
 };
-use candlewick_runtime::{JournalFold, RuntimeError, check_snapshots};
+use candlewick_runtime::{JournalFold, RuntimeError, SnapshotCheck, check_journal};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -57,6 +57,12 @@ fn settings() -> SessionSettings {
     }
 }
 
+fn other_settings() -> SessionSettings {
+    let mut settings = settings();
+    settings.risk.cooldown_after_losses += 1;
+    settings
+}
+
 fn session() -> Session {
     Session::new(&settings(), vec![Box::new(Always)]).unwrap()
 }
@@ -82,7 +88,11 @@ impl Folder {
     }
 
     async fn read(&self) -> Result<JournalFold, RuntimeError> {
-        JournalFold::read(&mut self.reader().await, &settings(), u64::from(EVERY)).await
+        self.read_under(&settings()).await
+    }
+
+    async fn read_under(&self, settings: &SessionSettings) -> Result<JournalFold, RuntimeError> {
+        JournalFold::read(&mut self.reader().await, settings, u64::from(EVERY)).await
     }
 
     /// The same without what was verified before: from the first line on.
@@ -108,19 +118,23 @@ impl Folder {
 
     /// A run of some trades, of which the last one stays open. One that is killed leaves what was durable.
     async fn run(&self, is_killed: bool) {
+        self.run_under(is_killed, &settings()).await;
+    }
+
+    async fn run_under(&self, is_killed: bool, settings: &SessionSettings) {
         // Whoever held it before is dead, or gave it back.
         let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
         let holder = Holder::of_this_process("test");
         let store = Store::open_on_terms(&self.url, &holder, &terms).await.unwrap();
-        let fold = self.read().await.unwrap();
-        let mut session = session();
+        let fold = self.read_under(settings).await.unwrap();
+        let mut session = Session::new(settings, vec![Box::new(Always)]).unwrap();
         let past = fold.hand_over(&mut session).unwrap();
         let now = Millis::DAY * i64::try_from(past.runs + 1).unwrap();
         let mut journal =
             RunJournal::new(store, past.runs + 1, now, || Duration::ZERO).followed_by(Box::new(fold));
         let header = Header {
             format: Header::FORMAT,
-            settings: serde_json::json!({ "session": settings() }),
+            settings: serde_json::json!({ "session": settings }),
             strategies: vec![("always".to_owned(), "1".to_owned())],
             data_hash: None,
         };
@@ -145,6 +159,7 @@ impl Folder {
             }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
             journal.make_durable().await.unwrap();
+            journal.keep_snapshot().await;
         }
         if is_killed {
             drop(journal);
@@ -231,9 +246,11 @@ async fn a_start_from_a_snapshot_finds_what_a_start_from_the_first_line_finds() 
         assert_eq!((from_snapshot.notice(), whole.notice()), (None, None));
         assert!(from_snapshot.read_lines() < whole.read_lines(), "it began at a snapshot");
     }
-    let checked = check_snapshots(&mut folder.reader().await).await.unwrap();
-    assert_eq!(checked.snapshots, folder.snapshots().await as u64);
-    assert!(checked.snapshots > 10, "{checked:?}");
+    let checked = check_journal(&mut folder.reader().await).await.unwrap();
+    let SnapshotCheck { sound, not_checked } = checked.snapshots;
+    assert_eq!((sound, not_checked.len()), (folder.snapshots().await as u64, 0));
+    assert!(sound > 10, "{sound}");
+    assert_eq!(checked.verified, folder.reader().await.verify().await.unwrap());
 }
 
 #[tokio::test]
@@ -296,7 +313,7 @@ async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
             store.record(line);
         }
         store.close().await.unwrap();
-        match check_snapshots(&mut forged.reader().await).await {
+        match check_journal(&mut forged.reader().await).await {
             Err(RuntimeError::WrongSnapshot { seq: found }) => assert_eq!(found, seq, "{to}"),
             other => panic!("{to}: {other:?}"),
         }
@@ -323,4 +340,44 @@ async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
     let fold = newer.read().await.unwrap();
     assert!(fold.notice().unwrap().contains("format 7"), "{:?}", fold.notice());
     assert_eq!(state(&fold), state(&folder.read().await.unwrap()));
+    // Nothing is wrong with it: this program cannot tell, and says that.
+    let check = check_journal(&mut newer.reader().await).await.unwrap();
+    let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
+    assert_eq!((check.snapshots.sound, *count), (0, folder.snapshots().await as u64));
+    assert!(why.contains("format 7"), "{why}");
+}
+
+/// Another version of the program may depend on other settings, and hash them otherwise.
+#[tokio::test]
+async fn a_snapshot_under_settings_of_another_program_is_not_called_wrong() {
+    let folder = Folder::new();
+    folder.run(false).await;
+    let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
+    let other = Folder::new();
+    let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
+    let own = format!("\"settings\":\"{}\"", settings().fingerprint().unwrap());
+    for stored in &lines {
+        let mut line = stored.line.clone();
+        line.body = line.body.replace(&own, &own.replace(|digit: char| digit.is_ascii_digit(), "0"));
+        store.record(line);
+    }
+    store.close().await.unwrap();
+    let check = check_journal(&mut other.reader().await).await.unwrap();
+    assert_eq!(check.snapshots.sound, 0);
+    let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
+    assert_eq!(*count, folder.snapshots().await as u64);
+    assert!(why.contains("another version"), "{why}");
+}
+
+/// Two runs under different settings write snapshots of their own into one journal: one walk checks them all.
+#[tokio::test]
+async fn snapshots_of_different_settings_are_checked_in_one_walk() {
+    let folder = Folder::new();
+    folder.run(false).await;
+    folder.run_under(true, &other_settings()).await;
+    folder.run(true).await;
+    let check = check_journal(&mut folder.reader().await).await.unwrap();
+    assert_eq!(check.snapshots.not_checked.len(), 0);
+    assert_eq!(check.snapshots.sound, folder.snapshots().await as u64);
+    assert!(check.snapshots.sound > 3, "{check:?}");
 }

@@ -25,6 +25,8 @@ macro_rules! test_claims {
             retrying::a_failed_commit_is_repeated_whole,
             retrying::a_commit_of_unknown_outcome_writes_each_line_once,
             retrying::a_heartbeat_between_leaves_an_unknown_commit_unknown,
+            retrying::a_snapshot_that_is_cut_off_costs_no_entry,
+            retrying::a_snapshot_that_fails_fails_nothing_else,
             retrying::an_opening_cut_anywhere_leaves_a_journal_or_nothing,
             chain::an_untouched_chain_holds,
             chain::each_change_by_hand_is_named,

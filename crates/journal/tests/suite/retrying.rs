@@ -1,7 +1,12 @@
 //! A commit that failed, or whose outcome nobody knows, is repeated: each line is written once.
 
 use super::fixture::{Cut, FIRST_DEAD, Fixture, cut, exchange, holder, line, listing, steps_of, terms};
-use candlewick_journal::{JournalError, Reader, Store};
+use candlewick_journal::{
+    Follower, Head, Journal as _, JournalError, Reader, RunJournal, Store, StoredLine, is_snapshot,
+};
+use candlewick_sdk::Millis;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// More questions than a call asks.
 const MAX_QUESTIONS: u32 = 400;
@@ -97,4 +102,94 @@ pub(crate) async fn an_opening_cut_anywhere_leaves_a_journal_or_nothing(fixture:
             return;
         }
     }
+}
+
+/// Asks for one snapshot after another, and remembers what it is told.
+#[derive(Clone, Default)]
+struct Snapshots(Arc<Mutex<Told>>);
+
+#[derive(Default)]
+struct Told {
+    asked: u32,
+    recorded: Vec<Head>,
+    not_recorded: u32,
+}
+
+impl Follower for Snapshots {
+    fn take(&mut self, _stored: &StoredLine) {}
+
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn next_piece(&mut self, is_end: bool) -> Option<String> {
+        let mut told = self.0.lock().unwrap();
+        told.asked += 1;
+        (!is_end).then(|| format!("{{\"snapshot\":{}}}", told.asked))
+    }
+
+    fn recorded(&mut self, head: Head) {
+        self.0.lock().unwrap().recorded.push(head);
+    }
+
+    fn not_recorded(&mut self, _why: &str) {
+        self.0.lock().unwrap().not_recorded += 1;
+    }
+}
+
+/// A snapshot is cut off at each of its questions in turn: every entry before and after it stands in the journal once, and the
+/// snapshot whole or not at all.
+pub(crate) async fn a_snapshot_that_is_cut_off_costs_no_entry(fixture: &Fixture) {
+    let snapshots = Snapshots::default();
+    let store = fixture.open().await.unwrap();
+    let mut journal =
+        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).followed_by(Box::new(snapshots.clone()));
+    let mut expected = Vec::new();
+    let mut note = |journal: &mut RunJournal| {
+        expected.push(format!("{{\"number\":{}}}", expected.len()));
+        journal.note(Millis::ZERO, expected.last().unwrap().clone());
+    };
+    for polls in 1.. {
+        assert!(polls < MAX_QUESTIONS, "a snapshot has an end");
+        note(&mut journal);
+        journal.make_durable().await.unwrap();
+        assert!(journal.is_snapshot_due());
+        let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
+        let done = cut(journal.keep_snapshot(), kind(polls)).await;
+        // What has come since is written behind the snapshot, or in its place.
+        note(&mut journal);
+        journal.make_durable().await.unwrap();
+        if done.is_some() {
+            break;
+        }
+    }
+    journal.close().await.unwrap();
+    let bodies = fixture.bodies().await;
+    let own: Vec<&String> = bodies.iter().filter(|body| body.starts_with("{\"number\":")).collect();
+    assert_eq!(own, expected.iter().collect::<Vec<_>>());
+    let told = snapshots.0.lock().unwrap();
+    let failures = bodies.iter().filter(|body| body.contains("snapshots_not_kept")).count();
+    assert_eq!((failures as u32, told.recorded.len()), (told.not_recorded, 1));
+    assert!(failures > 1, "{failures}");
+    let kept: Vec<&String> = bodies.iter().filter(|body| is_snapshot(body)).collect();
+    assert!(kept.len() <= failures + 1 && kept.is_sorted_by(|one, other| one != other), "{kept:?}");
+}
+
+/// The database refuses a snapshot and nothing else.
+pub(crate) async fn a_snapshot_that_fails_fails_nothing_else(fixture: &Fixture) {
+    let snapshots = Snapshots::default();
+    let store = fixture.open().await.unwrap();
+    let mut journal =
+        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).followed_by(Box::new(snapshots.clone()));
+    fixture.run("ALTER TABLE entries ADD COLUMN gone TEXT CHECK (body NOT LIKE '{\"snapshot\":%')").await;
+    for number in 1..=3 {
+        journal.note(Millis::ZERO, format!("{{\"number\":{number}}}"));
+        journal.make_durable().await.unwrap();
+        journal.keep_snapshot().await;
+    }
+    journal.close().await.unwrap();
+    let bodies = fixture.bodies().await;
+    let whole = |body: &&String| body.starts_with("{\"number\":") || body.contains("\"snapshots_not_kept\":");
+    assert_eq!(bodies.iter().filter(whole).count(), bodies.len(), "{bodies:?}");
+    assert_eq!((bodies.len(), snapshots.0.lock().unwrap().not_recorded), (6, 3), "{bodies:?}");
 }

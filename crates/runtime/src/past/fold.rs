@@ -20,6 +20,8 @@ pub struct JournalFold {
     decoder: Option<JournalDecoder>,
     fingerprint: String,
     written: Written,
+    /// The same before the piece that is being kept.
+    before: Written,
     /// Lines from one snapshot to the next; 0 for none.
     every: u64,
     /// Lines since the last whole one, and lines that were folded at all.
@@ -28,6 +30,8 @@ pub struct JournalFold {
     is_writing: bool,
     /// A line could not be folded: no snapshot is of anything any more.
     is_broken: bool,
+    /// A snapshot was not kept; that is said once.
+    has_failed: bool,
     notice: Option<String>,
 }
 
@@ -46,11 +50,13 @@ impl JournalFold {
             decoder: None,
             fingerprint,
             written: Written::default(),
+            before: Written::default(),
             every,
             since: 0,
             read: 0,
             is_writing: false,
             is_broken: false,
+            has_failed: false,
             notice: None,
         })
     }
@@ -152,12 +158,14 @@ impl JournalFold {
             past,
             decoder,
             fingerprint,
+            before: written.clone(),
             written,
             every,
             since,
             read,
             is_writing,
             is_broken,
+            has_failed: false,
             notice,
         }
     }
@@ -202,18 +210,18 @@ impl JournalFold {
         &mut self.written
     }
 
-    fn is_due(&self, is_end: bool) -> bool {
+    fn is_worth(&self, is_end: bool) -> bool {
         let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
         self.every > 0 && self.since >= lines
     }
 }
 
 impl Follower for JournalFold {
-    fn take(&mut self, line: &Line) {
+    fn take(&mut self, stored: &StoredLine) {
         if self.every == 0 || self.is_broken {
             return;
         }
-        if let Err(error) = self.fold(0, line) {
+        if let Err(error) = self.fold(stored.seq, &stored.line) {
             tracing::warn!(
                 "no snapshot is written any more, and the next start reads the journal as a whole: {error}"
             );
@@ -221,10 +229,15 @@ impl Follower for JournalFold {
         }
     }
 
+    fn is_due(&self) -> bool {
+        !self.is_broken && (self.is_writing || self.is_worth(false))
+    }
+
     fn next_piece(&mut self, is_end: bool) -> Option<String> {
-        if self.is_broken || !(self.is_writing || self.is_due(is_end)) {
+        if self.is_broken || !(self.is_writing || self.is_worth(is_end)) {
             return None;
         }
+        self.before = self.written.clone();
         match self.piece() {
             Ok((body, is_whole)) => {
                 self.is_writing = !is_whole;
@@ -243,5 +256,16 @@ impl Follower for JournalFold {
 
     fn recorded(&mut self, head: Head) {
         self.written.previous = Some(head);
+    }
+
+    fn not_recorded(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.has_failed, true) {
+            tracing::warn!(
+                "a snapshot of the journal was not kept; trading goes on, and the next start reads more: {why}"
+            );
+        }
+        self.written = self.before.clone();
+        // Not again before as many lines as usual: what is wrong may last.
+        (self.is_writing, self.since) = (false, 0);
     }
 }

@@ -5,7 +5,7 @@ mod snapshot;
 mod verify;
 
 pub use fold::JournalFold;
-pub use verify::{SnapshotCheck, check_snapshots};
+pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};

@@ -311,7 +311,8 @@ pub(super) fn settings_of(body: &str) -> Option<String> {
     Some(serde_json::from_str::<NamedPiece>(body).ok()?.snapshot.settings)
 }
 
-fn format_of(body: &str) -> Option<u32> {
+/// The number of the form of a whole snapshot, where it says one.
+pub(super) fn format_of(body: &str) -> Option<u32> {
     let piece: serde_json::Value = serde_json::from_str(body).ok()?;
     u32::try_from(piece.pointer("/snapshot/format")?.as_u64()?).ok()
 }

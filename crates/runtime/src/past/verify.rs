@@ -1,93 +1,132 @@
-//! Every snapshot of a journal against the fold of the lines before it.
+//! A journal from its first line to its last, and every snapshot in it against the fold of the lines before it, in one walk.
 
 use super::fold::JournalFold;
-use super::snapshot::{Written, previous_of, settings_of};
-use super::{damaged, read_header};
+use super::read_header;
+use super::snapshot::{FORMAT, Written, format_of, previous_of, settings_of};
 use crate::RuntimeError;
 use candlewick_engine::SessionSettings;
-use candlewick_journal::{LineKind, Reader, StoredLine, is_snapshot};
+use candlewick_journal::{LineKind, Reader, StoredLine, Verified, is_snapshot};
 use std::collections::BTreeMap;
 
-/// Lines read at once.
-const PAGE: u32 = 5_000;
-
-/// What came of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SnapshotCheck {
-    /// How many snapshots are what the lines before them come to.
-    pub snapshots: u64,
+/// What came of a check of a whole journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalCheck {
+    /// What its chain covers.
+    pub verified: Verified,
+    /// What came of its snapshots.
+    pub snapshots: SnapshotCheck,
 }
 
-/// Makes each snapshot of a journal again from the lines before it, and holds it against what was written.
+/// What came of the snapshots of a journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SnapshotCheck {
+    /// How many are what the lines before them come to.
+    pub sound: u64,
+    /// How many this program cannot check, by why that is so. Their place in the chain is checked as that of any line.
+    pub not_checked: BTreeMap<String, u64>,
+}
+
+/// Computes the chain of a journal again, and makes each of its snapshots again from the lines before it.
 ///
 /// # Errors
-/// [`RuntimeError::WrongSnapshot`] at the first that differs; a journal that cannot be read or is not as it was written.
-pub async fn check_snapshots(reader: &mut Reader) -> Result<SnapshotCheck, RuntimeError> {
-    let mut checked = SnapshotCheck { snapshots: 0 };
-    for (fingerprint, settings) in settings_of_snapshots(reader).await? {
-        let mut check = Check::of(&settings, fingerprint)?;
-        let mut walk = reader.walk(PAGE).await?;
-        loop {
-            let lines = walk.next().await?;
-            if lines.is_empty() {
-                break;
-            }
-            lines.iter().try_for_each(|stored| check.take(stored))?;
-        }
-        checked.snapshots += check.snapshots;
-    }
-    Ok(checked)
-}
-
-/// The settings under which there are snapshots, by their hashes.
-async fn settings_of_snapshots(
-    reader: &mut Reader,
-) -> Result<BTreeMap<String, SessionSettings>, RuntimeError> {
-    let (mut found, mut run): (BTreeMap<String, SessionSettings>, _) = (BTreeMap::new(), None);
-    let mut walk = reader.walk(PAGE).await?;
-    loop {
-        let lines = walk.next().await?;
-        if lines.is_empty() {
-            return Ok(found);
-        }
-        for stored in &lines {
-            if stored.line.kind == LineKind::Run {
-                run = read_header(stored.seq, &stored.line)?.settings.get("session").cloned();
-            }
-            let fingerprint = if is_whole(stored) { settings_of(&stored.line.body) } else { None };
-            let Some(fingerprint) = fingerprint.filter(|known| !found.contains_key(known)) else { continue };
-            let settings = serde_json::from_value(run.clone().unwrap_or_default());
-            let settings: SessionSettings =
-                settings.map_err(|error| damaged(stored.seq, &error.to_string()))?;
-            found.insert(fingerprint, settings);
-        }
+/// [`RuntimeError::Journal`] for a journal that cannot be read or is not as it was written, [`RuntimeError::WrongSnapshot`] at the
+/// first snapshot that differs from what the lines before it come to, [`RuntimeError::UnreadableEntry`] for a line that is no entry.
+pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeError> {
+    let mut checks = Checks::of(&reader.run_headers().await?);
+    // The chain first: what is wrong there says more than what is made of it.
+    let verified = reader.verify_each(|stored| checks.take(stored)).await?;
+    match checks.fault {
+        Some(fault) => Err(fault),
+        None => Ok(JournalCheck { verified, snapshots: checks.found }),
     }
 }
 
-/// A fold under the settings of some runs, beside the snapshots of these.
+/// The folds under all settings that runs had, each beside its snapshots.
+struct Checks {
+    /// By the hashes of the settings.
+    folds: BTreeMap<String, Check>,
+    found: SnapshotCheck,
+    /// The first that is wrong: nothing is folded after it.
+    fault: Option<RuntimeError>,
+}
+
+impl Checks {
+    /// Runs whose settings this program does not understand have snapshots that it cannot make again.
+    fn of(headers: &[StoredLine]) -> Self {
+        let settings = headers.iter().filter_map(|stored| {
+            let header = read_header(stored.seq, &stored.line).ok()?;
+            serde_json::from_value::<SessionSettings>(header.settings.get("session")?.clone()).ok()
+        });
+        let mut folds = BTreeMap::new();
+        for settings in settings {
+            if let (Ok(fingerprint), Ok(fold)) = (settings.fingerprint(), JournalFold::new(&settings, 0)) {
+                folds.entry(fingerprint).or_insert_with(|| Check { fold, after: BTreeMap::new() });
+            }
+        }
+        Self { folds, found: SnapshotCheck::default(), fault: None }
+    }
+
+    fn take(&mut self, stored: &StoredLine) {
+        if self.fault.is_some() {
+            return;
+        }
+        if is_snapshot(&stored.line.body) {
+            self.take_snapshot(stored);
+            return;
+        }
+        for check in self.folds.values_mut() {
+            if let Err(error) = check.fold.fold(stored.seq, &stored.line) {
+                self.fault = Some(error);
+                return;
+            }
+        }
+    }
+
+    fn take_snapshot(&mut self, stored: &StoredLine) {
+        let body = &stored.line.body;
+        if !is_whole(stored) {
+            // A part does not say of which settings it is: one that is wrong is not known to the whole that continues it.
+            for check in self.folds.values_mut() {
+                check.is_same(stored);
+            }
+            return;
+        }
+        match format_of(body) {
+            Some(FORMAT) => {}
+            Some(format) => {
+                let why = format!("of format {format}, and this program makes format {FORMAT}");
+                return self.not_checked(why);
+            }
+            None => return self.not_checked("of a format that this program does not know".to_owned()),
+        }
+        let check = settings_of(body).and_then(|fingerprint| self.folds.get_mut(&fingerprint));
+        let Some(check) = check else {
+            let why = "of settings that this program folds otherwise: another version of it wrote them";
+            return self.not_checked(why.to_owned());
+        };
+        if check.is_same(stored) {
+            self.found.sound += 1;
+        } else {
+            self.fault = Some(RuntimeError::WrongSnapshot { seq: stored.seq });
+        }
+    }
+
+    fn not_checked(&mut self, why: String) {
+        *self.found.not_checked.entry(why).or_default() += 1;
+    }
+}
+
+/// A fold under the settings of some runs.
 struct Check {
     fold: JournalFold,
-    fingerprint: String,
     /// What the lines of snapshots held up to each of them, by its number: a later run goes on from any whole one.
     after: BTreeMap<u64, Written>,
-    snapshots: u64,
 }
 
 impl Check {
-    fn of(settings: &SessionSettings, fingerprint: String) -> Result<Self, RuntimeError> {
-        let fold = JournalFold::new(settings, 0).map_err(|error| damaged(0, &error.to_string()))?;
-        Ok(Self { fold, fingerprint, after: BTreeMap::new(), snapshots: 0 })
-    }
-
-    fn take(&mut self, stored: &StoredLine) -> Result<(), RuntimeError> {
+    /// Whether this piece is what the fold comes to; then later ones may continue it.
+    fn is_same(&mut self, stored: &StoredLine) -> bool {
         let body = &stored.line.body;
-        if !is_snapshot(body) {
-            return self.fold.fold(stored.seq, &stored.line);
-        }
-        let is_whole = is_whole(stored);
-        if is_whole && settings_of(body).as_ref() != Some(&self.fingerprint) {
-            return Ok(());
-        }
         let is_same = self.written_before(body).is_some_and(|written| {
             *self.fold.written() = written;
             self.fold.piece().is_ok_and(|(expected, _)| expected == *body)
@@ -95,12 +134,8 @@ impl Check {
         if is_same {
             self.fold.written().previous = Some(stored.head());
             self.after.insert(stored.seq, self.fold.written().clone());
-            self.snapshots += u64::from(is_whole);
-        } else if is_whole {
-            return Err(RuntimeError::WrongSnapshot { seq: stored.seq });
         }
-        // A part does not say of which settings it is: one that is wrong is not known to the whole that continues it.
-        Ok(())
+        is_same
     }
 
     /// What was written before a piece, by the line that it continues.

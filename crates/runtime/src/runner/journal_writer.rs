@@ -7,10 +7,14 @@ use candlewick_journal::{Journal, JournalError, LoggedExchange, MAX_PENDING, Ord
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 /// A journal that does not answer within this is not available.
 const DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long whoever wants the journal waits for a piece of a snapshot that is on its way, before it is given up.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 type Away = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
@@ -19,13 +23,24 @@ pub(crate) struct JournalWriter {
     place: Place,
     /// What came while it was away, in order.
     waiting: Vec<Waiting>,
+    /// What came of the entries that waited for a snapshot: said with the next return.
+    taken: io::Result<()>,
 }
 
 enum Place {
     Here(Box<dyn Journal>),
     Away(Away),
+    /// It keeps a snapshot, which nobody waits for.
+    Keeping(Keeping),
     /// Only between the two.
     Moving,
+}
+
+/// A journal that keeps a piece of a snapshot.
+struct Keeping {
+    kept: Pin<Box<dyn Future<Output = Box<dyn Journal>> + Send>>,
+    /// Tells it to come to an end. None once somebody waits for that.
+    hurry: Option<oneshot::Sender<()>>,
 }
 
 /// What waits for the journal.
@@ -55,7 +70,7 @@ pub(crate) struct Returned {
 
 impl JournalWriter {
     pub(crate) fn new(journal: Box<dyn Journal>) -> Self {
-        Self { place: Place::Here(journal), waiting: Vec::new() }
+        Self { place: Place::Here(journal), waiting: Vec::new(), taken: Ok(()) }
     }
 
     /// Takes an entry.
@@ -65,10 +80,10 @@ impl JournalWriter {
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
         match &mut self.place {
             Place::Here(journal) => write(journal.as_mut(), entry),
-            Place::Away(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {
+            Place::Away(_) | Place::Keeping(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {
                 Err(io::Error::other("too many entries wait for a journal that does not answer"))
             }
-            Place::Away(_) | Place::Moving => {
+            Place::Away(_) | Place::Keeping(_) | Place::Moving => {
                 self.waiting.push(Waiting::Entry(entry));
                 Ok(())
             }
@@ -79,8 +94,10 @@ impl JournalWriter {
     pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
         match &mut self.place {
             Place::Here(journal) => journal.record_exchange(exchange),
-            Place::Away(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
-            Place::Away(_) | Place::Moving => self.waiting.push(Waiting::Exchange(exchange)),
+            Place::Away(_) | Place::Keeping(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
+            Place::Away(_) | Place::Keeping(_) | Place::Moving => {
+                self.waiting.push(Waiting::Exchange(exchange));
+            }
         }
     }
 
@@ -88,13 +105,16 @@ impl JournalWriter {
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
         match &mut self.place {
             Place::Here(journal) => journal.answer_order(order, answer),
-            Place::Away(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
-            Place::Away(_) | Place::Moving => self.waiting.push(Waiting::Answer(order, answer)),
+            Place::Away(_) | Place::Keeping(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
+            Place::Away(_) | Place::Keeping(_) | Place::Moving => {
+                self.waiting.push(Waiting::Answer(order, answer));
+            }
         }
     }
 
     /// Asks the journal itself whether it is ours, and waits for that: what was on its way before does not say.
     pub(crate) async fn confirm(&mut self) -> Confirmed {
+        self.end_keeping().await;
         let is_away = matches!(self.place, Place::Away(_));
         let earlier = if is_away { Some(self.returned().await) } else { None };
         self.make_durable();
@@ -109,19 +129,60 @@ impl JournalWriter {
         }
     }
 
-    /// Begins to make durable what the journal has taken. One that is away already is left alone.
+    /// Begins to make durable what the journal has taken. One that is away already is left alone, one that keeps a snapshot
+    /// comes back soon and goes.
     pub(crate) fn make_durable(&mut self) {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) => Place::Away(Box::pin(make_durable(journal))),
+            Place::Keeping(mut keeping) => {
+                // Nobody listens where it has come to its end.
+                let _ = keeping.hurry.take().map(|hurry| hurry.send(()));
+                Place::Keeping(keeping)
+            }
             away => away,
         };
     }
 
+    /// Lets a journal that has nothing else to do keep a piece of a snapshot, where one is due; waits for that only where time stands
+    /// still meanwhile.
+    pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
+        self.place = match std::mem::replace(&mut self.place, Place::Moving) {
+            Place::Here(journal) if journal.is_snapshot_due() => {
+                let (hurry, hurried) = oneshot::channel();
+                Place::Keeping(Keeping { kept: Box::pin(keep(journal, hurried)), hurry: Some(hurry) })
+            }
+            other => other,
+        };
+        if waits {
+            self.end_keeping().await;
+        }
+    }
+
+    /// Waits for the end of a snapshot, if one is being kept.
+    async fn end_keeping(&mut self) {
+        let Place::Keeping(keeping) = &mut self.place else { return };
+        let journal = keeping.kept.as_mut().await;
+        let is_wanted = keeping.hurry.is_none();
+        self.place = Place::Here(journal);
+        let taken = self.hand_in();
+        self.taken = std::mem::replace(&mut self.taken, Ok(())).and(taken);
+        if is_wanted {
+            self.make_durable();
+        }
+    }
+
     /// Waits for the journal to come back, for ever when it is not away. Dropped on the way, nothing is lost.
     pub(crate) async fn returned(&mut self) -> Returned {
+        self.end_keeping().await;
         let Place::Away(away) = &mut self.place else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
         self.place = Place::Here(journal);
+        let taken = std::mem::replace(&mut self.taken, Ok(())).and(self.hand_in());
+        Returned { durable, taken, took }
+    }
+
+    /// Hands in what has waited for the journal.
+    fn hand_in(&mut self) -> io::Result<()> {
         let mut taken = Ok(());
         for waiting in std::mem::take(&mut self.waiting) {
             match waiting {
@@ -130,7 +191,7 @@ impl JournalWriter {
                 Waiting::Answer(order, answer) => self.answer_order(order, answer),
             }
         }
-        Returned { durable, taken, took }
+        taken
     }
 
     /// Makes all durable and lets others have the journal.
@@ -138,9 +199,10 @@ impl JournalWriter {
     /// # Errors
     /// As [`Journal::close`].
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
+        self.end_keeping().await;
         match &mut self.place {
             Place::Here(journal) => within_deadline(journal.close()).await,
-            Place::Away(_) | Place::Moving => Ok(()),
+            Place::Away(_) | Place::Keeping(_) | Place::Moving => Ok(()),
         }
     }
 }
@@ -167,6 +229,20 @@ async fn make_durable(
     let began = Instant::now();
     let durable = within_deadline(journal.make_durable()).await;
     (journal, durable, began.elapsed())
+}
+
+async fn keep(mut journal: Box<dyn Journal>, hurried: oneshot::Receiver<()>) -> Box<dyn Journal> {
+    let enough = async {
+        // None hurries where time stands still meanwhile.
+        drop(tokio::time::timeout(DEADLINE, hurried).await);
+        tokio::time::sleep(PATIENCE).await;
+    };
+    tokio::select! {
+        biased;
+        () = journal.keep_snapshot() => {}
+        () = enough => {}
+    }
+    journal
 }
 
 async fn within_deadline(done: impl Future<Output = Result<(), JournalError>>) -> Result<(), JournalError> {

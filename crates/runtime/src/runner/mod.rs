@@ -174,6 +174,7 @@ impl Runner {
                 return self.report_drops(result);
             }
             self.watchers.show(|| self.coordinator.overview(self.clock.now()));
+            self.journal.keep_snapshot(self.clock.is_virtual()).await;
             let spent = if self.requests.is_empty() {
                 std::mem::replace(&mut hold, Hold::none())
             } else {
@@ -366,10 +367,9 @@ impl Runner {
                 }
             }
             Command::CloseJournal => {
-                let closed = self.journal.close().await;
-                if let Err(error) = &closed {
+                let closed = self.journal.close().await.inspect_err(|error| {
                     tracing::warn!(%error, "the journal could not be let go of");
-                }
+                });
                 inputs.push_back(Input::JournalClosed(closed));
             }
             Command::Notify(notice) => self.watchers.notify(&notice),

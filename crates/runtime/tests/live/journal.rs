@@ -22,6 +22,8 @@ pub(crate) enum Failing {
     Silence,
     /// The same, once it has taken more than so many.
     SilenceAfterEntries(usize),
+    /// A snapshot is always due, and never comes to an end.
+    Snapshots,
 }
 
 /// What is shared between the journal, the venue that checks it, and the test that reads it.
@@ -79,7 +81,7 @@ impl Journal for MemoryJournal {
         let is_silent = match self.0.lock().unwrap().failing {
             Failing::Silence => true,
             Failing::SilenceAfterEntries(most) => lines > most,
-            Failing::Never | Failing::AfterEntries(_) | Failing::Durability => false,
+            Failing::Never | Failing::AfterEntries(_) | Failing::Durability | Failing::Snapshots => false,
         };
         if is_silent {
             return std::future::pending().await;
@@ -94,6 +96,14 @@ impl Journal for MemoryJournal {
         }
         record.durable = lines;
         Ok(())
+    }
+
+    fn is_snapshot_due(&self) -> bool {
+        self.0.lock().unwrap().failing == Failing::Snapshots
+    }
+
+    async fn keep_snapshot(&mut self) {
+        std::future::pending::<()>().await;
     }
 
     fn note(&mut self, _at: Millis, body: String) {

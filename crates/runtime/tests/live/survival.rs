@@ -53,6 +53,21 @@ async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
     );
 }
 
+/// Every open of this run finds the journal at a snapshot that has no end.
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
+    for (id, minute) in [("trade-1", 1), ("trade-2", 3)] {
+        let script = accepted(&stage, id, minute);
+        stage.script.opens.push_back(script);
+    }
+    stage.failing = Failing::Snapshots;
+    let ran = stage.stop(6 * MINUTE, Stop::TimeUp).run().await;
+    assert_eq!((ran.stop(), ran.asked(&Ask::Open(btc())).len()), (Stop::TimeUp, 2));
+    assert!(ran.finished().book.refused().is_empty(), "{:?}", ran.finished().book.refused());
+    assert!(ran.finished().book.rows().iter().all(|row| row.state == IntentState::Settled));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() {
     let series = ["A", "B", "C", "D", "E"].map(crate::stage::symbol);

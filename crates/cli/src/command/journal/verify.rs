@@ -4,10 +4,11 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
-use candlewick_journal::{Reader, Verified};
-use candlewick_runtime::{RuntimeError, check_snapshots};
+use candlewick_journal::Reader;
+use candlewick_runtime::{JournalCheck, RuntimeError, check_journal};
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Which journal.
@@ -33,34 +34,38 @@ struct Sound {
     raw_exchanges: u64,
     /// Those that it does not, because an earlier program wrote them.
     raw_exchanges_outside: u64,
+    /// Snapshots that are what the entries before them come to.
+    snapshots: u64,
+    /// Those that this program cannot check, by why that is so.
+    snapshots_not_checked: BTreeMap<String, u64>,
 }
 
 impl Sound {
-    fn of(journal: String, verified: Verified) -> Self {
+    fn of(journal: String, JournalCheck { verified, snapshots }: JournalCheck) -> Self {
         Self {
             journal,
             entries: verified.entries,
             head_hash: verified.head_hash.to_string(),
             raw_exchanges: verified.exchanges,
             raw_exchanges_outside: verified.exchanges_outside,
+            snapshots: snapshots.sound,
+            snapshots_not_checked: snapshots.not_checked,
         }
     }
 }
 
 pub(super) fn run(arguments: &VerifyArguments, context: &Context<'_>) -> Result<(), Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let verified = block_on(async {
-        let mut reader = Reader::open(&url).await?;
-        let verified = reader.verify().await?;
-        check_snapshots(&mut reader).await?;
-        Ok::<_, RuntimeError>(verified)
+    let check = block_on(async {
+        let mut reader = Reader::open(&url).await.map_err(RuntimeError::from)?;
+        check_journal(&mut reader).await
     })?;
-    show(&Sound::of(url.to_string(), verified), context.global)
+    show(&Sound::of(url.to_string(), check), context.global)
 }
 
 impl fmt::Display for Sound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { journal, entries, head_hash, raw_exchanges, raw_exchanges_outside } = self;
+        let Self { journal, entries, head_hash, raw_exchanges, raw_exchanges_outside, .. } = self;
         write!(
             f,
             "{journal}: {entries} entries and {raw_exchanges} raw exchanges, each as it was written; the last entry has the \
@@ -71,6 +76,12 @@ impl fmt::Display for Sound {
                 f,
                 "\n{raw_exchanges_outside} raw exchanges of an earlier program lie outside the chain: nothing is said of them"
             )?;
+        }
+        if self.snapshots > 0 {
+            write!(f, "\n{} snapshots, each what the entries before it come to", self.snapshots)?;
+        }
+        for (why, count) in &self.snapshots_not_checked {
+            write!(f, "\n{count} snapshots not checked: {why}")?;
         }
         Ok(())
     }
