@@ -136,7 +136,7 @@ def clopper_pearson():
 
 def planner():
     rows = []
-    for payout, points, alpha, power in [(85, 2, 0.05, 0.8), (85, 5, 0.05, 0.8), (80, 3, 0.05, 0.9),
+    for payout, points, alpha, power in [(85, 2, 0.05, 0.8), (85, 5, 0.05, 0.8), (85, 1, 0.05, 0.8), (80, 3, 0.05, 0.9),
                                          (92, 4, 0.01, 0.8), (70, 10, 0.05, 0.8), (85, 5, 0.01, 0.95)]:
         p0 = 1 / (1 + payout / 100)
         p1 = p0 + points / 100

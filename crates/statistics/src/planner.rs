@@ -177,6 +177,13 @@ mod tests {
                 "{payout} {points} {alpha} {power}"
             );
         }
+        // By `make_figures.py` for 0.2785755 points: 197797 by the normal formula, 198466 exactly. Six wins of 358.97 trades,
+        // and 50, make 200000 to look through.
+        let most = TradePlan::new(0.85, 0.278_575_5, 0.05, 0.8).unwrap();
+        assert_eq!(most.by_exact_binomial(), Ok(198_466));
+        let more = TradePlan::new(0.85, 0.278_574_5, 0.05, 0.8).unwrap();
+        let error = Err(StatisticsError::TooManyTrades { trades: 200_001, most: 200_000 });
+        assert_eq!(more.by_exact_binomial(), error);
         let fine = TradePlan::new(0.85, 0.01, 0.05, 0.8).unwrap();
         assert!(matches!(fine.by_exact_binomial(), Err(StatisticsError::TooManyTrades { .. })));
     }

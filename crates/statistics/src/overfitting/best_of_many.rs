@@ -19,7 +19,7 @@ pub struct Bootstrap {
 /// The best of many variants, and how probable so good a one is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestOfMany {
-    /// Which variant is the best.
+    /// Which variant is the best, of several as good ones the first.
     pub best: usize,
     /// Its mean over its standard error.
     pub statistic: f64,
@@ -274,6 +274,43 @@ mod tests {
         assert_eq!(found.p_values[50], None);
         let others = (0..50).filter(|variant| *variant != 17);
         assert!(others.filter_map(|variant| found.p_values[variant]).all(|p_value| p_value > 0.05));
+    }
+
+    #[test]
+    fn of_two_periods_every_draw_is_known() {
+        // Both drawn, in either order, make 0 of what is there less what is expected; twice the same has no statistic, and
+        // is never as good. A draw of 0 is as good as a variant that earns 0 or less, and none as one that earns more.
+        let of_both = (0..BOOTSTRAP.runs).filter(|run| {
+            let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
+            dice.below(2) != dice.below(2)
+        });
+        let both = of_both.count();
+        assert!((150..250).contains(&both), "{both} of {}", BOOTSTRAP.runs);
+        let as_good = (1.0 + both as f64) / 401.0;
+        for (returns, statistic, expected) in
+            [([1.0, 3.0], 2.0, 1.0 / 401.0), ([-1.0, 1.0], 0.0, as_good), ([-1.0, -3.0], -2.0, as_good)]
+        {
+            let found = best_of_many(&VariantReturns::new(&[returns.to_vec()]).unwrap(), BOOTSTRAP).unwrap();
+            assert_eq!((found.statistic, found.p_value), (statistic, expected), "{returns:?}");
+            assert_eq!(found.p_values, [Some(expected)], "{returns:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_as_good_variants_the_first_is_the_best() {
+        let variants = [[1.0, 2.0, 0.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]].map(|one| one.to_vec());
+        let found = best_of_many(&VariantReturns::new(&variants).unwrap(), BOOTSTRAP).unwrap();
+        assert_eq!(found.best, 1);
+        assert_eq!(found.p_values[1], found.p_values[2]);
+    }
+
+    #[test]
+    fn the_last_block_is_cut_to_fit() {
+        // 4 and 2 in three periods each, and 1 in one, at 1 a period: 1, -1 and 0 off, a square of 2, times 3 / 2.
+        let variant = vec![2.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0];
+        let bootstrap = Bootstrap { block_periods: 3, ..BOOTSTRAP };
+        let found = best_of_many(&VariantReturns::new(&[variant]).unwrap(), bootstrap).unwrap();
+        assert!((found.statistic - 7.0 / 3.0_f64.sqrt()).abs() < 1e-12, "{}", found.statistic);
     }
 
     #[test]

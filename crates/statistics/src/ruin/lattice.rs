@@ -32,9 +32,8 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Ruin {
     }
     // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.
     let least = (3.0 * work(1) / COARSE_WORK).ceil() as u64;
-    // A spacing that divides the smallest need, the base stake, leaves every loss of it exact.
     let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
-    let spacing = (least..3 * least).find(|spacing| base % (2 * spacing) == 0).unwrap_or(least);
+    let spacing = coarse_spacing(least, base);
     let fine = Overlapping::new(question, cycle, spacing, top).follow();
     let coarse = Overlapping::new(question, cycle, 2 * spacing, top).follow();
     let error = fine.error() + (fine.probability() - coarse.probability()).abs();
@@ -50,6 +49,12 @@ fn finest_spacing(cycle: &Cycle) -> u64 {
         a
     };
     cycle.outcomes.iter().map(|outcome| outcome.change.unsigned_abs()).fold(0, divide).max(1)
+}
+
+/// A spacing of which twice as much divides the smallest need, the base stake, leaves every loss of it exact: the first
+/// below three times the least, or the least.
+fn coarse_spacing(least: u64, base: u64) -> u64 {
+    (least..3 * least).find(|spacing| base % (2 * spacing) == 0).unwrap_or(least)
 }
 
 /// A balance that is hardly ever passed within the horizon.
@@ -254,6 +259,23 @@ mod tests {
     }
 
     #[test]
+    fn a_coarse_lattice_is_one_that_twice_as_coarse_keeps_the_base_stake() {
+        // Of 100, 26, 34, 28 and 30 the first even divisors from twice the least on; 101 has none, and 26 none below 24.
+        for (least, base, expected) in [
+            (7, 100, 10),
+            (1, 26, 1),
+            (5, 26, 13),
+            (9, 34, 17),
+            (7, 101, 7),
+            (4, 28, 7),
+            (5, 30, 5),
+            (4, 26, 4),
+        ] {
+            assert_eq!(coarse_spacing(least, base), expected, "{least} {base}");
+        }
+    }
+
+    #[test]
     fn points_at_the_edge_that_are_hardly_probable_are_left_out_and_counted() {
         let mut edges = front(&[1e-23, 2e-23, 0.5, 0.0, 0.5, LEFT_OUT, 4e-23, 8e-23], 0, 8);
         let left_out = edges.trim();
@@ -329,5 +351,10 @@ mod tests {
         assert!(exact.probability() > 0.1 && exact.error() < 2e-13, "{}", exact.probability());
         assert!(off <= found.error() && found.error() < 0.01, "off by {off}, says {}", found.error());
         assert!(found.error() > 1e-9, "{} is of an exact lattice", found.error());
+        // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 asks for 12, and of 1000 the double of 20 is a divisor.
+        let [fine, coarse] = [20, 40]
+            .map(|by| Overlapping::new(&question, &cycle, by, highest_balance(&question, &cycle)).follow());
+        assert_eq!(found.probability(), fine.probability());
+        assert_eq!(found.error(), fine.error() + (fine.probability() - coarse.probability()).abs());
     }
 }

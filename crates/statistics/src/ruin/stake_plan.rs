@@ -109,3 +109,68 @@ impl StakePlan {
 fn check_levels(levels: u32, fewest: u32) -> Result<(), StatisticsError> {
     if (fewest..=64).contains(&levels) { Ok(()) } else { Err(StatisticsError::NotALadder { levels }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTION: RuinQuestion = RuinQuestion {
+        balance: 10,
+        minimum_stake: 1,
+        win_probability: 0.5,
+        payout_fraction: 1.0,
+        draw_share: 0.0,
+        horizon_trades: 10,
+    };
+
+    fn doubling(base: u64, levels: u32) -> StakePlan {
+        StakePlan::Martingale { base, factor: 2.0, levels, most_stake: MAX_MONEY, step: 1 }
+    }
+
+    fn soros(base: u64, wins: u32) -> StakePlan {
+        StakePlan::Soros { base, wins, step: 1 }
+    }
+
+    #[test]
+    fn a_stake_is_above_nothing_and_no_more_than_can_be_counted() {
+        let none = Err(StatisticsError::NotAStake { value: 0.0 });
+        let too_much = Err(StatisticsError::TooMuchMoney { most: 1_125_899_906_842_624 });
+        for (stake, expected) in [(0, none), (1, Ok(())), (1 << 50, Ok(())), ((1 << 50) + 1, too_much)] {
+            let share = StakePlan::Share { fraction: 0.1, step: stake };
+            for plan in [StakePlan::Flat { stake }, share, doubling(stake, 1), soros(stake, 0)] {
+                assert_eq!(plan.check(), expected, "{plan:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_ladder_has_up_to_64_levels_and_one_of_wins_may_have_none() {
+        for (levels, martingale, of_wins) in
+            [(0, false, true), (1, true, true), (64, true, true), (65, false, false)]
+        {
+            for (plan, is_sound) in [(doubling(1, levels), martingale), (soros(1, levels), of_wins)] {
+                let expected = if is_sound { Ok(()) } else { Err(StatisticsError::NotALadder { levels }) };
+                assert_eq!(plan.check(), expected, "{plan:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_ladder_may_cost_all_money_that_can_be_counted_and_no_more() {
+        // 1 + 2 + ... + 2^48 = 2^49 - 1, of twice that and of one more.
+        let half = (1 << 49) - 1;
+        assert_eq!(doubling(1, 49).stakes(&QUESTION).map(|stakes| stakes.iter().sum()), Ok(half));
+        assert_eq!(soros(MAX_MONEY, 0).stakes(&QUESTION), Ok(vec![1 << 50]));
+        let most =
+            StakePlan::Martingale { base: 1 << 49, factor: 1.0, levels: 2, most_stake: 1 << 49, step: 1 };
+        assert_eq!(most.stakes(&QUESTION), Ok(vec![1 << 49; 2]));
+        let more = StakePlan::Martingale {
+            base: (1 << 49) + 1,
+            factor: 1.0,
+            levels: 2,
+            most_stake: 1 << 50,
+            step: 1,
+        };
+        assert_eq!(more.stakes(&QUESTION), Err(StatisticsError::TooMuchMoney { most: 1 << 50 }));
+    }
+}

@@ -148,6 +148,15 @@ mod tests {
     }
 
     #[test]
+    fn a_share_is_rounded_down_to_its_step() {
+        // A tenth of 123.45 is 12.34, and in steps of one 12.00; of less than ten, nothing.
+        let plan = StakePlan::Share { fraction: 0.1, step: 100 };
+        for (balance, expected) in [(12_345, 1_200), (12_999, 1_200), (13_000, 1_300), (999, 0)] {
+            assert_eq!(next_stake(&plan, &[], 0, 0.1, balance), expected, "{balance}");
+        }
+    }
+
+    #[test]
     fn sixty_of_a_hundred_are_two_standard_errors_from_one_half() {
         let trials = RuinTrials { paths: 100, ruined: 60 };
         // sqrt(0.5 x 0.5 / 100) = 0.05; and sqrt(0.8 x 0.2 / 100) = 0.04.
