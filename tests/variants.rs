@@ -212,6 +212,30 @@ fn a_strategy_that_is_the_same_however_its_candles_grew_is_one_variant_and_a_rew
 }
 
 #[test]
+fn a_sweep_of_candles_that_grew_finds_a_strategy_that_was_rewritten() {
+    let rows: Vec<String> = candles(50).lines().map(str::to_owned).collect();
+    let cut = |to: usize| rows[..=to].join("\n") + "\n";
+    let folder = lists("").with("list.csv", &list(5)).with("BTCUSDT_1m.csv", &cut(30));
+    assert_eq!(count_of(&folder, &[]), 1);
+    let tried = |folder: &Folder, state: &str, out: &str| {
+        let folder_of = format!("[data]\nstate = \"{state}\"\n");
+        std::fs::write(folder.path("state.toml"), folder_of).unwrap();
+        let searched = ["--config", "state.toml", "--param", "close_type=01:00,02:00,03:00", "--out", out];
+        folder.run(&[&["sweep", "--json"], &BACKTEST[1..], &searched].concat()).json()["variants_tried"]
+            .clone()
+    };
+    let noted = folder.read(LEDGER);
+    let folder = folder.with("BTCUSDT_1m.csv", &cut(50));
+    assert_eq!(tried(&folder, ".candlewick", "same"), json!(3));
+    // A program of the same name and version that traded otherwise ran the first of these sets then.
+    let (before, _) = noted.trim_end().trim_end_matches("\"]]}").rsplit_once('"').unwrap();
+    let folder = folder.with(LEDGER, &format!("{before}\"{}\"]]}}\n", "0".repeat(16)));
+    for out in ["rewritten", "again"] {
+        assert_eq!(tried(&folder, "new", out), json!(4), "{out}");
+    }
+}
+
+#[test]
 fn a_second_ledger_begins_no_new_count() {
     let folder =
         lists("").with("list.csv", &list(1)).with("new.toml", "[variants]\nledger = \"new.jsonl\"\n");

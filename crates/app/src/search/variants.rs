@@ -3,9 +3,9 @@
 use super::prepared::{PreparedSearch, SearchTerms};
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
-use candlewick_search::sweep::{Candidate, Figures, TrialRow};
+use candlewick_search::sweep::{Candidate, Figures, Outcome, Sweep, TrialRow};
 use candlewick_search::variants::{
-    CandleSample, Look, LookEnd, LookKind, Note, Variant, VariantCount, VariantLedger, join_hashes,
+    CandleSample, Look, LookEnd, LookKind, Note, Noted, Variant, VariantCount, VariantLedger, join_hashes,
 };
 use candlewick_search::walk_forward::WindowResult;
 use serde_json::Value;
@@ -81,22 +81,38 @@ fn run_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Notes every trial of a sweep that ran as a variant of its idea; how many variants of it there are by now. Nothing where
-/// they are not counted, and an error where nobody knows how many there are.
+/// Notes every trial of a sweep that ran as a variant of its idea, and of one that ran to its end what was rewritten since an earlier
+/// sweep of candles that grew; how many variants of it there are by now. Nothing where they are not counted, and an error where nobody
+/// knows how many there are.
 pub fn count_sweep(
-    sweep: &SweepRun<'_>,
+    (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
     registry: &Registry,
 ) -> Option<io::Result<TriedCount>> {
     let prepared = sweep.prepared;
     let (ledger, look) = (prepared.ledger()?, sweep.look(end));
-    let notes = rows.iter().filter_map(|row| {
+    let tried = rows.iter().filter_map(|row| {
         // What ran on a part of the candles has no trades on the rest.
         let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());
         row.figures().map(|figures| Tried { candidate: &row.candidate, figures, trades: trades(figures) })
     });
-    let notes = notes_of(notes, prepared, registry);
-    Some(note(&ledger, &notes, &look))
+    let tried: Vec<Tried<'_>> = tried.collect();
+    let notes = notes_of(&tried, prepared, registry);
+    let run = |places: &[usize], until: Millis| {
+        let sets: Vec<&Candidate> = places.iter().map(|place| tried[*place].candidate).collect();
+        let outcomes = job.measure_until(&sets, until).map_err(io::Error::other)?;
+        let trades = |outcome| match outcome {
+            Outcome::Figures(figures) => Some(figures.trades_hash()),
+            Outcome::Refused(_) => None,
+        };
+        Ok(outcomes.into_iter().map(trades).collect())
+    };
+    let counted = ledger.note(&notes, &look).and_then(|noted| {
+        let is_rewritten = end == LookEnd::Whole && ledger.note_rewritten(&noted, &notes, &look, &run)?;
+        let noted = if is_rewritten { ledger.note(&notes, &look)? } else { noted };
+        count_of((&ledger, &noted), &notes, &look)
+    });
+    Some(counted)
 }
 
 /// Notes every set that was tried on a training, the walk itself, and its look at the hold-out where that was opened; how many
@@ -148,7 +164,7 @@ fn sets_of(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &R
             let trades = Some(format!("{number} {} {}", row.share, figures.trades_hash()));
             Some(Tried { candidate: &row.candidate, figures, trades })
         });
-        for mut note in notes_of(rows, prepared, registry) {
+        for mut note in notes_of(&rows.collect::<Vec<_>>(), prepared, registry) {
             let trades = note.trades.take().unwrap_or_default();
             let set = sets.entry(note.tried.name.clone()).or_insert_with(|| (note.clone(), Vec::new()));
             set.1.push(trades);
@@ -160,13 +176,9 @@ fn sets_of(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &R
 }
 
 /// A note of each set that ran.
-fn notes_of<'a>(
-    tried: impl IntoIterator<Item = Tried<'a>>,
-    prepared: &PreparedSearch<'_>,
-    registry: &Registry,
-) -> Vec<Note> {
+fn notes_of(tried: &[Tried<'_>], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
     let mut session = prepared.settings.session.clone();
-    let notes = tried.into_iter().flat_map(|Tried { candidate, figures, trades }| {
+    let notes = tried.iter().flat_map(|Tried { candidate, figures, trades }| {
         session.bots = vec![prepared.space.bot(candidate)];
         Variant::of_bots(&session, registry, &prepared.files).into_iter().map(move |tried| Note {
             tried,
@@ -179,8 +191,15 @@ fn notes_of<'a>(
 }
 
 fn note(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
-    let noted = ledger.note(notes, look)?;
-    let count = VariantCount::of(&noted, notes, look);
+    count_of((ledger, &ledger.note(notes, look)?), notes, look)
+}
+
+fn count_of(
+    (ledger, noted): (&VariantLedger, &Noted),
+    notes: &[Note],
+    look: &Look,
+) -> io::Result<TriedCount> {
+    let count = VariantCount::of(noted, notes, look);
     let VariantCount { count: variants, walks, under_way, is_first, unknown, .. } = count;
     match unknown {
         Some(lost) => Err(io::Error::other(format!("{}: {lost}", ledger.path().display()))),

@@ -5,8 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
-use crate::progress::Progress;
-use crate::progress::Terminal;
+use crate::progress::{Progress, Terminal, with_spinner};
 use crate::search::SearchArguments;
 use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
@@ -168,7 +167,9 @@ impl SweepContext<'_> {
             Watched::Stopped(rows, ending) => (rows, Some(ending)),
         };
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
-        let counted = count_sweep(&self.noted, (&rows, end), self.context.registry);
+        let counted = with_spinner("Counting variants", self.context.global, || {
+            count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
+        });
         if let Some(ending) = ending {
             return Ok(ending);
         }

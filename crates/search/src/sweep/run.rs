@@ -7,7 +7,7 @@ use super::{
     TrialRunner, ranked,
 };
 use crate::SearchError;
-use candlewick_sdk::Money;
+use candlewick_sdk::{Millis, Money};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -121,6 +121,28 @@ impl Sweep<'_> {
         self.go(&way, (journal, known), watcher)
     }
 
+    /// Runs sets over the candles that close by `until`, side by side, and journals nothing.
+    ///
+    /// # Errors
+    /// Those of [`TrialRunner::measure`].
+    pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<Outcome>, SearchError> {
+        let pool = self.pool()?;
+        let groups = self.runner.prepare(sets, until)?;
+        let one = |place: &usize| Ok((*place, self.runner.measure(sets[*place], until, self.balance)?));
+        let group = |group: &Vec<usize>| group.par_iter().with_max_len(1).map(one).collect();
+        let measured: Result<Vec<Vec<(usize, Outcome)>>, SearchError> =
+            pool.install(|| groups.par_iter().with_max_len(1).map(group).collect());
+        self.runner.evict();
+        let mut measured = measured?.concat();
+        measured.sort_unstable_by_key(|(place, _)| *place);
+        Ok(measured.into_iter().map(|(_, outcome)| outcome).collect())
+    }
+
+    fn pool(&self) -> Result<rayon::ThreadPool, SearchError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
+        pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })
+    }
+
     /// What a search that knows its sets begins with.
     fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
         if self.settings.search.search.learns() {
@@ -138,8 +160,7 @@ impl Sweep<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
-        let pool = pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
+        let pool = self.pool()?;
         let mut known: HashMap<(u64, u32), Outcome> =
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
         let tracker = Mutex::new(ProgressTracker::new(journal, watcher));

@@ -31,5 +31,6 @@ pub use family::{Family, Variant, files_of};
 pub use ledger::{Known, Note, Noted, VariantLedger};
 pub use look::{Look, LookEnd, LookKind};
 pub use looks::EarlierLooks;
+pub use rewritten::RunUntil;
 pub use sample::CandleSample;
 pub use trades::{join_hashes, trades_hash, trades_hash_of_closed};

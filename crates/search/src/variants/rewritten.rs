@@ -1,8 +1,71 @@
 //! A strategy whose code changed while its candles grew: on what the earlier run saw, the later one trades otherwise.
 
-use super::{Known, Look, Note, Noted};
+use super::{Known, Look, Note, Noted, VariantLedger};
 use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
+
+/// So many sets of a sweep, spread over all of them, are run again on the candles of earlier ones.
+const RUN_AGAIN: usize = 8;
+
+/// Runs sets, by their places, over the candles that close by a moment: what came of the trades of each; nothing of one that is refused.
+pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
+
+impl VariantLedger {
+    /// Notes what sets of a sweep would have traded on the candles of their first and their last earlier run, where candles grew and
+    /// it is not what they traded: something was changed that their names do not know. A few of them are run again; where any of these
+    /// traded otherwise, all are. Whether anything was noted.
+    ///
+    /// # Errors
+    /// Those of a run, and as [`note`](Self::note).
+    pub fn note_rewritten(
+        &self,
+        noted: &Noted,
+        sets: &[Note],
+        look: &Look,
+        run: &RunUntil<'_>,
+    ) -> io::Result<bool> {
+        let whole: Vec<usize> = (0..sets.len()).filter(|place| sets[*place].trades.is_some()).collect();
+        let few = whole.len().min(RUN_AGAIN);
+        let spread: Vec<usize> = (0..few).map(|number| whole[number * whole.len() / few]).collect();
+        if run_again(noted, (sets, &spread), look, run)?.is_empty() {
+            return Ok(false);
+        }
+        for (span, rewritten) in run_again(noted, (sets, &whole), look, run)? {
+            self.note(&rewritten, &Look { span, ..look.clone() })?;
+        }
+        Ok(true)
+    }
+}
+
+/// By stretches of earlier runs, what sets of these places trade there now and are not known to have traded.
+fn run_again(
+    noted: &Noted,
+    (sets, places): (&[Note], &[usize]),
+    look: &Look,
+    run: &RunUntil<'_>,
+) -> io::Result<Vec<(Range<Millis>, Vec<Note>)>> {
+    let mut stretches: BTreeMap<(Millis, Millis), Vec<usize>> = BTreeMap::new();
+    for place in places {
+        for Range { start, end } in noted.spans_before_growth(&sets[*place], look) {
+            stretches.entry((start, end)).or_default().push(*place);
+        }
+    }
+    let mut rewritten = Vec::new();
+    for ((start, end), places) in stretches {
+        let then = places.iter().zip(run(&places, end)?).filter_map(|(place, trades)| {
+            let note =
+                Note { tried: sets[*place].tried.clone(), p_value: None, sharpe_of_a_day: None, trades };
+            (note.trades.is_some() && !noted.knows(&note, &(start..end))).then_some(note)
+        });
+        let then: Vec<Note> = then.collect();
+        if !then.is_empty() {
+            rewritten.push((start..end, then));
+        }
+    }
+    Ok(rewritten)
+}
 
 impl Noted {
     /// The stretches, up to where the candles ended then, of the first and the last earlier run of a variant before they grew to
@@ -37,10 +100,11 @@ impl Noted {
 
 #[cfg(test)]
 mod tests {
-    use super::super::VariantCount;
     use super::super::ledger::tests::{Fixture, candles, look, note};
+    use super::super::{LookKind, VariantCount};
     use super::*;
     use candlewick_sdk::testkit::random_walk;
+    use std::cell::RefCell;
 
     #[test]
     fn a_body_that_is_rewritten_while_candles_grow_is_another_variant() {
@@ -90,5 +154,49 @@ mod tests {
             let noted = ledger.note(std::slice::from_ref(&own), &look).unwrap();
             assert_eq!(VariantCount::of(&noted, &[own], &look).count, version as u64);
         }
+    }
+
+    #[test]
+    fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
+        let (fixture, all) = (Fixture::new(), random_walk(1, 800));
+        let ledger = fixture.ledger();
+        let look = |count: usize| {
+            let candles = candles("BTCUSDT", &all[..count]);
+            Look { kind: LookKind::Sweep, span: candles.span().unwrap(), candles, ..look(0) }
+        };
+        let trades =
+            |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
+        // The last of 21 sets ran on a part of the candles alone.
+        let sweep = |version: u32, look: &Look| {
+            let of = |set: usize| Note {
+                trades: (set < 20).then(|| trades(version, set, look.span.end)),
+                ..note("rsi", set as u32)
+            };
+            let (sets, ran) = ((0..21).map(of).collect::<Vec<_>>(), RefCell::new(Vec::new()));
+            let run = |places: &[usize], end: Millis| {
+                ran.borrow_mut().push((places.to_vec(), end));
+                // One that is refused there has no trades.
+                let found = |set: &usize| (*set != 19).then(|| trades(version, *set, end));
+                Ok(places.iter().map(found).collect())
+            };
+            let noted = ledger.note(&sets, look).unwrap();
+            let is_any = ledger.note_rewritten(&noted, &sets, look, &run).unwrap();
+            let noted = ledger.note(&sets, look).unwrap();
+            (is_any, VariantCount::of(&noted, &sets, look).count, ran.into_inner())
+        };
+        assert_eq!(sweep(1, &look(200)), (false, 21, vec![]));
+        // The same strategy: a few of its sets are run again.
+        let few = vec![0, 2, 5, 7, 10, 12, 15, 17];
+        let first = look(200).span.end;
+        assert_eq!(sweep(1, &look(300)), (false, 21, vec![(few.clone(), first)]));
+        let every = (0..20).collect::<Vec<usize>>();
+        let both = |places: &Vec<usize>| vec![(places.clone(), first), (places.clone(), look(300).span.end)];
+        let (is_any, count, ran) = sweep(2, &look(400));
+        assert_eq!((is_any, count, ran), (true, 40, [both(&few), both(&every)].concat()));
+        // Nothing more is known of it when it is swept again, on these candles or on more.
+        assert_eq!(sweep(2, &look(400)).1, 40);
+        let (is_any, count, ran) = sweep(2, &look(500));
+        assert_eq!((is_any, count, ran.len()), (false, 40, 2));
+        assert_eq!(sweep(3, &look(600)).1, 59);
     }
 }

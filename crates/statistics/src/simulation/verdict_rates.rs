@@ -182,6 +182,24 @@ mod tests {
     }
 
     #[test]
+    fn the_trades_to_a_verdict_are_those_of_the_path_that_fills_the_share() {
+        let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();
+        let shown = VerdictRates { paths: 50, shown_after: after.clone(), rejected_after: Vec::new() };
+        let rejected = VerdictRates { paths: 50, shown_after: Vec::new(), rejected_after: after };
+        // Of 50 paths none, 12.5, 25, 40 and 41: 13 of them are the first that are a quarter.
+        for (share, expected) in
+            [(0.0, Some(10)), (0.25, Some(130)), (0.5, Some(250)), (0.8, Some(400)), (0.82, None)]
+        {
+            let found = (shown.trades_to_show(share), rejected.trades_to_reject(share));
+            assert_eq!(found, (expected, expected), "{share}");
+        }
+        assert_eq!(
+            (shown.shown(), shown.rejected(), rejected.shown(), rejected.rejected()),
+            (0.8, 0.0, 0.0, 0.8)
+        );
+    }
+
+    #[test]
     fn parts_join_to_the_whole() {
         let stream = TradeStream::new(TradeDependence::Independent, &[0.85], 5.0, 0.0).unwrap();
         let simulate = |range| VerdictRates::simulate(EdgeTestPlan::default(), &stream, range);
