@@ -54,7 +54,7 @@ fn finest_spacing(cycle: &Cycle) -> u64 {
 /// A spacing of which twice as much divides the smallest need, the base stake, leaves every loss of it exact: the first
 /// below three times the least, or the least.
 fn coarse_spacing(least: u64, base: u64) -> u64 {
-    (least..3 * least).find(|spacing| base % (2 * spacing) == 0).unwrap_or(least)
+    (least..3 * least).find(|spacing| base.is_multiple_of(2 * spacing)).unwrap_or(least)
 }
 
 /// A balance that is hardly ever passed within the horizon.

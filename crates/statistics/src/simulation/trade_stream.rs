@@ -188,21 +188,25 @@ mod tests {
     /// The share of wins among decided trades, the share of draws, and the mean product of neighbours' returns.
     fn observe(stream: &TradeStream, trades: u64) -> (f64, f64, f64) {
         let (mut won, mut lost, mut drawn, mut product, mut before) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        let mut opened = 0;
         stream.play(7, 0, trades, |event| {
-            if let StreamEvent::Settled { outcome, .. } = event {
-                match outcome {
-                    TradeOutcome::Won => won += 1.0,
-                    TradeOutcome::Lost => lost += 1.0,
-                    TradeOutcome::Draw | TradeOutcome::Cancelled => drawn += 1.0,
+            match event {
+                StreamEvent::Opened { .. } => opened += 1,
+                StreamEvent::Settled { outcome, .. } => {
+                    match outcome {
+                        TradeOutcome::Won => won += 1.0,
+                        TradeOutcome::Lost => lost += 1.0,
+                        TradeOutcome::Draw | TradeOutcome::Cancelled => drawn += 1.0,
+                    }
+                    let sign = outcome.to_return(1.0);
+                    product += sign * before;
+                    before = sign;
                 }
-                let sign = outcome.to_return(1.0);
-                product += sign * before;
-                before = sign;
             }
             ControlFlow::Continue(())
         });
         let all = won + lost + drawn;
-        assert_eq!(all as u64, trades);
+        assert_eq!((all as u64, opened), (trades, trades));
         (won / (won + lost), drawn / all, product / all)
     }
 
@@ -213,6 +217,7 @@ mod tests {
             (TradeDependence::Independent, 5.0, 0.1, 0.590_541),
             (TradeDependence::SameTrade(3), 2.0, 0.0, 0.560_541),
             (TradeDependence::Overlapping(4), -2.0, 0.0, 0.520_541),
+            (TradeDependence::Overlapping(4), 20.0, 0.0, 0.740_541),
         ] {
             let stream = TradeStream::new(dependence, &[0.85], points, draw_share).unwrap();
             let (win_rate, drawn, _) = observe(&stream, 300_000);
