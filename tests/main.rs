@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
 
 mod agreement;
+mod alerts;
 mod answers;
 mod audits;
 mod believed;

@@ -9,7 +9,7 @@ use crate::recording::{folder, record_in_lock_step};
 
 /// Each command with arguments that let it print what it has, and its exit code. One without arguments here runs until it is
 /// stopped, asks the network, or prints what other programs read.
-const RUNS: [(&str, &str, i32); 49] = [
+const RUNS: [(&str, &str, i32); 50] = [
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
     ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
@@ -35,6 +35,7 @@ const RUNS: [(&str, &str, i32); 49] = [
     ("journal verify", "--journal run.db", 0),
     ("live", "", 0),
     ("man", "", 0),
+    ("notify test", "--config bots.toml", 2),
     ("paper", "", 0),
     ("parity", "--journal run.db", 0),
     ("reload", "--config bots.toml --journal run.db", 2),

@@ -5,6 +5,7 @@ use crate::candles::DataName;
 use crate::configuration::{
     self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
 };
+use crate::notify::notify_problems;
 use candlewick_api::{HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
@@ -22,6 +23,7 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
     problems.extend(problem_of_client(loaded));
     problems.extend(journal_url(loaded).err());
     problems.extend(monitoring_problems(loaded));
+    problems.extend(notify_problems(loaded));
     problems.extend(short_body_problems(loaded));
     for (index, text) in config.sandbox.data.iter().enumerate() {
         if let Err(error) = text.parse::<DataName>() {

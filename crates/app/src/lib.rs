@@ -19,6 +19,7 @@ pub mod fetch;
 pub mod inspection;
 mod journal;
 pub mod live;
+pub mod notify;
 pub mod program_hash;
 mod progress;
 pub mod search;

@@ -25,6 +25,6 @@ pub use alert::{Alert, Severity};
 pub use channel::{Channel, Delivery, EmailPlace, Place, WallClock};
 pub use failure::{ChannelError, Failure};
 pub use message::Message;
-pub use notifier::{ChannelCounts, Notifier, Pace, Unsent};
+pub use notifier::{ChannelCounts, Notifier, Pace};
 pub use rules::Rules;
 pub use secret::Secret;

@@ -72,15 +72,6 @@ pub struct ChannelCounts {
     pub waiting: u64,
 }
 
-/// Alerts that an end left behind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsent {
-    /// For which channel.
-    pub channel: String,
-    /// How many.
-    pub alerts: u64,
-}
-
 impl Notifier {
     /// Begins to send, in tasks of the runtime that this is called in.
     pub fn begin(sender: &str, channels: Vec<(String, Rules, Box<dyn Delivery>)>, pace: Pace) -> Self {
@@ -122,8 +113,8 @@ impl Notifier {
         self.routes.iter().map(Route::counts).collect()
     }
 
-    /// Sends what waits within `patience`, however long retries would take; and says what was left behind.
-    pub async fn end(mut self, patience: Duration) -> Vec<Unsent> {
+    /// Sends what waits within `patience`, however long retries would take; and says what became of all: what still waits is lost.
+    pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
         let held_back = self.repeats().due(Instant::now(), true);
         for alert in held_back {
             self.route(&alert);
@@ -133,11 +124,7 @@ impl Notifier {
         }
         let all = async { while self.workers.join_next().await.is_some() {} };
         drop(timeout(patience, all).await);
-        let unsent = self.routes.iter().map(|route| {
-            let counts = route.counts();
-            Unsent { channel: counts.channel, alerts: counts.waiting }
-        });
-        unsent.filter(|unsent| unsent.alerts > 0).collect()
+        self.counts()
     }
 
     fn route(&self, alert: &Alert) {

@@ -1,5 +1,6 @@
 //! Where values come from: layers, each over the one before it.
 
+use super::notify::is_channel_secret;
 use super::password::cover;
 use crate::error::AppError;
 use figment::providers::{Env, Format, Toml};
@@ -87,7 +88,8 @@ impl Layer {
     }
 
     pub(super) fn environment() -> Result<Self, AppError> {
-        let provider = Env::prefixed(PREFIX).ignore(&APART).split("__");
+        let provider = Env::prefixed(PREFIX).ignore(&APART);
+        let provider = provider.filter(|key| !is_channel_secret(&key.as_str().to_lowercase())).split("__");
         let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
         let mut data = provider.data().map_err(unexpected)?;
         Ok(Self { origin: Origin::Environment, values: data.remove(&Profile::Default).unwrap_or_default() })
@@ -113,6 +115,7 @@ impl Layer {
     /// A file lies around, is copied, is committed: no secret belongs in one. Its value is never shown.
     fn refuse_secrets(&self) -> Result<(), AppError> {
         self.refuse_password()?;
+        self.refuse_channel_secrets()?;
         let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
         let Some(key) = SECRETS.iter().find(|key| broker.contains_key(**key)) else { return Ok(()) };
         let problem =
@@ -125,6 +128,34 @@ impl Layer {
 }
 
 impl Layer {
+    /// What opens a channel of alerts; the address of a Discord channel does by itself.
+    fn refuse_channel_secrets(&self) -> Result<(), AppError> {
+        let Some(Value::Dict(_, notify)) = self.values.get("notify") else { return Ok(()) };
+        let Some(Value::Dict(_, channels)) = notify.get("channels") else { return Ok(()) };
+        for (name, channel) in channels {
+            let Value::Dict(_, channel) = channel else { continue };
+            let is_discord = channel.get("kind").and_then(Value::as_str) == Some("discord");
+            let url = channel.get("url").and_then(Value::as_str).unwrap_or_default();
+            let key = if channel.contains_key("secret") {
+                "secret"
+            } else if channel.contains_key("url") && (is_discord || cover(url).is_some()) {
+                "url"
+            } else {
+                continue;
+            };
+            let problem = format!(
+                "notify.channels.{name}.{key} ({}): a secret does not belong in a configuration file",
+                self.origin
+            );
+            let variable =
+                format!("{PREFIX}NOTIFY__CHANNELS__{}__{}", name.to_uppercase(), key.to_uppercase());
+            return Err(AppError::invalid(problem).help(format!(
+                "remove it there and set {variable} in the environment, or notify.channels.{name}.{key}_file to a file that only you can read"
+            )));
+        }
+        Ok(())
+    }
+
     /// The journal's database may want a password. Neither a file may hold it nor an argument, which everybody on the
     /// machine can read.
     pub(super) fn refuse_password(&self) -> Result<(), AppError> {

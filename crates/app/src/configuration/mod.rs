@@ -8,6 +8,7 @@ mod key;
 mod layer;
 mod load;
 mod monitoring;
+mod notify;
 mod password;
 mod problem;
 mod reload;
@@ -25,8 +26,12 @@ use key::KeyPath;
 pub use layer::Flag;
 pub use load::{Base, Loaded, RealMoney};
 pub use monitoring::{HeartbeatSettings, MetricsSettings, monitoring_problems};
+pub(crate) use notify::section_problems;
+pub use notify::{AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, NotifySettings};
 pub use problem::{Problem, ProblemKind, Problems};
 pub use reload::check_reload;
+#[cfg(feature = "notify")]
+pub(crate) use secret::read_private_file;
 pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
 pub use show::{schema, to_json, to_toml};
 pub use variants::VariantSettings;
@@ -63,6 +68,8 @@ pub struct Config {
     pub metrics: MetricsSettings,
     /// A sign of life to an address of the user's.
     pub heartbeat: HeartbeatSettings,
+    /// Alerts of a live run, and where they go.
+    pub notify: NotifySettings,
     /// Where candles stay.
     pub data: DataSettings,
     /// Where tried variants are counted.

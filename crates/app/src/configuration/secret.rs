@@ -82,9 +82,13 @@ fn read(place: &Place<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
 
 /// Reads a secret from a file. What is wrong is said without a word of its content.
 fn read_file(path: &Path) -> Result<Secret, String> {
+    Secret::new(&read_private_file(path)?).map_err(|error| error.to_string())
+}
+
+/// Reads a file that only its owner can read.
+pub(crate) fn read_private_file(path: &Path) -> Result<String, String> {
     check_rights(path)?;
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read the file: {error}"))?;
-    Secret::new(&text).map_err(|error| error.to_string())
+    std::fs::read_to_string(path).map_err(|error| format!("cannot read the file: {error}"))
 }
 
 /// The rights of group and others are the last six bits.

@@ -30,6 +30,7 @@ pub use waiting::wait_for_venue;
 use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
 use crate::error::AppError;
+use crate::notify::Alerts;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
@@ -112,6 +113,25 @@ pub struct Outcome {
 /// # Errors
 /// Wrong settings, a venue that does not answer, a journal that cannot be written.
 pub async fn run(
+    loaded: &Loaded,
+    bots: BotSet,
+    connection: Connection,
+    mut front: FrontEnd<'_>,
+) -> Result<Outcome, AppError> {
+    let alerts = match Alerts::begin(loaded, &mut front.watchers, &connection.clock) {
+        Ok(alerts) => alerts,
+        Err(error) => {
+            front.journal.give_back().await;
+            return Err(error);
+        }
+    };
+    let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
+    alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)).await;
+    outcome
+}
+
+/// The run itself.
+async fn run_watched(
     loaded: &Loaded,
     bots: BotSet,
     connection: Connection,

@@ -18,6 +18,7 @@ mod journal;
 mod live;
 #[cfg(feature = "man")]
 mod man;
+mod notify;
 mod paper;
 mod parity;
 mod reload;
@@ -68,6 +69,9 @@ pub(crate) enum Command {
     Dashboard(dashboard::DashboardArguments),
     /// Events of a running bot as they happen, a JSON object a line
     Watch(watch::WatchArguments),
+    /// Alerts of a live run: try each channel
+    #[command(subcommand)]
+    Notify(notify::NotifyCommand),
     /// One trade, from the candles before it to its settlement
     Explain(explain::ExplainArguments),
     /// Why no trade was opened at a moment
@@ -123,6 +127,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Status(arguments) => status::run(arguments, context),
         Command::Dashboard(arguments) => dashboard::run(arguments, context),
         Command::Watch(arguments) => watch::run(arguments, context),
+        Command::Notify(command) => notify::run(command, context),
         Command::Explain(arguments) => explain::run(arguments, context),
         Command::Why(arguments) => why::run(arguments, context),
         Command::Report(arguments) => report::run(arguments, context),

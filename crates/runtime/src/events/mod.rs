@@ -8,6 +8,6 @@ mod document;
 mod feed;
 mod translate;
 
-pub use document::{RunEvent, Totals, event_schema};
+pub use document::{OrderFacts, RunEvent, Totals, TradeFacts, event_schema};
 pub use feed::{EventFeed, EventObserver, Followed, Follower};
 pub use translate::Names;

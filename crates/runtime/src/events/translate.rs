@@ -80,7 +80,7 @@ impl Names {
     }
 
     /// The events of a notice, with the moments at which they happened; `now` for those that say none.
-    pub(super) fn events(&self, notice: Notice, now: Millis, mut take: impl FnMut(Millis, RunEvent)) {
+    pub fn events(&self, notice: Notice, now: Millis, mut take: impl FnMut(Millis, RunEvent)) {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {
                 self.of_event(&event, (funds, intent.as_ref(), before), &mut |told| {

@@ -1,0 +1,154 @@
+//! From settings to channels.
+
+use crate::configuration::{
+    AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, Loaded, Problem, Problems, read_private_file,
+};
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_notify::{
+    Channel, ChannelError, Delivery, EmailPlace, Pace, Place, Rules, Secret, Severity, WallClock,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A channel that can be sent through.
+pub(super) struct OpenChannel {
+    /// Its name; each chat has one.
+    pub(super) name: String,
+    pub(super) kind: ChannelKind,
+    pub(super) rules: Rules,
+    pub(super) delivery: Box<dyn Delivery>,
+}
+
+/// All that are set.
+pub(super) fn open_all(loaded: &Loaded) -> Result<Vec<OpenChannel>, Problems> {
+    let (mut open, mut problems) = (Vec::new(), Vec::new());
+    let now = wall_clock();
+    for (name, channel) in &loaded.config.notify.channels {
+        match open_channel(loaded, name, channel, &now) {
+            Ok(channels) => open.extend(channels),
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    Problems::check(problems).map(|()| open)
+}
+
+/// What keeps any from being used.
+pub(super) fn problems(loaded: &Loaded) -> Vec<Problem> {
+    open_all(loaded).err().map(Problems::into_list).unwrap_or_default()
+}
+
+pub(super) fn pace(loaded: &Loaded) -> Pace {
+    let notify = &loaded.config.notify;
+    let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
+    Pace {
+        queue: notify.queue as usize,
+        digest_after: notify.digest_after as usize,
+        digest_window: seconds(notify.digest_window_s),
+        quiet: seconds(notify.repeat_after_s),
+    }
+}
+
+/// The name of an event, as settings write it.
+pub(super) fn name_of(event: AlertEvent) -> String {
+    serde_json::to_value(event).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+const fn severity_of(severity: AlertSeverity) -> Severity {
+    match severity {
+        AlertSeverity::Info => Severity::Info,
+        AlertSeverity::Notice => Severity::Notice,
+        AlertSeverity::Warning => Severity::Warning,
+        AlertSeverity::Critical => Severity::Critical,
+    }
+}
+
+/// The time of day: a run's own clock may show that of its candles.
+fn wall_clock() -> WallClock {
+    let clock = SystemClock::new();
+    Arc::new(move || {
+        // Of a machine that slept meanwhile.
+        clock.catch_up();
+        clock.now().get()
+    })
+}
+
+fn open_channel(
+    loaded: &Loaded,
+    name: &str,
+    settings: &ChannelSettings,
+    now: &WallClock,
+) -> Result<Vec<OpenChannel>, Box<Problem>> {
+    let key = |key: &str| format!("notify.channels.{name}.{key}");
+    let place = place_of(loaded, name, settings)?;
+    let channels = match settings.kind {
+        ChannelKind::Webhook => vec![(name.to_owned(), Channel::Webhook(place))],
+        ChannelKind::Ntfy => vec![(name.to_owned(), Channel::Ntfy(place))],
+        ChannelKind::Discord => vec![(name.to_owned(), Channel::Discord(place))],
+        ChannelKind::Email => {
+            let from = settings.from.clone().unwrap_or_default();
+            let mail = EmailPlace { from, to: settings.to.clone(), user: settings.user.clone() };
+            vec![(name.to_owned(), Channel::Email(place, mail))]
+        }
+        ChannelKind::Telegram => {
+            let chat = |chat: &i64| (format!("{name} {chat}"), Channel::Telegram(place.clone(), *chat));
+            settings.chats.iter().map(chat).collect()
+        }
+    };
+    let names = |events: &[AlertEvent]| events.iter().copied().map(name_of).collect();
+    let rules = Rules {
+        minimum: severity_of(settings.minimum),
+        include: names(&settings.include),
+        exclude: names(&settings.exclude),
+    };
+    let open = |(name, channel): (String, Channel)| {
+        let problem = |error: ChannelError| {
+            let setting = match &error {
+                ChannelError::Secret { .. } => "secret_file",
+                ChannelError::Address { .. } | ChannelError::Client { .. } => "url",
+                ChannelError::Mailbox { .. } => "to",
+            };
+            Box::new(loaded.problem(&key(setting), error.to_string()))
+        };
+        let delivery = channel.open(Arc::clone(now)).map_err(problem)?;
+        Ok(OpenChannel { name, kind: settings.kind, rules: rules.clone(), delivery })
+    };
+    channels.into_iter().map(open).collect()
+}
+
+fn place_of(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Place, Box<Problem>> {
+    let key = |key: &str| format!("notify.channels.{name}.{key}");
+    let (url, secret) = opened_by(loaded, name, settings)?;
+    let Some(url) = url else {
+        let problem = "this key is missing: where the channel is (or url_file, or the environment)";
+        return Err(Box::new(loaded.problem(&key("url"), problem)));
+    };
+    let sound = |setting: &str, text: &str| {
+        let problem = "it is empty, or holds control characters";
+        Secret::new(text).ok_or_else(|| Box::new(loaded.problem(&key(setting), problem)))
+    };
+    let secret = secret.map(|secret| sound("secret_file", &secret)).transpose()?;
+    Ok(Place { url: sound("url", &url)?, secret })
+}
+
+/// The address and the secret of a channel, as far as they are given; the environment goes before a file, and that before a setting.
+fn opened_by(
+    loaded: &Loaded,
+    name: &str,
+    channel: &ChannelSettings,
+) -> Result<(Option<String>, Option<String>), Problem> {
+    let read = |key: &str, file: Option<&Path>| {
+        let (upper, part) = (name.to_uppercase(), key.to_uppercase());
+        let variable = format!("CANDLEWICK_NOTIFY__CHANNELS__{upper}__{part}");
+        if let Some(value) = std::env::var_os(&variable) {
+            let text = value.into_string().map_err(|_| loaded.problem("", format!("{variable} is no text")));
+            return text.map(Some);
+        }
+        let Some(path) = file else { return Ok(None) };
+        let key = format!("notify.channels.{name}.{key}_file");
+        let problem = |problem| loaded.problem(&key, problem).value(path.display().to_string());
+        read_private_file(path).map(Some).map_err(problem)
+    };
+    let url = read("url", channel.url_file.as_deref())?;
+    Ok((url.or_else(|| channel.url.clone()), read("secret", channel.secret_file.as_deref())?))
+}

@@ -1,0 +1,231 @@
+//! From the events of a run to alerts.
+
+use super::channels::name_of;
+use crate::configuration::AlertEvent as Kind;
+use crate::configuration::NotifySettings;
+use candlewick_engine::{Edge, IntentId};
+use candlewick_notify::{Alert, Severity};
+use candlewick_runtime::Funds;
+use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
+use candlewick_sdk::{Millis, MoneyScale};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rules whose refusal is told: a person set them, or has to act.
+const LIMITS: [&str; 7] = [
+    "DailyLossLimit",
+    "DailyProfitTarget",
+    "MaxTradesPerDay",
+    "MaxDrawdown",
+    "LossStreak",
+    "InsufficientBalance",
+    "EdgeRejected",
+];
+
+/// What is remembered between events, so that each fact is told once.
+pub(super) struct Facts {
+    scale: MoneyScale,
+    doubt_after: Millis,
+    balance_below: f64,
+    doubts: BTreeMap<IntentId, Doubt>,
+    /// Bots and rules that were told today.
+    limits: BTreeSet<(String, &'static str)>,
+    is_low: bool,
+}
+
+/// An order of unknown status.
+struct Doubt {
+    since: Millis,
+    order: OrderFacts,
+    is_told: bool,
+}
+
+impl Facts {
+    pub(super) fn new(settings: &NotifySettings, scale: MoneyScale) -> Self {
+        Self {
+            scale,
+            doubt_after: Millis::from_seconds(i64::from(settings.doubt_after_s)),
+            balance_below: settings.balance_below,
+            doubts: BTreeMap::new(),
+            limits: BTreeSet::new(),
+            is_low: false,
+        }
+    }
+
+    /// The alert of an event, if it is worth one.
+    pub(super) fn of_event(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
+        let plain = |kind, text: String| Some(alert(at, kind, text));
+        let why = |reason: Option<String>| reason.map_or(String::new(), |reason| format!(": {reason}"));
+        match event {
+            RunEvent::Opened { trade, is_adopted } => {
+                let adopted = if is_adopted { ", found after a doubt" } else { "" };
+                let text = format!("opened {}{adopted}", trade_words(&trade));
+                Some(of_order(alert(at, Kind::Opened, text), &trade.order))
+            }
+            RunEvent::Settled { trade, outcome, pnl, balance, open_stakes, .. } => {
+                let text = format!(
+                    "{outcome} {pnl:+.2}: {}; balance {balance:.2}, open stakes {open_stakes:.2}",
+                    trade_words(&trade)
+                );
+                Some(of_order(alert(at, Kind::Settled, text), &trade.order))
+            }
+            RunEvent::Rejected { order, reason } => {
+                let text = format!("the venue refused {}: {reason}", order_words(&order));
+                let key = format!("rejected {} {reason}", order.bot);
+                Some(repeating(of_order(alert(at, Kind::Rejected, text), &order), key))
+            }
+            RunEvent::InDoubt { order } => {
+                self.doubts.insert(order.intent, Doubt { since: at, order, is_told: false });
+                None
+            }
+            RunEvent::Resolved { intent, how } => {
+                let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
+                let text = format!("intent {intent} is no longer in doubt: {}", how.replace('_', " "));
+                Some(of_order(alert(at, Kind::Resolved, text), &doubt.order))
+            }
+            RunEvent::SecondTrade { intent, venue_id, stake } => plain(
+                Kind::SecondTrade,
+                format!("the venue has a second trade of intent {intent}: {venue_id}, stake {stake:.2}"),
+            ),
+            RunEvent::Halted { reason } => {
+                plain(Kind::Halted, format!("no trade is opened until somebody resumes{}", why(reason)))
+            }
+            RunEvent::Suspended { reason } => plain(
+                Kind::Suspended,
+                format!("no trade is opened until journal and token are in order{}", why(reason)),
+            ),
+            RunEvent::Resumed => plain(Kind::Resumed, "trades are opened again".to_owned()),
+            RunEvent::Reloaded => {
+                plain(Kind::Reloaded, "settings that were read again are in force".to_owned())
+            }
+            RunEvent::VenueSilent { heard } => {
+                let ago = heard.map(|heard| (at - heard).get() / 1_000);
+                let ago = ago.map_or(String::new(), |seconds| format!(" for {seconds} s"));
+                plain(
+                    Kind::VenueSilent,
+                    format!("the venue is not heard{ago}, and what is asked of it fails"),
+                )
+            }
+            RunEvent::VenueHeard => plain(Kind::VenueHeard, "the venue is heard again".to_owned()),
+            RunEvent::Refused { bot, rule, .. } => {
+                let is_new = LIMITS.contains(&rule) && self.limits.insert((bot.clone(), rule));
+                let text = format!("signals are refused by {rule}; told once a day");
+                is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, text) })
+            }
+            RunEvent::Day { .. } => {
+                self.limits.clear();
+                None
+            }
+            RunEvent::Deposit { amount } => {
+                plain(Kind::Deposit, format!("{amount:+.2} in the wallet that no trade explains"))
+            }
+            RunEvent::Verdict { bot, edge, trades } => Some(of_verdict(at, bot, edge, trades)),
+            RunEvent::Alarm { text } => {
+                let key = format!("alarm {text}");
+                Some(repeating(alert(at, Kind::Alarm, text), key))
+            }
+            RunEvent::Warning { text } => {
+                // Whose numbers alone differ is the same warning.
+                let key = text.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+                Some(repeating(alert(at, Kind::Warning, text), key))
+            }
+            RunEvent::Dropped { count } => {
+                let text = format!("{count} events of the run came too fast to be looked at");
+                Some(repeating(alert(at, Kind::Missed, text), "missed".to_owned()))
+            }
+            RunEvent::Stopping { unfinished, .. } => plain(
+                Kind::Stopping,
+                format!("no more trades are opened; {unfinished} are open or in doubt, and waited for"),
+            ),
+            RunEvent::Started { .. }
+            | RunEvent::Candle { .. }
+            | RunEvent::Signal { .. }
+            | RunEvent::Updated { .. }
+            | RunEvent::NotSent { .. }
+            | RunEvent::NotOpened { .. }
+            | RunEvent::SecondTradeSettled { .. }
+            | RunEvent::Wallet { .. }
+            | RunEvent::Skew { .. }
+            | RunEvent::Ended(_) => None,
+        }
+    }
+
+    /// What the money says: once when it falls below what was set, and again only after it was above.
+    pub(super) fn of_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
+        let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
+        let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
+        let text = || format!("free balance and open stakes are {sum:.2}, below {:.2}", self.balance_below);
+        (self.is_low && !was_low).then(|| alert(at, Kind::Balance, text()))
+    }
+
+    /// Orders that have been of unknown status for too long.
+    pub(super) fn lasting_doubts(&mut self, now: Millis) -> Vec<Alert> {
+        let after = self.doubt_after;
+        let lasting =
+            self.doubts.iter_mut().filter(|(_, doubt)| !doubt.is_told && (now - doubt.since) >= after);
+        let told = lasting.map(|(intent, doubt)| {
+            doubt.is_told = true;
+            let (seconds, order) = ((now - doubt.since).get() / 1_000, order_words(&doubt.order));
+            let text = format!(
+                "intent {intent}, {order}, is of unknown status for {seconds} s: its symbol is blocked"
+            );
+            of_order(alert(now, Kind::Doubt, text), &doubt.order)
+        });
+        told.collect()
+    }
+}
+
+/// An alert with the usual severity of its kind.
+pub(super) fn alert(at: Millis, kind: Kind, text: String) -> Alert {
+    let severity = match kind {
+        Kind::Opened | Kind::Settled => Severity::Info,
+        Kind::Started
+        | Kind::Ended
+        | Kind::Stopping
+        | Kind::Resolved
+        | Kind::Resumed
+        | Kind::Reloaded
+        | Kind::VenueHeard
+        | Kind::Verdict
+        | Kind::Test => Severity::Notice,
+        Kind::Rejected
+        | Kind::Doubt
+        | Kind::Limit
+        | Kind::Balance
+        | Kind::Deposit
+        | Kind::Warning
+        | Kind::Missed => Severity::Warning,
+        Kind::SecondTrade | Kind::Halted | Kind::Suspended | Kind::VenueSilent | Kind::Alarm => {
+            Severity::Critical
+        }
+    };
+    Alert::new(at.get(), severity, &name_of(kind), text)
+}
+
+fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
+    let (words, severity) = match edge {
+        Edge::Open => ("not enough trades yet", Severity::Notice),
+        Edge::Shown => ("an edge is shown", Severity::Notice),
+        Edge::Rejected => ("an edge is ruled out", Severity::Warning),
+        Edge::NoLongerHeld => ("the edge is no longer held", Severity::Warning),
+    };
+    let text = format!("verdict after {trades} trades: {words}");
+    Alert { bot: Some(bot), severity, ..alert(at, Kind::Verdict, text) }
+}
+
+fn of_order(alert: Alert, order: &OrderFacts) -> Alert {
+    Alert { bot: Some(order.bot.clone()), symbol: Some(order.symbol.clone()), ..alert }
+}
+
+fn repeating(alert: Alert, key: String) -> Alert {
+    Alert { repeat_key: Some(key), ..alert }
+}
+
+fn order_words(order: &OrderFacts) -> String {
+    let OrderFacts { symbol, direction, stake, .. } = order;
+    format!("{direction} {symbol} for {stake:.2}")
+}
+
+fn trade_words(trade: &TradeFacts) -> String {
+    let at = trade.open_price.map_or(String::new(), |price| format!(" at {price}"));
+    format!("{}{at}", order_words(&trade.order))
+}

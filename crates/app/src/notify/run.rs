@@ -1,0 +1,172 @@
+//! The alerts of one run, from its begin to its end.
+
+use super::channels::{open_all, pace};
+use super::facts::{Facts, alert};
+use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
+use crate::error::AppError;
+use crate::live::stop_name;
+use candlewick_broker::clock::Clock;
+use candlewick_notify::{Alert, ChannelCounts, Notifier, Severity};
+use candlewick_runtime::events::{Names, RunEvent};
+use candlewick_runtime::{Interest, Notice, Notices, Stop, Watcher};
+use candlewick_sdk::Millis;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
+
+/// Notices of the run that may wait to become alerts.
+const WAITING: usize = 4_096;
+/// How often what lasts is looked at, in real time.
+const PACE: Duration = Duration::from_secs(1);
+/// How long an end waits until all before it was looked at.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The alerts of a run; nothing in it is ever waited for while the run trades.
+pub(crate) struct Alerts(Option<Sending>);
+
+struct Sending {
+    notifier: Arc<Notifier>,
+    following: JoinHandle<()>,
+    clock: Arc<dyn Clock>,
+    end_timeout: Duration,
+}
+
+impl Alerts {
+    /// Begins to watch a run, where a channel is configured.
+    ///
+    /// # Errors
+    /// Settings that are wrong, or a secret that cannot be read.
+    pub(crate) fn begin(
+        loaded: &Loaded,
+        watchers: &mut Vec<Watcher>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self, AppError> {
+        Problems::check(section_problems(loaded))?;
+        let config = &loaded.config;
+        if config.notify.channels.is_empty() {
+            return Ok(Self(None));
+        }
+        let channels = open_all(loaded)?;
+        let channels = channels.into_iter().map(|open| (open.name, open.rules, open.delivery)).collect();
+        let notifier = Arc::new(Notifier::begin(&config.notify.sender, channels, pace(loaded)));
+        let (watcher, notices) = Watcher::channel(WAITING, Interest::Trades);
+        watchers.push(watcher);
+        let scale = config.account.money_scale;
+        let following = Following {
+            notifier: Arc::clone(&notifier),
+            names: Names::new(&config.bots, scale),
+            facts: Facts::new(&config.notify, scale),
+            clock: Arc::clone(clock),
+        };
+        Ok(Self(Some(Sending {
+            notifier,
+            following: tokio::spawn(following.follow(notices)),
+            clock: Arc::clone(clock),
+            end_timeout: Duration::from_secs(u64::from(config.notify.end_timeout_s)),
+        })))
+    }
+
+    /// Tells how the run ended, sends what waits within the time that is set for it, and says in the log what was left behind.
+    pub(crate) async fn end(self, how: Result<Stop, &AppError>) {
+        let Some(Sending { notifier, mut following, clock, end_timeout }) = self.0 else { return };
+        if tokio::time::timeout(PATIENCE, &mut following).await.is_err() {
+            following.abort();
+            drop(following.await);
+        }
+        notifier.send(of_end(clock.as_ref(), how));
+        let Ok(notifier) = Arc::try_unwrap(notifier) else { return };
+        let seconds = end_timeout.as_secs();
+        for ChannelCounts { channel, waiting, dropped, refused, .. } in notifier.end(end_timeout).await {
+            if waiting > 0 {
+                tracing::warn!("{waiting} alerts for the channel {channel} were not sent within {seconds} s");
+            }
+            if dropped + refused > 0 {
+                tracing::warn!(
+                    "of the alerts for the channel {channel} {dropped} found no room, and {refused} were refused"
+                );
+            }
+        }
+    }
+}
+
+/// Makes alerts of what a run says.
+struct Following {
+    notifier: Arc<Notifier>,
+    names: Names,
+    facts: Facts,
+    clock: Arc<dyn Clock>,
+}
+
+impl Following {
+    /// Until the run says nothing more.
+    async fn follow(mut self, mut notices: Notices) {
+        let mut pace = tokio::time::interval(PACE);
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                received = notices.next() => {
+                    let Some(received) = received else { return };
+                    if received.missed > 0 {
+                        self.tell(self.clock.now(), RunEvent::Dropped { count: received.missed });
+                    }
+                    self.take(received.notice);
+                }
+                _ = pace.tick() => {
+                    for alert in self.facts.lasting_doubts(self.clock.now()) {
+                        self.notifier.send(alert);
+                    }
+                    self.notifier.tick();
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, notice: Notice) {
+        let now = self.clock.now();
+        let funds = match &notice {
+            Notice::Begins(funds) => {
+                let text = format!("the run begins with {} bots", self.names.bots().len());
+                self.notifier.send(alert(now, AlertEvent::Started, text));
+                Some(*funds)
+            }
+            Notice::Handled { funds, .. } => Some(*funds),
+            _ => None,
+        };
+        let mut events = Vec::new();
+        self.names.events(notice, now, |at, event| events.push((at, event)));
+        for (at, event) in events {
+            self.tell(at, event);
+        }
+        if let Some(alert) = funds.and_then(|funds| self.facts.of_funds(now, funds)) {
+            self.notifier.send(alert);
+        }
+    }
+
+    fn tell(&mut self, at: Millis, event: RunEvent) {
+        if let Some(alert) = self.facts.of_event(at, event) {
+            self.notifier.send(alert);
+        }
+    }
+}
+
+/// The last alert of a run.
+fn of_end(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
+    let (severity, text) = match how {
+        Ok(Stop::Limit(rule)) => {
+            (Severity::Critical, format!("the run is over: the limit {} ended it", rule.as_str()))
+        }
+        Ok(stop) => (Severity::Notice, format!("the run is over: {}", stop_name(stop).replace('_', " "))),
+        Err(error) => {
+            let mut text = format!("the run broke off: {error}");
+            let mut cause = error.source();
+            while let Some(deeper) = cause {
+                text = format!("{text}: {deeper}");
+                cause = deeper.source();
+            }
+            (Severity::Critical, text)
+        }
+    };
+    Alert { severity, ..alert(clock.now(), AlertEvent::Ended, text) }
+}

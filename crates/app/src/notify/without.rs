@@ -1,0 +1,37 @@
+//! What stands for alerts in a program that is built without them.
+
+use super::{Tested, notify_problems};
+use crate::configuration::{Loaded, Problems};
+use crate::error::AppError;
+use candlewick_broker::clock::Clock;
+use candlewick_runtime::{Stop, Watcher};
+use std::sync::Arc;
+
+/// No alerts.
+pub(crate) struct Alerts;
+
+impl Alerts {
+    /// Refuses settings that ask for alerts.
+    pub(crate) fn begin(
+        loaded: &Loaded,
+        _watchers: &mut Vec<Watcher>,
+        _clock: &Arc<dyn Clock>,
+    ) -> Result<Self, AppError> {
+        Problems::check(notify_problems(loaded))?;
+        Ok(Self)
+    }
+
+    /// Nothing waits.
+    #[allow(clippy::unused_async, reason = "alerts are waited for where there are any")]
+    pub(crate) async fn end(self, _how: Result<Stop, &AppError>) {}
+}
+
+/// Tests no channel.
+///
+/// # Errors
+/// Always: this program has no alerts.
+#[allow(clippy::unused_async, reason = "receivers are waited for where there are any")]
+pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
+    Err(AppError::invalid("this program is built without the feature notify")
+        .help("build it with --features notify, or full"))
+}

@@ -1,0 +1,235 @@
+//! Alerts of a run reach whoever is to know, and nobody who is slow or gone holds the run up.
+#![cfg(unix)]
+
+use crate::candlewick::{BOT, Folder, candles};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+/// A key that is in no public list; it must be seen nowhere.
+const KEY: &str = "whsec_dGhlIGtleSBvZiBhIHRlc3QgdGhhdCBub2JvZHkga25vd3M=";
+/// Long enough for a machine under load; nobody waits for it where all is well.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A request to the receiver: its headers by their names in small letters, and its body.
+struct Request {
+    head: String,
+    body: String,
+}
+
+impl Request {
+    fn header(&self, name: &str) -> &str {
+        let line = self.head.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")));
+        line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim()).unwrap_or_default()
+    }
+
+    fn alerts(&self) -> Vec<Value> {
+        let body: Value = serde_json::from_str(&self.body).unwrap();
+        body["data"]["alerts"].as_array().unwrap().clone()
+    }
+
+    /// Whether it bears the signature of the specification: HMAC-SHA256 over name, time and body.
+    fn is_signed(&self) -> bool {
+        let key = STANDARD.decode(KEY.trim_start_matches("whsec_")).unwrap();
+        let said =
+            format!("{}.{}.{}", self.header("webhook-id"), self.header("webhook-timestamp"), self.body);
+        self.header("webhook-signature")
+            == format!("v1,{}", STANDARD.encode(hmac_sha256(&key, said.as_bytes())))
+    }
+}
+
+/// As RFC 2104 defines it, for keys that are no longer than a block.
+fn hmac_sha256(key: &[u8], text: &[u8]) -> Vec<u8> {
+    let padded = |with: u8| {
+        let mut block = [with; 64];
+        block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
+        block
+    };
+    let inner = Sha256::new().chain_update(padded(0x36)).chain_update(text).finalize();
+    Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize().to_vec()
+}
+
+/// A receiver that takes all it is sent: its address, and what it was sent.
+fn receiver() -> (String, Receiver<Request>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (taken, requests) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let taken = taken.clone();
+            std::thread::spawn(move || {
+                while let Some(request) = take(&stream)
+                    && taken.send(request).is_ok()
+                {}
+            });
+        }
+    });
+    (address, requests)
+}
+
+fn take(mut stream: &TcpStream) -> Option<Request> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        (reader.read_line(&mut head).ok()? > 0).then_some(())?;
+    }
+    let mut request = Request { head, body: String::new() };
+    let mut body = vec![0; request.header("content-length").parse().ok()?];
+    reader.read_exact(&mut body).ok()?;
+    request.body = String::from_utf8(body).ok()?;
+    stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").ok()?;
+    Some(request)
+}
+
+/// A bot with this section, and the key in a file that only its owner can read.
+fn folder(section: &str) -> Folder {
+    let folder = Folder::new().with("bot.toml", &format!("{section}\n{BOT}")).with("key", KEY);
+    std::fs::set_permissions(folder.path("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    folder.with("BTCUSDT_1m.csv", &candles(600))
+}
+
+fn webhook(address: &str) -> String {
+    format!(
+        "[notify]\nend_timeout_s = 60\n[notify.channels.hook]\nkind = \"webhook\"\nurl = \"http://{address}/alerts\"\n\
+         secret_file = \"key\"\nminimum = \"info\"\n"
+    )
+}
+
+#[test]
+fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
+    let (address, requests) = receiver();
+    let folder = folder(&webhook(&address));
+    let mut command =
+        folder.command(&["live", "--sandbox", "-vv", "--config", "bot.toml", "--journal", "run.db"]);
+    let bot = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut ids = Vec::new();
+    let mut wait_for = |event: &str| loop {
+        let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no alert of {event}"));
+        assert!(request.is_signed(), "{}", request.head);
+        assert!(
+            !ids.contains(&request.header("webhook-id").to_owned()),
+            "each message has a name of its own"
+        );
+        ids.push(request.header("webhook-id").to_owned());
+        if let Some(alert) = request.alerts().into_iter().find(|alert| alert["event"] == event) {
+            return alert;
+        }
+    };
+    let started = wait_for("started");
+    assert_eq!((&started["severity"], &started["bot"]), (&"notice".into(), &Value::Null));
+    let settled = wait_for("settled");
+    assert_eq!(
+        (&settled["severity"], &settled["bot"], &settled["symbol"]),
+        (&"info".into(), &"btc".into(), &"BTCUSDT".into())
+    );
+    let halt =
+        folder.run(&["halt", "--config", "bot.toml", "--journal", "run.db", "--reason", "news at noon"]);
+    assert_eq!(halt.code, 0, "{}", halt.stderr);
+    let halted = wait_for("halted");
+    assert_eq!(halted["severity"], "critical");
+    assert!(halted["text"].as_str().unwrap().contains("news at noon"), "{halted}");
+    assert!(Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status().unwrap().success());
+    let ended = wait_for("ended");
+    assert!(ended["text"].as_str().unwrap().contains("terminated"), "{ended}");
+    let output = bot.wait_with_output().unwrap();
+    assert!(output.status.success());
+    for printed in [output.stdout, output.stderr, std::fs::read(folder.path("run.db")).unwrap()] {
+        assert!(
+            !String::from_utf8_lossy(&printed).contains("dGhlIGtleSBv"),
+            "the key is in what the run left behind"
+        );
+    }
+}
+
+#[test]
+fn a_receiver_that_says_nothing_changes_no_trade_and_ends_no_run_late() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let section =
+        webhook(&silent.local_addr().unwrap().to_string()).replace("end_timeout_s = 60", "end_timeout_s = 0");
+    let run = |section: &str| {
+        let folder = folder(section);
+        let arguments = [
+            "live",
+            "--sandbox",
+            "--config",
+            "bot.toml",
+            "--speed",
+            "max",
+            "--until-end",
+            "--data",
+            "BTCUSDT_1m.csv",
+            "--trades",
+            "trades.csv",
+        ];
+        let run = folder.run(&arguments);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        (folder.read("trades.csv"), run.stderr)
+    };
+    let (with, said) = run(&section);
+    let (without, _) = run("");
+    assert!(with.lines().count() > 20 && with == without, "{} trades", with.lines().count());
+    assert!(said.contains("alerts for the channel hook were not sent within 0 s"), "{said}");
+}
+
+#[test]
+fn a_test_says_of_each_channel_whether_it_took_a_message() {
+    let (address, requests) = receiver();
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let topic = format!("[notify.channels.phone]\nkind = \"ntfy\"\nurl = \"http://{gone}/topic\"\n");
+    let folder = folder(&format!("{}{topic}", webhook(&address)));
+    let both = folder.run(&["notify", "test", "--config", "bot.toml"]);
+    assert_eq!(both.code, 5, "{}", both.stderr);
+    let row =
+        |name: &str| both.stdout.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
+    assert!(row("hook").contains("yes") && row("phone").contains("no"), "{}", both.stdout);
+    assert!(row("phone").contains("refused"), "{}", both.stdout);
+    let request = requests.recv_timeout(PATIENCE).unwrap();
+    assert!(request.is_signed() && request.alerts()[0]["event"] == "test", "{}", request.body);
+    let one = folder.run(&["notify", "test", "--config", "bot.toml", "--channel", "hook", "--json"]).json();
+    assert_eq!((&one["failed"], &one["channels"][0]["channel"]), (&0.into(), &"hook".into()));
+    assert_eq!(one["channels"][0]["problem"], Value::Null);
+    folder.run(&["notify", "test", "--config", "bot.toml", "--channel", "hok"]).fails(2, &["hok", "hook"]);
+}
+
+#[test]
+fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
+    let check = |section: &str, parts: &[&str]| {
+        let folder = folder(&format!("[notify.channels.hook]\n{section}\n"));
+        let check = folder.run(&["config", "check", "--config", "bot.toml"]);
+        check.fails(2, parts);
+        assert!(!check.stderr.contains("hush"), "{}", check.stderr);
+    };
+    check("kind = \"pigeon\"", &["notify.channels.hook.kind", "webhook"]);
+    check("url = \"https://hook.example\"", &["notify.channels.hook.kind", "missing"]);
+    check("kind = \"webhook\"", &["notify.channels.hook.url"]);
+    check("kind = \"webhook\"\nurl = \"https://hook.example\"\nminimum = \"warn\"", &["minimum", "warning"]);
+    check(
+        "kind = \"webhook\"\nurl = \"https://hook.example\"\ninclude = [\"setled\"]",
+        &["include", "settled"],
+    );
+    check(
+        "kind = \"webhook\"\nurl = \"https://hook.example\"\nsecret = \"hush\"",
+        &["secret", "SECRET", "secret_file"],
+    );
+    check("kind = \"webhook\"\nurl = \"https://ann:hush@hook.example\"", &["hook.url", "url_file"]);
+    check("kind = \"discord\"\nurl = \"https://chat.example/hush\"", &["hook.url", "HOOK__URL", "url_file"]);
+    check("kind = \"telegram\"\nurl = \"https://chat.example\"\nsecret_file = \"key\"", &["chats"]);
+    check("kind = \"ntfy\"\nurl = \"https://push.example/topic\"\nuser = \"ann\"", &["user", "email"]);
+    check(
+        "kind = \"ntfy\"\nurl = \"https://push.example/topic\"\nsecret_file = \"none\"",
+        &["secret_file", "none"],
+    );
+    let folder = folder("[notify.channels.chat]\nkind = \"discord\"\n")
+        .with_variable("CANDLEWICK_NOTIFY__CHANNELS__CHAT__URL", "https://chat.example/api/webhooks/1/hush");
+    let sound = folder.run(&["config", "check", "--config", "bot.toml"]);
+    assert_eq!(sound.code, 0, "{}", sound.stderr);
+    let shown = folder.run(&["config", "show", "--config", "bot.toml"]);
+    assert!(shown.stdout.contains("discord") && !shown.stdout.contains("hush"), "{}", shown.stdout);
+}
