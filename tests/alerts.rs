@@ -4,13 +4,14 @@
 use crate::candlewick::{BOT, Folder, candles};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A key that is in no public list; it must be seen nowhere.
@@ -58,14 +59,20 @@ fn hmac_sha256(key: &[u8], text: &[u8]) -> Vec<u8> {
 
 /// A receiver that takes all it is sent: its address, and what it was sent.
 fn receiver() -> (String, Receiver<Request>) {
+    receiver_that(|_| "{}".to_owned())
+}
+
+/// The same, with what it answers.
+fn receiver_that(answer: impl Fn(&Request) -> String + Send + Sync + 'static) -> (String, Receiver<Request>) {
+    let answer = Arc::new(answer);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let (taken, requests) = mpsc::channel();
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            let taken = taken.clone();
+            let (taken, answer) = (taken.clone(), Arc::clone(&answer));
             std::thread::spawn(move || {
-                while let Some(request) = take(&stream)
+                while let Some(request) = take(&stream, &*answer)
                     && taken.send(request).is_ok()
                 {}
             });
@@ -74,7 +81,7 @@ fn receiver() -> (String, Receiver<Request>) {
     (address, requests)
 }
 
-fn take(mut stream: &TcpStream) -> Option<Request> {
+fn take(mut stream: &TcpStream, answer: &dyn Fn(&Request) -> String) -> Option<Request> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -84,7 +91,11 @@ fn take(mut stream: &TcpStream) -> Option<Request> {
     let mut body = vec![0; request.header("content-length").parse().ok()?];
     reader.read_exact(&mut body).ok()?;
     request.body = String::from_utf8(body).ok()?;
-    stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").ok()?;
+    let answer = answer(&request);
+    let length = answer.len();
+    stream
+        .write_all(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{answer}").as_bytes())
+        .ok()?;
     Some(request)
 }
 
@@ -232,4 +243,74 @@ fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
     assert_eq!(sound.code, 0, "{}", sound.stderr);
     let shown = folder.run(&["config", "show", "--config", "bot.toml"]);
     assert!(shown.stdout.contains("discord") && !shown.stdout.contains("hush"), "{}", shown.stdout);
+}
+
+/// What a person writes to the bot of a chat, and reads there.
+#[derive(Default)]
+struct Written {
+    updates: Mutex<Vec<Value>>,
+}
+
+impl Written {
+    fn write(&self, id: i64, text: &str) {
+        let message = json!({ "chat": { "id": 7 }, "from": { "id": 42 }, "text": text });
+        self.updates.lock().unwrap().push(json!({ "update_id": id, "message": message }));
+    }
+
+    /// Answers a poll as the server of a chat does: with what is not confirmed.
+    fn answer(&self, request: &Request) -> String {
+        if request.head.contains("/getUpdates ") {
+            let asked: Value = serde_json::from_str(&request.body).unwrap();
+            let offset = asked["offset"].as_i64().unwrap();
+            let mut updates = self.updates.lock().unwrap();
+            updates.retain(|update| update["update_id"].as_i64().unwrap() >= offset);
+            return json!({ "ok": true, "result": *updates }).to_string();
+        }
+        json!({ "ok": true, "result": {} }).to_string()
+    }
+}
+
+#[test]
+fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
+    let written = Arc::new(Written::default());
+    let (answering, token) = (Arc::clone(&written), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
+    let (address, requests) = receiver_that(move |request| answering.answer(request));
+    let folder = folder(&format!(
+        "[notify.channels.chat]\nkind = \"telegram\"\nurl = \"http://{address}\"\nchats = [7]\ncommands = true\n"
+    ))
+    .with_variable("CANDLEWICK_NOTIFY__CHANNELS__CHAT__SECRET", token);
+    let arguments = ["live", "--sandbox", "-vv", "--config", "bot.toml", "--journal", "run.db"];
+    let bot = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let wait_for = |part: &str| loop {
+        let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("nobody says {part}"));
+        assert!(request.head.contains(token), "{}", request.head);
+        let body: Value = serde_json::from_str(&request.body).unwrap();
+        let said = body["text"].as_str().unwrap_or_default().to_owned();
+        if said.contains(part) || (part.is_empty() && body["timeout"] == 50) {
+            return said;
+        }
+    };
+    wait_for("the run begins");
+    // What was written before it listens is passed over.
+    wait_for("");
+    written.write(1, "/status");
+    wait_for("The bot opens trades");
+    written.write(2, "/halt");
+    let code = wait_for("send within a minute").rsplit(' ').next().unwrap().to_owned();
+    written.write(3, &format!("/halt {code}"));
+    wait_for("The bot is halted (by a chat (chat 7, sender 42))");
+    for (id, text) in [(4, "/resume"), (5, "/halt"), (6, "/status")] {
+        written.write(id, text);
+    }
+    wait_for("The bot is halted");
+    let status = folder.run(&["status", "--config", "bot.toml", "--journal", "run.db", "--json"]).json();
+    assert!(status.to_string().contains("by a chat (chat 7, sender 42)"), "{status}");
+    assert!(Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status().unwrap().success());
+    let output = bot.wait_with_output().unwrap();
+    for printed in [output.stdout, output.stderr, std::fs::read(folder.path("run.db")).unwrap()] {
+        assert!(
+            !String::from_utf8_lossy(&printed).contains("AAHdqTcv"),
+            "the token is in what the run left behind"
+        );
+    }
 }

@@ -77,9 +77,14 @@ pub(crate) fn message_client(url: &Url) -> Result<Client, ChannelError> {
 
 /// Sends a request, and says whether its message was taken.
 pub(crate) async fn send(request: RequestBuilder) -> Result<Value, Failure> {
+    send_and_read(request, MOST_BYTES).await
+}
+
+/// Sends a request, and reads its answer as far as it is JSON and no longer than that.
+pub(crate) async fn send_and_read(request: RequestBuilder, most: usize) -> Result<Value, Failure> {
     let answer = request.send().await.map_err(|error| Failure::later(innermost(&error.without_url())))?;
     let (status, headers) = (answer.status(), answer.headers().clone());
-    let body = read(answer).await;
+    let body = read(answer, most).await;
     if status.is_success() {
         return Ok(body);
     }
@@ -93,10 +98,10 @@ pub(crate) async fn send(request: RequestBuilder) -> Result<Value, Failure> {
 }
 
 /// What an answer holds, as far as it is JSON and not long.
-async fn read(mut answer: Response) -> Value {
+async fn read(mut answer: Response, most: usize) -> Value {
     let mut bytes = Vec::new();
     while let Ok(Some(chunk)) = answer.chunk().await {
-        if bytes.len() + chunk.len() > MOST_BYTES {
+        if bytes.len() + chunk.len() > most {
             return Value::Null;
         }
         bytes.extend_from_slice(&chunk);

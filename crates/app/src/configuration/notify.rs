@@ -70,6 +70,9 @@ pub struct ChannelSettings {
     /// The chats of a Telegram bot, by their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chats: Vec<i64>,
+    /// Whether these chats may ask: `/status`, and `/halt` with a code that they are given. Whoever writes in one of them may.
+    #[serde(default)]
+    pub commands: bool,
     /// Who writes an e-mail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -220,6 +223,7 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
         let is = |kind| channel.kind == kind;
         for (is_given, setting, kind) in [
             (!channel.chats.is_empty(), "chats", ChannelKind::Telegram),
+            (channel.commands, "commands", ChannelKind::Telegram),
             (channel.from.is_some(), "from", ChannelKind::Email),
             (!channel.to.is_empty(), "to", ChannelKind::Email),
             (channel.user.is_some(), "user", ChannelKind::Email),

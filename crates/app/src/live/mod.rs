@@ -118,7 +118,8 @@ pub async fn run(
     connection: Connection,
     mut front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
-    let alerts = match Alerts::begin(loaded, &mut front.watchers, &connection.clock) {
+    let orders = front.control.sender.downgrade();
+    let alerts = match Alerts::begin(loaded, &mut front.watchers, (&connection.clock, &orders)) {
         Ok(alerts) => alerts,
         Err(error) => {
             front.journal.give_back().await;

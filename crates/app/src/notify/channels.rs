@@ -5,7 +5,7 @@ use crate::configuration::{
 };
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_notify::{
-    Channel, ChannelError, Delivery, EmailPlace, Pace, Place, Rules, Secret, Severity, WallClock,
+    Channel, ChannelError, Chat, Delivery, EmailPlace, Pace, Place, Rules, Secret, Severity, WallClock,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +31,19 @@ pub(super) fn open_all(loaded: &Loaded) -> Result<Vec<OpenChannel>, Problems> {
         }
     }
     Problems::check(problems).map(|()| open)
+}
+
+/// The chats that may ask, for each bot of theirs.
+pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
+    let notify = &loaded.config.notify;
+    let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
+    let open = |(name, channel): (&String, &ChannelSettings)| {
+        let place = place_of(loaded, name, channel).map_err(|problem| *problem)?;
+        let problem =
+            |error: ChannelError| loaded.problem(&format!("notify.channels.{name}"), error.to_string());
+        Chat::open(&place, &notify.sender, &channel.chats).map_err(problem)
+    };
+    asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
 }
 
 /// What keeps any from being used.

@@ -3,6 +3,8 @@
 #[cfg(feature = "notify")]
 mod channels;
 #[cfg(feature = "notify")]
+mod chat;
+#[cfg(feature = "notify")]
 mod facts;
 #[cfg(feature = "notify")]
 mod run;

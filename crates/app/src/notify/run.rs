@@ -1,19 +1,22 @@
 //! The alerts of one run, from its begin to its end.
 
-use super::channels::{open_all, pace};
+use super::channels::{open_all, open_chats, pace};
+use super::chat;
 use super::facts::{Facts, alert};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
 use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::Clock;
 use candlewick_notify::{Alert, ChannelCounts, Notifier, Severity};
+use candlewick_runtime::control::ControlRequest;
 use candlewick_runtime::events::{Names, RunEvent};
 use candlewick_runtime::{Interest, Notice, Notices, Stop, Watcher};
 use candlewick_sdk::Millis;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 /// Notices of the run that may wait to become alerts.
@@ -29,6 +32,8 @@ pub(crate) struct Alerts(Option<Sending>);
 struct Sending {
     notifier: Arc<Notifier>,
     following: JoinHandle<()>,
+    /// They end with it.
+    _conversations: JoinSet<()>,
     clock: Arc<dyn Clock>,
     end_timeout: Duration,
 }
@@ -41,7 +46,7 @@ impl Alerts {
     pub(crate) fn begin(
         loaded: &Loaded,
         watchers: &mut Vec<Watcher>,
-        clock: &Arc<dyn Clock>,
+        (clock, orders): (&Arc<dyn Clock>, &mpsc::WeakSender<ControlRequest>),
     ) -> Result<Self, AppError> {
         Problems::check(section_problems(loaded))?;
         let config = &loaded.config;
@@ -60,8 +65,15 @@ impl Alerts {
             facts: Facts::new(&config.notify, scale),
             clock: Arc::clone(clock),
         };
+        let mut conversations = JoinSet::new();
+        for chat in open_chats(loaded)? {
+            let (asked, questions) = mpsc::channel(1);
+            conversations.spawn(chat.listen(asked));
+            conversations.spawn(chat::answer(questions, orders.clone()));
+        }
         Ok(Self(Some(Sending {
             notifier,
+            _conversations: conversations,
             following: tokio::spawn(following.follow(notices)),
             clock: Arc::clone(clock),
             end_timeout: Duration::from_secs(u64::from(config.notify.end_timeout_s)),
@@ -70,7 +82,7 @@ impl Alerts {
 
     /// Tells how the run ended, sends what waits within the time that is set for it, and says in the log what was left behind.
     pub(crate) async fn end(self, how: Result<Stop, &AppError>) {
-        let Some(Sending { notifier, mut following, clock, end_timeout }) = self.0 else { return };
+        let Some(Sending { notifier, mut following, clock, end_timeout, .. }) = self.0 else { return };
         if tokio::time::timeout(PATIENCE, &mut following).await.is_err() {
             following.abort();
             drop(following.await);

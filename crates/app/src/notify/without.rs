@@ -4,8 +4,10 @@ use super::{Tested, notify_problems};
 use crate::configuration::{Loaded, Problems};
 use crate::error::AppError;
 use candlewick_broker::clock::Clock;
+use candlewick_runtime::control::ControlRequest;
 use candlewick_runtime::{Stop, Watcher};
 use std::sync::Arc;
+use tokio::sync::mpsc;
 
 /// No alerts.
 pub(crate) struct Alerts;
@@ -15,7 +17,7 @@ impl Alerts {
     pub(crate) fn begin(
         loaded: &Loaded,
         _watchers: &mut Vec<Watcher>,
-        _clock: &Arc<dyn Clock>,
+        _run: (&Arc<dyn Clock>, &mpsc::WeakSender<ControlRequest>),
     ) -> Result<Self, AppError> {
         Problems::check(notify_problems(loaded))?;
         Ok(Self)

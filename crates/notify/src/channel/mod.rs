@@ -6,6 +6,8 @@ mod ntfy;
 mod telegram;
 mod webhook;
 
+pub(crate) use telegram::method as telegram_method;
+
 use crate::failure::{ChannelError, Failure};
 use crate::message::Message;
 use crate::secret::Secret;

@@ -1,0 +1,42 @@
+//! Questions of chats on their way to the run: its state, and its halt.
+
+use crate::control::describe;
+use candlewick_notify::{ChatQuestion, ChatRequest};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// How long the run may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Answers what chats ask, by the way that all orders to the run take, until nobody asks any more.
+pub(super) async fn answer(
+    mut questions: mpsc::Receiver<ChatQuestion>,
+    orders: mpsc::WeakSender<ControlRequest>,
+) {
+    while let Some(ChatQuestion { request, answer }) = questions.recv().await {
+        // Nothing but these two: a chat neither opens nor resumes.
+        let order = match request {
+            ChatRequest::Status => ControlOrder::Status,
+            ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
+        };
+        let words = tokio::time::timeout(PATIENCE, ask(order, &orders)).await;
+        let words =
+            words.unwrap_or_else(|_| "The run has not answered in time: ask for its /status.".to_owned());
+        // Whoever asked may have gone.
+        let _ = answer.send(words);
+    }
+}
+
+async fn ask(order: ControlOrder, orders: &mpsc::WeakSender<ControlRequest>) -> String {
+    let (answer, answered) = oneshot::channel();
+    let asked = async {
+        orders.upgrade()?.send(ControlRequest { order, token: None, answer }).await.ok()?;
+        answered.await.ok()
+    };
+    match asked.await {
+        Some(ControlAnswer::Done { state }) => describe(&state),
+        Some(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => problem,
+        None => "The run has ended, or is about to.".to_owned(),
+    }
+}

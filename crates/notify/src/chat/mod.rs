@@ -1,0 +1,184 @@
+//! Questions from a chat: how the run stands, and that it halts. There is no way to ask for anything else.
+
+mod conversation;
+
+use crate::channel::{Place, telegram_method};
+use crate::failure::{ChannelError, Failure};
+use crate::http::{client, send, send_and_read};
+use backon::{BackoffBuilder, ExponentialBuilder};
+use conversation::{Conversation, Heard, Said};
+use reqwest::Client;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep, timeout};
+use url::Url;
+
+/// How long the server holds a question for new messages, and how long its answer is awaited.
+const POLL_SECONDS: u64 = 50;
+const POLL_DEADLINE: Duration = Duration::from_secs(POLL_SECONDS + 15);
+/// A server that does not hold it is asked no faster.
+const POLL_PACE: Duration = Duration::from_secs(1);
+/// Messages that are taken at once, and how much of an answer is read for them.
+const POLL_LIMIT: u32 = 10;
+const MOST_BYTES: usize = 1 << 20;
+/// How long the run may take to answer.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
+/// How often a reply is tried.
+const REPLIES: u32 = 3;
+/// The longest pause after a failure.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// What a chat may ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChatRequest {
+    /// How the run stands.
+    Status,
+    /// That nothing more is opened.
+    Halt {
+        /// Who asks, for the journal.
+        by: String,
+    },
+}
+
+/// A question, and where its answer goes.
+#[derive(Debug)]
+pub struct ChatQuestion {
+    /// What is asked for.
+    pub request: ChatRequest,
+    /// The words of the answer. Whoever asked may have gone: a failed send is no error.
+    pub answer: oneshot::Sender<String>,
+}
+
+/// A Telegram bot that listens to chats (core.telegram.org/bots/api, "getUpdates").
+#[derive(Debug)]
+pub struct Chat {
+    client: Client,
+    updates: Url,
+    replies: Url,
+    conversation: Conversation,
+}
+
+impl Chat {
+    /// Makes ready to listen, to these chats alone.
+    ///
+    /// # Errors
+    /// An address or a token that cannot be used.
+    pub fn open(place: &Place, sender: &str, chats: &[i64]) -> Result<Self, ChannelError> {
+        let (updates, replies) =
+            (telegram_method(place, "getUpdates")?, telegram_method(place, "sendMessage")?);
+        let client = client(&updates, POLL_DEADLINE)?;
+        Ok(Self { client, updates, replies, conversation: Conversation::new(sender, chats) })
+    }
+
+    /// Listens until it is dropped, or nobody takes questions any more. What was written before it began is not answered.
+    pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
+        let (mut next, mut failures) = (None, 0_u64);
+        let mut pauses = pauses();
+        while !questions.is_closed() {
+            let begun = Instant::now();
+            let rest = match self.poll(next).await {
+                Ok(batch) => {
+                    (pauses, failures) = (self::pauses(), 0);
+                    let is_first = next.is_none();
+                    // Without a message the first question is asked again, by the same name.
+                    next = batch
+                        .iter()
+                        .filter_map(|update| update["update_id"].as_i64())
+                        .max()
+                        .map(|last| last + 1)
+                        .or(next);
+                    if is_first {
+                        next = next.or(Some(0));
+                    } else {
+                        for update in &batch {
+                            self.take(update, &questions).await;
+                        }
+                    }
+                    if batch.is_empty() { POLL_PACE.saturating_sub(begun.elapsed()) } else { Duration::ZERO }
+                }
+                Err(failure) => {
+                    failures += 1;
+                    if failures % 20 == 1 {
+                        tracing::warn!(failures, %failure, "the chat does not say what was written");
+                    }
+                    let wish = if let Failure::TryLater { after, .. } = failure { after } else { None };
+                    wish.or_else(|| pauses.next()).unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE)
+                }
+            };
+            sleep(rest).await;
+        }
+    }
+
+    /// Messages from this one on, or the last one of all where none is known.
+    async fn poll(&self, next: Option<i64>) -> Result<Vec<Value>, Failure> {
+        let body = json!({
+            "offset": next.unwrap_or(-1),
+            "limit": POLL_LIMIT,
+            "timeout": if next.is_some() { POLL_SECONDS } else { 0 },
+            "allowed_updates": ["message"],
+        });
+        let mut answer =
+            send_and_read(self.client.post(self.updates.clone()).json(&body), MOST_BYTES).await?;
+        match answer["result"].take() {
+            Value::Array(updates) => Ok(updates),
+            _ => Err(Failure::later("the answer is no list of messages")),
+        }
+    }
+
+    async fn take(&mut self, update: &Value, questions: &mpsc::Sender<ChatQuestion>) {
+        let message = &update["message"];
+        let (chat, from) = (message["chat"]["id"].as_i64(), message["from"]["id"].as_i64());
+        let heard = chat.zip(from).zip(message["text"].as_str());
+        let heard = heard.map(|((chat, sender), text)| Heard { chat, sender, text });
+        let said =
+            heard.as_ref().map_or(Said::Nothing, |heard| self.conversation.hear(heard, Instant::now()));
+        let words = match said {
+            Said::Nothing => {
+                let ignored = self.conversation.ignore();
+                tracing::debug!(ignored, "a message of a chat is ignored");
+                return;
+            }
+            Said::Answer(words) => words,
+            Said::Ask(request) => ask(request, questions).await,
+        };
+        if let Some(chat) = chat {
+            self.reply(chat, &words).await;
+        }
+    }
+
+    async fn reply(&self, chat: i64, words: &str) {
+        let text = crate::message::cut(words, 4_096, char::len_utf16);
+        let body = json!({ "chat_id": chat, "text": text, "link_preview_options": { "is_disabled": true } });
+        for _ in 0..REPLIES {
+            let sent =
+                timeout(ANSWER_DEADLINE, send(self.client.post(self.replies.clone()).json(&body))).await;
+            match sent {
+                Ok(Ok(_)) => return,
+                Ok(Err(Failure::Refused { reason })) => {
+                    return tracing::warn!(reason, "the chat refuses a reply");
+                }
+                Ok(Err(Failure::TryLater { .. })) | Err(_) => sleep(POLL_PACE).await,
+            }
+        }
+        tracing::warn!("a reply to the chat was not taken");
+    }
+}
+
+async fn ask(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -> String {
+    let (answer, answered) = oneshot::channel();
+    let asked = async {
+        questions.send(ChatQuestion { request, answer }).await.ok()?;
+        answered.await.ok()
+    };
+    match timeout(ANSWER_DEADLINE, asked).await {
+        Ok(Some(words)) => words,
+        Ok(None) => "The run has ended, or is about to.".to_owned(),
+        Err(_) => "The run has not answered in time: ask for its /status.".to_owned(),
+    }
+}
+
+fn pauses() -> impl Iterator<Item = Duration> {
+    let pauses = ExponentialBuilder::default().with_min_delay(POLL_PACE).with_max_delay(LONGEST_PAUSE);
+    pauses.without_max_times().with_jitter().build()
+}

@@ -1,0 +1,160 @@
+//! A chat that asks, through a double of the Bot API (core.telegram.org/bots/api).
+#![allow(clippy::unwrap_used, reason = "a test's wrong step is its failure")]
+
+use axum::extract::{Path, State};
+use axum::routing::post;
+use axum::{Json, Router};
+use candlewick_notify::{Chat, ChatQuestion, ChatRequest, Place, Secret};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, mpsc};
+
+const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
+const CHAT: i64 = -1_001_234;
+
+/// What the server holds: updates that were not confirmed, what was asked of it, and what was written back.
+#[derive(Default)]
+struct Server {
+    updates: Mutex<Vec<Value>>,
+    polls: Mutex<Vec<Value>>,
+    replies: Mutex<Vec<Value>>,
+    changed: Notify,
+}
+
+impl Server {
+    async fn start() -> (Arc<Self>, Place) {
+        let server: Arc<Self> = Arc::default();
+        let router = Router::new().route("/{bot}/{method}", post(answer)).with_state(Arc::clone(&server));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Secret::new(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (server, Place { url, secret: Secret::new(TOKEN) })
+    }
+
+    /// Somebody writes.
+    fn write(&self, id: i64, chat: i64, text: &str) {
+        let message = json!({ "message_id": id, "chat": { "id": chat }, "from": { "id": 42 }, "text": text });
+        self.updates.lock().unwrap().push(json!({ "update_id": id, "message": message }));
+        self.changed.notify_one();
+    }
+
+    /// The text of the reply with this number, once it is there.
+    async fn reply(&self, number: usize) -> String {
+        let there = async {
+            loop {
+                if let Some(reply) = self.replies.lock().unwrap().get(number) {
+                    assert_eq!(reply["chat_id"], CHAT);
+                    return reply["text"].as_str().unwrap().to_owned();
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), there).await.expect("a reply comes")
+    }
+}
+
+async fn answer(
+    State(server): State<Arc<Server>>,
+    Path((bot, method)): Path<(String, String)>,
+    Json(body): Json<Value>,
+) -> Json<Value> {
+    assert_eq!(bot, format!("bot{TOKEN}"));
+    if method == "sendMessage" {
+        server.replies.lock().unwrap().push(body);
+        return Json(json!({ "ok": true, "result": {} }));
+    }
+    assert_eq!(method, "getUpdates");
+    let offset = body["offset"].as_i64().unwrap();
+    let holds = body["timeout"].as_u64().unwrap() > 0;
+    server.polls.lock().unwrap().push(body);
+    // A negative offset counts from the end, and all before it are forgotten; another confirms what is below it.
+    {
+        let mut updates = server.updates.lock().unwrap();
+        let first = if offset < 0 { updates.len().saturating_sub(1) } else { 0 };
+        updates.drain(..first);
+        updates.retain(|update| update["update_id"].as_i64().unwrap() >= offset);
+    }
+    if holds && server.updates.lock().unwrap().is_empty() {
+        let _ = tokio::time::timeout(Duration::from_secs(5), server.changed.notified()).await;
+    }
+    Json(json!({ "ok": true, "result": server.updates.lock().unwrap().clone() }))
+}
+
+/// Answers questions as a run would; what was asked.
+fn run() -> (mpsc::Sender<ChatQuestion>, Arc<Mutex<Vec<ChatRequest>>>) {
+    let (questions, mut asked) = mpsc::channel::<ChatQuestion>(1);
+    let log: Arc<Mutex<Vec<ChatRequest>>> = Arc::default();
+    let all = Arc::clone(&log);
+    tokio::spawn(async move {
+        while let Some(ChatQuestion { request, answer }) = asked.recv().await {
+            let words = if request == ChatRequest::Status { "trading; 2 open" } else { "halted" };
+            all.lock().unwrap().push(request);
+            let _ = answer.send(words.to_owned());
+        }
+    });
+    (questions, log)
+}
+
+#[tokio::test]
+async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passed_over() {
+    let (server, place) = Server::start().await;
+    server.write(1, CHAT, "/halt");
+    server.write(2, CHAT, "/status");
+    let (questions, asked) = run();
+    let chat = Chat::open(&place, "night bot", &[CHAT]).unwrap();
+    let listening = tokio::spawn(chat.listen(questions));
+    while server.polls.lock().unwrap().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let polls = server.polls.lock().unwrap().clone();
+    assert_eq!(polls[0], json!({ "offset": -1, "limit": 10, "timeout": 0, "allowed_updates": ["message"] }));
+    assert_eq!((&polls[1]["offset"], &polls[1]["timeout"]), (&json!(3), &json!(50)));
+    assert!(asked.lock().unwrap().is_empty(), "what was written before is not answered");
+
+    server.write(3, 999, "/status");
+    server.write(4, CHAT, "/resume");
+    server.write(5, CHAT, "/halt 123456");
+    assert!(server.reply(0).await.contains("nothing is halted"));
+    server.write(6, CHAT, "/status");
+    assert_eq!(server.reply(1).await, "trading; 2 open");
+    server.write(7, CHAT, "/halt");
+    let words = server.reply(2).await;
+    let code = words.rsplit(' ').next().unwrap();
+    assert!(words.contains("night bot") && code.len() == 6, "{words}");
+    server.write(8, CHAT, &format!("/halt {code}"));
+    assert_eq!(server.reply(3).await, "halted");
+    let by = format!("chat {CHAT}, sender 42");
+    assert_eq!(*asked.lock().unwrap(), [ChatRequest::Status, ChatRequest::Halt { by }]);
+    assert_eq!(server.replies.lock().unwrap().len(), 4, "neither the other chat nor /resume is answered");
+    listening.abort();
+}
+
+#[tokio::test]
+async fn messages_that_are_no_text_of_a_person_do_no_harm() {
+    let (server, place) = Server::start().await;
+    let (questions, asked) = run();
+    let chat = Chat::open(&place, "night bot", &[CHAT]).unwrap();
+    let listening = tokio::spawn(chat.listen(questions));
+    while server.polls.lock().unwrap().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for (id, update) in (10..).zip([
+        json!({ "message": { "chat": { "id": CHAT }, "from": { "id": 42 }, "photo": [] } }),
+        json!({ "message": { "chat": { "id": CHAT }, "text": "/status" } }),
+        json!({ "edited_message": { "chat": { "id": CHAT }, "from": { "id": 42 }, "text": "/status" } }),
+        json!({ "message": null }),
+        json!({ "message": { "chat": { "id": CHAT.to_string() }, "from": { "id": 42 }, "text": "/status" } }),
+        json!({ "message": { "chat": { "id": CHAT }, "from": { "id": 42 }, "text": "/halt \u{0}\u{202e}1" } }),
+    ]) {
+        let mut update = update;
+        update["update_id"] = json!(id);
+        server.updates.lock().unwrap().push(update);
+    }
+    server.write(20, CHAT, "/status");
+    assert!(server.reply(0).await.contains("nothing is halted"));
+    assert_eq!(server.reply(1).await, "trading; 2 open");
+    assert_eq!(*asked.lock().unwrap(), [ChatRequest::Status]);
+    listening.abort();
+}
