@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::believed::TIME_SLACK;
+use super::believed::{TIME_SLACK, counted};
 use super::closing::Phase;
 use super::command::{Command, Step};
 use super::event_queue::Place;
@@ -12,6 +12,7 @@ use super::settlement::settlement_of;
 use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
 use crate::Notice;
+use crate::resolver::{Match, compare_terms};
 use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
     BrokerError, Candles, OpenOutcome, PriceAnswer, PriceTick, RejectionReason, Reply, TradeReport,
@@ -38,10 +39,10 @@ impl Coordinator {
         }
         self.note_heard(&answer, step.now);
         let mut leap = None;
-        let is_anothers = matches!(
-            &answer,
-            Answer::Open(_, OpenOutcome::Opened(reply)) if self.doubts.is_claimed(&reply.value.id)
-        );
+        let is_anothers = match &answer {
+            Answer::Open(intent, OpenOutcome::Opened(reply)) => self.is_anothers(*intent, &reply.value),
+            _ => false,
+        };
         // A time that is not believed of the trade proves nothing of the clock either.
         let is_nonsense = matches!(
             &answer,
@@ -49,7 +50,7 @@ impl Coordinator {
                 if reply.value.request_time.is_some_and(|at| at.abs_diff(step.now) > TIME_SLACK)
         );
         for sample in samples_of(&answer) {
-            // A simulated venue takes an order one latency after it arrived; another intent's trade was taken at another time.
+            // A simulated venue takes an order one latency after it arrived; another trade was taken at another time.
             if (self.is_simulated || is_anothers || is_nonsense) && sample.source == ClockSource::Open {
                 continue;
             }
@@ -71,6 +72,14 @@ impl Coordinator {
                 step.commands.push(Command::CatchUpClock);
             }
         }
+    }
+
+    /// Whether the answer to an open is of another trade than was asked for: another intent's, or on other terms.
+    fn is_anothers(&self, intent: IntentId, report: &TradeReport) -> bool {
+        let order = self.session.terms(intent).map(|terms| self.session.order_of(&terms));
+        let report = &counted(report.clone(), self.session.scale());
+        let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
+        is_other || self.doubts.is_claimed(&report.id)
     }
 
     /// Our clock caught up by so much, or had nothing to catch up with. It does so for an answer that shows a leap, or because
@@ -342,10 +351,9 @@ fn samples_of(answer: &Answer) -> Vec<ClockSample> {
     fn dated<T>(reply: &Reply<T>) -> Option<ClockSample> {
         ClockSample::of_date(reply)
     }
-    let of_price = |reply: &Reply<PriceAnswer>| [dated(reply), ClockSample::of_price(reply)];
     let samples = match answer {
         Answer::Candles(_, Ok(reply)) => [dated(reply), None],
-        Answer::Price(_, _, Ok(reply)) => of_price(reply),
+        Answer::Price(_, asked, Ok(reply)) => [dated(reply), ClockSample::of_price(reply, *asked)],
         Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [dated(reply), None],
         Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => [dated(reply), None],
         Answer::SettlementPrice(Ok(reply)) => [dated(reply), None],
