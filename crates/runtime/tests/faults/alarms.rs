@@ -19,6 +19,8 @@ const PAST: Millis = Millis::from_seconds(72 * 3_600);
 const LIST_LAGS: Millis = Millis::from_seconds(605);
 /// How far off the clock may have been by which a settlement has its moment.
 const CLOCK_OFF: Millis = Millis::from_seconds(240);
+/// For how long at least a trade is looked for that was taken as not opened.
+const LOOKED_FOR: Millis = Millis::from_seconds(23 * 3_600);
 /// What a win may pay at most, in percent.
 const MAX_PAYOUT: f64 = 200.0;
 /// What it may bring at most, in stakes.
@@ -77,9 +79,10 @@ impl Alarms {
                 self.listing = Some(listing.clone());
                 Vec::new()
             }
-            Answer::Trades(listing) => of_listing(listing, book),
+            Answer::Trades(listing) => of_list(world, listing, (book, now)),
             Answer::BalancesAfterTrades(_) => {
-                self.listing.take().map(|listing| of_listing(&listing, book)).unwrap_or_default()
+                let listing = self.listing.take();
+                listing.map(|listing| of_list(world, &listing, (book, now))).unwrap_or_default()
             }
             Answer::Balances(Ok(reply)) => of_balances(reply.value),
             _ => Vec::new(),
@@ -190,6 +193,36 @@ fn of_end(intent: IntentId, outcome: Outcome, profit: Decimal, trade: &Trade) ->
     let impossible = (!is_possible).then(|| due("ended with", true));
     let beside = is_beside.then(|| due("settled wrongly", false));
     impossible.into_iter().chain(beside).collect()
+}
+
+/// All that a list shows.
+fn of_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
+    let mut due = of_listing(listing, book);
+    due.extend(of_real_money(world, listing, (book, now)));
+    due
+}
+
+/// Real money that the venue took for an order of play money is in no ledger here. Whose answer was lost hears of it from the
+/// list, unless his clock was far off.
+fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
+    let truth = world.truth();
+    let is_looked_for = |row: &IntentRow| match row.state {
+        IntentState::InDoubt => true,
+        IntentState::NotOpened => now - row.approved.decision_time() < LOOKED_FOR,
+        _ => false,
+    };
+    let is_due = |report: &&TradeReport| {
+        let trade = truth.find(&report.id).filter(|trade| trade.is_of_real_money());
+        let intent = trade.and_then(|trade| trade.intent).map(IntentId::new);
+        intent.and_then(|intent| book.row(intent)).is_some_and(is_looked_for)
+    };
+    let listed = listing.trades.iter().filter(|_| !world.is_far_off()).filter(is_due);
+    let due = |report: &TradeReport| Due {
+        names: vec![format!("trade {} ", report.id)],
+        words: vec!["it is in no ledger here"],
+        is_halting: true,
+    };
+    listed.map(due).collect()
 }
 
 /// Listed trades beside what was booked of them.

@@ -10,6 +10,7 @@
 //! | `AnswersStrangersId` | the order; the answer has the id, or all, of a trade that nobody here asked for | halted as soon as a record shows another term; our own trade is reported as explained by no intent |
 //! | `AnswersUnknownId` | the order; the answer has an id that no trade has | the trade stays open and is asked for; our own is reported |
 //! | `AnswersAhead` | the order; only the answer says that it was asked for in half an hour | it counts from now |
+//! | `OpensTwice` | two trades of one request, with the money of both | the second is told as that, counts as at stake, and halts |
 //! | `PaysTooMuch` | the payout, and the wallet follows it | halted, and booked as the venue says |
 //! | `HasPayout` | the payout; every record has one that none can be | halted, and booked as the venue says |
 //! | `HasTime(moment, _)` | the order, at its times; every record has a time that cannot be | the time is not believed, and said; everything else as if it were missing |
@@ -45,6 +46,8 @@ const AHEAD: Millis = Millis::from_seconds(1_800);
 const TOO_MUCH: i64 = 900;
 /// What no win pays, in percent.
 const IMPOSSIBLE_PAYOUT: Decimal = Decimal::from_parts(80, 0, 0, true, 0);
+/// Of the trades about which the venue lies where lies halt, one in so many is opened twice.
+const OPENS_TWICE_ONE_IN: u64 = 12;
 /// How long after its settlement a trade is listed as running once more.
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
@@ -123,6 +126,8 @@ pub(crate) enum Lie {
     ListedProfit,
     ListedTwice,
     Reopens,
+    /// Another trade of the same request.
+    OpensTwice,
 }
 
 use BadTime::{Endless, Microseconds, Negative, YearsAhead};
@@ -218,6 +223,9 @@ impl Lies {
         if word % 1_000 >= self.share {
             return None;
         }
+        if self.is_halting && mix([self.seed, ticket, 1_792]).is_multiple_of(OPENS_TWICE_ONE_IN) {
+            return Some(Lie::OpensTwice);
+        }
         let place = (word >> 16) as usize;
         let lie = if self.is_halting && (word >> 12).is_multiple_of(2) {
             HALTING[place % HALTING.len()]
@@ -306,6 +314,7 @@ impl Lie {
             Self::AnswersStrangersId => {
                 &["amount is", "symbol is", "direction is", "is of another trade", UNEXPLAINED, SECOND]
             }
+            Self::OpensTwice => &[SECOND],
             Self::AnswersUnknownId => &[UNEXPLAINED, SECOND, MISSING],
             _ => &[],
         }
@@ -368,7 +377,7 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
         (Lie::HasPayout, _) => {
             report.impossible_payout = report.payout.take().map(|_| IMPOSSIBLE_PAYOUT);
         }
-        (RecordOfAnother(another), Place::ById) if now < trade.settles_at + MISTAKEN_FOR => {
+        (RecordOfAnother(another), Place::ById) if now < trade.told_at + MISTAKEN_FOR => {
             match another {
                 Another::Id => UNKNOWN_ID.clone_into(&mut report.id),
                 Another::Symbol => report.symbol = Some(OTHER_SYMBOL.to_owned()),
@@ -382,7 +391,7 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
         (Lie::ListedProfit, Place::List) => {
             report.profit = report.profit.map(|profit| profit - Decimal::ONE);
         }
-        (Lie::Reopens, Place::List) if now >= trade.settles_at + REOPENS_AFTER => {
+        (Lie::Reopens, Place::List) if now >= trade.told_at + REOPENS_AFTER => {
             (report.progress, report.profit) = (Progress::Running, None);
         }
         _ => {}
@@ -392,7 +401,7 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
 
 /// Whether the record by its id is of another trade at a moment.
 pub(crate) fn is_mistaken(trade: &Trade, now: Millis) -> bool {
-    matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.settles_at + MISTAKEN_FOR
+    matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.told_at + MISTAKEN_FOR
 }
 
 /// Whether the venue has no such trade any more: one that was known, and whose end was not.
@@ -448,7 +457,7 @@ pub(crate) fn answer(
 ) -> TradeReport {
     if trade.lie == Some(Lie::AnswersAhead) {
         // It passes for the venue's clock, and trades cannot be distinguished by their times any more.
-        world.note_offset(AHEAD);
+        world.note_ahead(AHEAD);
     }
     let honest = record_of(trade);
     let is_alone = world.disk().unclear.keys().all(|intent| Some(*intent) == trade.intent);

@@ -224,7 +224,9 @@ impl ModelNetwork {
         };
         drop(dice);
         let twin = if is_doubtful { others::join(&self.world, intent, order, Reach::Underway) } else { None };
-        Request { listed_from, twin, ..Request::new(sender, order.clone()) }
+        let is_alone = self.world.disk().unclear.keys().all(|other| Some(*other) == intent);
+        let is_clear = !is_doubtful && is_alone;
+        Request { listed_from, twin, is_clear, ..Request::new(sender, order.clone()) }
     }
 
     /// One intent, one request; it was durable before, and its signal is not too old.

@@ -1,6 +1,6 @@
 //! What a schedule is made of, drawn from its seed before it begins.
 
-use crate::dice::Dice;
+use crate::dice::{Dice, mix};
 use crate::lies::Lies;
 use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
 use candlewick_runtime::RuntimeSettings;
@@ -10,6 +10,18 @@ use candlewick_sdk::{ExpirationType, Millis, Symbol};
 /// A Monday at noon.
 const NOON: Millis = Millis::new(1_767_614_400_000);
 const SYMBOLS: [&str; 3] = ["BTCUSDT", "ETHUSDT", "EURUSD"];
+/// How late it may be said how a trade ended.
+const TOLD_LATE: [Millis; 6] = [
+    Millis::ZERO,
+    Millis::ZERO,
+    Millis::ZERO,
+    Millis::ZERO,
+    Millis::from_seconds(30),
+    Millis::from_seconds(90),
+];
+/// Of the schedules whose list keeps trades back, one in so many is of a venue that gives stakes back, for so long at least.
+const REFUNDING_ONE_IN: u64 = 4;
+const REFUNDING_FOR: Millis = Millis::from_seconds(600);
 /// What the wallet holds at first, in minor units.
 pub(crate) const BALANCE: i64 = 100_000;
 
@@ -27,6 +39,10 @@ pub(crate) struct Plan {
     pub(crate) settings: RuntimeSettings,
     pub(crate) habits: Habits,
     pub(crate) lies: Lies,
+    /// For how long a trade's money is in the wallet before anybody says how it ended.
+    pub(crate) told_late: Millis,
+    /// Of so many trades the venue calls one off, and gives its stake back.
+    pub(crate) called_off_one_in: u64,
 }
 
 /// Which figure of a page is the length of the list (contract 2.5 does not say).
@@ -147,8 +163,48 @@ impl Plan {
             habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
             settings,
             lies: Lies::of(seed),
+            told_late: TOLD_LATE[(mix([seed, 1_789, 2]) >> 8) as usize % TOLD_LATE.len()],
+            called_off_one_in: 40,
+        };
+        let is_refunding = mix([seed, 1_789, 3]).is_multiple_of(REFUNDING_ONE_IN);
+        let plan = match plan.habits.withholding {
+            Withholding::List if is_refunding => plan.with_refunds(),
+            _ => plan,
         };
         (plan, dice)
+    }
+}
+
+impl Plan {
+    /// A stake that comes back may pass for one that never left: while a list keeps a trade back, others of the same stake are
+    /// called off on other symbols, and that is said late.
+    fn with_refunds(self) -> Self {
+        let Self { mut bots, risk, habits, .. } = self;
+        let first = bots[0].clone();
+        bots.resize(bots.len().max(2), first.clone());
+        for (number, bot) in bots.iter_mut().enumerate() {
+            bot.name = format!("bot-{number}");
+            bot.symbol = Symbol::new(SYMBOLS[number]).unwrap();
+            bot.stake = first.stake.clone();
+        }
+        let risk = RiskSettings {
+            max_open_trades: 0,
+            max_open_trades_per_symbol: 1,
+            max_trades_per_day: 0,
+            max_trades_per_hour: 0,
+            daily_loss_limit: Decimal::ZERO,
+            max_drawdown_percent: 0.0,
+            ..risk
+        };
+        Self {
+            bots,
+            risk,
+            habits: Habits { unanswered: 300, ..habits },
+            trading: self.trading.max(REFUNDING_FOR),
+            told_late: TOLD_LATE[TOLD_LATE.len() - 1],
+            called_off_one_in: 3,
+            ..self
+        }
     }
 }
 

@@ -191,8 +191,8 @@ fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
         created_time: Some(trade.request_time),
         ..TradeReport::new(trade.id.as_str())
     };
-    if now < trade.settles_at {
-        if habits.has_unknown_words && now >= trade.settles_at - UNKNOWN_FOR && now >= trade.close_time {
+    if now < trade.told_at {
+        if habits.has_unknown_words && now >= trade.told_at - UNKNOWN_FOR && now >= trade.close_time {
             report.progress = Progress::Unrecognised(UNKNOWN_RESULT.to_owned());
         }
         return report;

@@ -9,7 +9,6 @@ use crate::recovery::recover;
 use crate::truth::Accounts;
 use crate::watcher::is_unfinished;
 use crate::world::{Layer, Logging, World};
-use candlewick_broker::Account;
 use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
 use candlewick_runtime::{Past, RuntimeError, Stop};
 use candlewick_sdk::Millis;
@@ -323,8 +322,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
                 let is_named =
                     past.unexplained().contains(&trade.id) || world.has_said(|text| text.contains(&trade.id));
                 let has_halted = trade.lie == Some(Lie::AnswersStrangersId) && world.halts() > 0;
-                let is_ours = trade.order.account == Account::Demo && trade.request_time >= since;
-                is_named || has_halted || !is_ours
+                is_named || has_halted || trade.request_time < since || world.is_far_off()
             }
             (Some(_), []) => {
                 let is_reported = past.unexplained().contains(&trade.id);

@@ -22,6 +22,8 @@ pub(crate) enum Sender {
     Program,
     /// A person at the venue's own pages.
     Person,
+    /// The venue, which makes another trade of an intent's one request.
+    Venue(u64),
 }
 
 /// An accepted trade.
@@ -30,6 +32,8 @@ pub(crate) struct Trade {
     pub(crate) id: String,
     /// The intent whose request it came from; none of a stranger's.
     pub(crate) intent: Option<u64>,
+    /// The intent of whose one request the venue made it as well, by a lie.
+    pub(crate) second_of: Option<u64>,
     /// What the venue took.
     pub(crate) order: OpenOrder,
     /// What the venue does or says of it that is not so.
@@ -45,8 +49,10 @@ pub(crate) struct Trade {
     pub(crate) outcome: Outcome,
     /// In minor units.
     pub(crate) profit: i64,
-    /// From when on its result is known, and its money is in the wallet.
+    /// From when on its money is in the wallet.
     pub(crate) settles_at: Millis,
+    /// From when on anybody says how it ended.
+    pub(crate) told_at: Millis,
     /// From when on it is listed.
     pub(crate) listed_from: Millis,
     /// Whether a token asked for it, or a person at the venue's own pages.
@@ -69,6 +75,8 @@ pub(crate) struct Request {
     pub(crate) listed_from: Millis,
     /// Another program asks for the same as soon as this is accepted.
     pub(crate) twin: Option<Twin>,
+    /// Whether a second trade of it could be known as such: its answer arrives, and nobody looks for another trade.
+    pub(crate) is_clear: bool,
 }
 
 /// A trade of another program, equal to ours in every respect.
@@ -113,6 +121,9 @@ pub(crate) struct Truth {
     seed: u64,
     lies: Lies,
     is_short_by_id: bool,
+    /// For how long a trade's money is in the wallet before anybody says how it ended.
+    told_late: Millis,
+    called_off_one_in: u64,
     /// How often the wallets were read.
     readings: u64,
     pub(crate) trades: Vec<Trade>,
@@ -151,15 +162,20 @@ impl Trade {
     }
 
     /// Whether the venue took it, unlike what was asked for, from the real wallet.
-    fn is_of_real_money(&self) -> bool {
+    pub(crate) fn is_of_real_money(&self) -> bool {
         self.lie.is_some_and(Lie::is_unlike_asked) && self.order.account == Account::Real
     }
 
     /// Whether it is settled for the program too, or was reported if it is another's, or another passed for it.
-    fn is_accounted_for(&self, accounts: &Accounts<'_>, is_passed_for: bool, since: Millis) -> bool {
+    fn is_accounted_for(
+        &self,
+        accounts: &Accounts<'_>,
+        (is_passed_for, is_named): (bool, bool),
+        since: Millis,
+    ) -> bool {
         let is_reported = accounts.reported.contains(&self.id);
         match self.intent {
-            Some(_) if self.is_of_real_money() => true,
+            Some(_) if self.is_of_real_money() => is_named || self.request_time < since,
             Some(_) if is_passed_for => is_reported || self.request_time < since,
             Some(intent) if self.lie.is_some_and(Lie::may_stay_open) && accounts.open.contains(&intent) => {
                 true
@@ -175,13 +191,13 @@ impl Request {
     /// One that is stamped when it arrives and listed at once.
     pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
         let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
-        Self { sender, order, stamped_ago, listed_from, twin: None }
+        Self { sender, order, stamped_ago, listed_from, twin: None, is_clear: false }
     }
 
     const fn intent(&self) -> Option<u64> {
         match self.sender {
             Sender::Intent(number) => Some(number),
-            Sender::Program | Sender::Person => None,
+            Sender::Program | Sender::Person | Sender::Venue(_) => None,
         }
     }
 }
@@ -192,6 +208,8 @@ impl Truth {
             seed: plan.seed,
             lies: plan.lies,
             is_short_by_id: plan.habits.is_short_by_id,
+            told_late: plan.told_late,
+            called_off_one_in: plan.called_off_one_in,
             readings: 0,
             trades: Vec::new(),
             unsettled: BTreeSet::new(),
@@ -279,6 +297,7 @@ impl Truth {
         let intent = request.intent();
         let is_alone = intent.is_some() && request.twin.is_none();
         let lie = Some(()).filter(|()| is_alone).and_then(|()| self.lies.about(ticket, self.is_short_by_id));
+        let lie = lie.filter(|lie| *lie != Lie::OpensTwice || request.is_clear);
         let order = lie.map_or_else(|| request.order.clone(), |lie| lie.taken(&request.order));
         let stake = to_minor(order.amount);
         if intent.is_some() && (is_rejected || self.balance < stake) {
@@ -294,15 +313,23 @@ impl Truth {
             let arrival = Arrival { request, payout, is_rejected: false, settles_late };
             self.arrivals.insert((at + twin.after, self.tickets), arrival);
         }
+        if let (Some(Lie::OpensTwice), Some(intent)) = (lie, intent) {
+            let request =
+                Request { listed_from, ..Request::new(Sender::Venue(intent), request.order.clone()) };
+            self.tickets += 1;
+            let arrival = Arrival { request, payout, is_rejected: false, settles_late };
+            self.arrivals.insert((at + Millis::new(1), self.tickets), arrival);
+        }
         let payout = Decimal::from(lie.map_or(payout, |lie| lie.paid(payout)));
         let (open_time, close_time) = moments(&order, at);
         let prices = [open_time, close_time].map(|moment| price(self.seed, order.symbol, moment));
-        let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(40);
+        let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(self.called_off_one_in);
         let end = end_of(&order, payout, prices, is_called_off);
         let (outcome, profit) = lie.map_or(end, |lie| lie.ended(end, stake));
         let trade = Trade {
             id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
             intent,
+            second_of: if let Sender::Venue(intent) = request.sender { Some(intent) } else { None },
             lie,
             stake,
             payout,
@@ -314,6 +341,7 @@ impl Truth {
             outcome,
             profit,
             settles_at: close_time + settles_late,
+            told_at: close_time + settles_late + self.told_late,
             listed_from,
             is_by_token: request.sender != Sender::Person,
             is_shown: false,
@@ -427,7 +455,14 @@ impl Truth {
             let known = trade.intent.and_then(|intent| disk.answered.get(&intent));
             known.is_some_and(|id| self.find(id).is_some_and(|other| other.is_taken_for_ours))
         };
-        let is_missing = |trade: &&Trade| !trade.is_accounted_for(accounts, is_passed_for(trade), since);
+        // By a clock that was far off nobody can know whose it was.
+        let is_named = |trade: &Trade| {
+            let is_told = || world.has_said(|text| text.contains(&format!("trade {} ", trade.id)));
+            trade.is_of_real_money() && (world.is_far_off() || is_told())
+        };
+        let is_missing = |trade: &&Trade| {
+            !trade.is_accounted_for(accounts, (is_passed_for(trade), is_named(trade)), since)
+        };
         self.trades.iter().filter(is_missing).collect()
     }
 

@@ -40,6 +40,9 @@ const MORE_TRADES: &str = " more trades in the venue's list are explained by no 
 /// How long the list and the wallet are read at most.
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
+/// How long the wallet alone is read at most: three times as long as its client waits, and some room.
+const WALLET_READ_AT_MOST: Millis = Millis::from_seconds(20);
+
 /// What is known of a run while it lasts.
 #[derive(Default)]
 pub(crate) struct Seen {
@@ -62,6 +65,17 @@ pub(crate) struct Seen {
     pub(crate) open_stakes: i64,
     /// Whether nothing is opened before a person has looked.
     pub(crate) is_halted: bool,
+    /// What has to follow the news of a second trade.
+    second_due: Option<SecondDue>,
+}
+
+/// What has to follow the news of a second trade of a request, at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum SecondDue {
+    /// It is at stake. One that is over may have been booked already.
+    AtStake { id: String, stake: i64, is_over: bool },
+    /// Nothing more is opened.
+    Halt,
 }
 
 impl Seen {
@@ -127,6 +141,7 @@ impl Watcher {
                     return;
                 }
                 self.world.log(|| format!("{:?} -> {actions:?}", event.kind));
+                self.check_second(&event, &mut seen);
                 self.check_event(&event, &mut seen);
                 for action in &actions {
                     if let Action::Open(approved) = action {
@@ -158,13 +173,20 @@ impl Watcher {
         if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
             let id = rest.split(' ').next().unwrap();
             self.check_strange(id);
+            self.check_no_second(id);
             seen.reported.insert(id.to_owned());
         }
         if let Some((more, _)) = text.split_once(MORE_TRADES) {
             seen.unnamed += more.parse::<usize>().unwrap();
         }
-        if let Some((_, id)) = text.split_once(SECOND_TRADE) {
+        let is_named = !text.starts_with("halted: ");
+        if let Some((_, id)) = text.split_once(SECOND_TRADE).filter(|_| is_named) {
             self.check_strange(id);
+            seen.second_due = self.world.truth().find(id).map(|trade| SecondDue::AtStake {
+                id: id.to_owned(),
+                stake: trade.stake,
+                is_over: trade.is_settled,
+            });
             seen.reported.insert(id.to_owned());
         }
         // What the venue says of a settlement is consistent, unless prices are odd.
@@ -202,6 +224,7 @@ impl Watcher {
         match &event.kind {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,
             EventKind::Control { control: Control::Resume } => seen.is_halted = false,
+            EventKind::Skew { offset } => self.check_offset(*offset),
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
             }
@@ -228,6 +251,43 @@ impl Watcher {
             }
             _ => {}
         }
+    }
+
+    /// No clock is said to be further off than it ever was.
+    fn check_offset(&self, offset: Millis) {
+        let most = self.world.most_shown_off();
+        // What an answer said before the clock stood still is taken for said after it, where they do not contradict each other.
+        let most = if self.world.plan.habits.clock_jumps > 0 { most * 3 } else { most };
+        self.world.require(offset.abs_diff(Millis::ZERO) <= most, || {
+            format!("the clock is said to be {offset} ms off, and was at most {most} ms")
+        });
+    }
+
+    /// A second trade of a request is at stake as soon as it is known, and halts.
+    fn check_second(&self, event: &Event, seen: &mut Seen) {
+        let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
+        let is_halted = seen.is_halted || is_halt;
+        match (seen.second_due.take(), &event.kind) {
+            (None, _) => {}
+            (Some(SecondDue::AtStake { id, stake, .. }), EventKind::SecondTrade(trade))
+                if trade.venue_id.as_str() == id =>
+            {
+                let counted = trade.stake.minor();
+                self.world.require(counted == stake, || format!("{counted} of {stake} count of {id}"));
+                seen.second_due = (!is_halted).then_some(SecondDue::Halt);
+            }
+            (Some(SecondDue::AtStake { is_over: true, .. } | SecondDue::Halt), _) if is_halted => {}
+            (Some(due), _) => self.world.require(false, || format!("{due:?} did not follow")),
+        }
+    }
+
+    /// What the venue made of an answered request as well is told as that.
+    fn check_no_second(&self, id: &str) {
+        let intent = self.world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
+        let is_known = |intent| self.book.row(intent).is_some_and(|row| self.book.venue_id(row).is_some());
+        let is_second = intent.is_some_and(is_known) && !self.world.is_far_off();
+        self.world
+            .require(!is_second, || format!("{id}, a second trade of {intent:?}, is told as a stranger's"));
     }
 
     fn end_doubt(intent: IntentId, seen: &mut Seen) {
@@ -259,7 +319,11 @@ impl Watcher {
             truth.take_for_ours(id.as_str());
             return;
         }
-        if (self.world.is_far_off() || is_anybodys) && owner != Some(Some(intent)) {
+        // So is a second trade of a request, for another intent that asked for the same just then.
+        let is_second = truth
+            .find(id.as_str())
+            .is_some_and(|trade| trade.second_of.is_some() && asked.as_ref() == Some(&trade.order));
+        if (self.world.is_far_off() || is_anybodys || is_second) && owner != Some(Some(intent)) {
             return self.world.excuse();
         }
         self.world.require(owner == Some(Some(intent)), || {
@@ -309,13 +373,16 @@ impl Watcher {
         let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
             || habits.withholding == Withholding::List;
         let is_staked = !trade.is_settled || trade.outcome == Outcome::Lost;
-        let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - READ_AT_MOST;
+        let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - WALLET_READ_AT_MOST;
         let is_known = |other: &Trade| {
             let is_settled = other.intent.is_some_and(|number| seen.settled.contains(&number));
+            // What counts as open may be over, and its money back: by its payout it is known how much that is.
+            let is_reckoned =
+                other.lie.is_none() && other.intent.is_some_and(|number| seen.open.contains(&number));
             // Real money left no wallet that is looked at.
             other.intent.is_some()
                 && other.order.account == Account::Demo
-                && (is_settled || !other.is_settled)
+                && (is_settled || is_reckoned || !other.is_settled)
                 && truth.staked_from(other) < shown_until
         };
         let mut others = truth.trades.iter().filter(|other| other.id != trade.id);

@@ -49,6 +49,8 @@ pub(crate) struct World {
     said: Mutex<Vec<String>>,
     /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
+    /// By how much a lie passed for the venue's clock, in ms.
+    most_ahead: AtomicI64,
     broken: Mutex<Vec<String>>,
     /// Whether nothing is promised any more.
     is_excused: AtomicBool,
@@ -75,6 +77,7 @@ impl World {
             is_list_slow: AtomicBool::new(false),
             said: Mutex::default(),
             most_off: AtomicI64::new(0),
+            most_ahead: AtomicI64::new(0),
             broken: Mutex::default(),
             is_excused: AtomicBool::new(false),
             log: (logging == Logging::All).then(Mutex::default),
@@ -106,9 +109,19 @@ impl World {
         self.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
     }
 
-    /// The most that a run's clock was off.
+    /// Notes by how much a lie passes for the venue's clock.
+    pub(crate) fn note_ahead(&self, ahead: Millis) {
+        self.most_ahead.fetch_max(ahead.get(), Relaxed);
+    }
+
+    /// The most that a run's clock was off, or a lie was ahead of it.
     pub(crate) fn most_off(&self) -> Millis {
-        Millis::new(self.most_off.load(Relaxed))
+        Millis::new(self.most_off.load(Relaxed).max(self.most_ahead.load(Relaxed)))
+    }
+
+    /// The most by which the venue's answers can have shown a run's clock to be off.
+    pub(crate) fn most_shown_off(&self) -> Millis {
+        Millis::new(self.most_off.load(Relaxed) + self.most_ahead.load(Relaxed))
     }
 
     /// Whether a run's clock was off by more than the rules allow for.
