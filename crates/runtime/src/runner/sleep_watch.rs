@@ -26,8 +26,39 @@ impl SleepWatch {
 
     /// Whether the process has stood still since this was last asked.
     pub(crate) fn has_slept(&mut self) -> bool {
-        let now = self.clock.elapsed();
+        self.was_away_until(self.clock.elapsed())
+    }
+
+    /// Whether it stood still when it is seen at this moment.
+    fn was_away_until(&mut self, now: Duration) -> bool {
         let absence = now.saturating_sub(std::mem::replace(&mut self.seen, now));
         absence > MAX_ABSENCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::RENEWAL;
+    use candlewick_journal::LeaseTerms;
+
+    #[test]
+    fn whoever_was_away_for_more_than_two_renewals_has_slept_once() {
+        let mut watch = SleepWatch::start();
+        assert!(!watch.has_slept(), "it has just begun");
+        let mut now = watch.clock.elapsed();
+        let mut seen_after = |seconds: u64| {
+            now += Duration::from_secs(seconds);
+            watch.was_away_until(now)
+        };
+        let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
+        assert_eq!(found, [false, false, true, false, true, false]);
+    }
+
+    /// Who sleeps for less than is noticed still holds its journal.
+    #[test]
+    fn an_absence_is_noticed_before_another_may_take_the_journal() {
+        let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
+        assert!(RENEWAL + MAX_ABSENCE < lease);
     }
 }
