@@ -316,6 +316,15 @@ fn of_records() -> Vec<Lie> {
                 _ => {}
             },
         ),
+        lie(
+            "loses a trade that has ended by its id, and has a row in the list that nobody can read",
+            "not by its id, and its list could not be read as a whole",
+            |place, _, record| match place {
+                ById(_) if record["result"] == "WON" => *record = Value::Null,
+                Listed if record["result"] == "WON" => *record = json!(["a trade"]),
+                _ => {}
+            },
+        ),
         lie("ends a trade with a word that nobody knows", "REVERTED", |place, _, record| {
             if place == Ended {
                 (record["status"], record["result"]) = (json!("AUDITED"), json!("REVERTED"));
