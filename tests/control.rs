@@ -142,6 +142,25 @@ fn a_bot_that_does_not_halt_by_order_finds_the_file() {
     }
 }
 
+/// The codes of the same refusals where no bot runs: `tests/resolve.rs`.
+#[test]
+fn a_bot_refuses_to_resolve_with_the_exit_code_of_a_journal_without_a_bot() {
+    for (answer, code, part) in [
+        (
+            r#"{"answer":"refused","problem":"intent 1 is not in doubt"}"#,
+            2,
+            "the bot refused: intent 1 is not",
+        ),
+        (r#"{"answer":"venue_failed","problem":"no trade was read"}"#, 4, "no trade was read"),
+        (r#"{"answer":"unanswered","problem":"too busy"}"#, 1, "nobody knows whether it is done: too busy"),
+    ] {
+        let folder = Folder::new();
+        let bot = bot(&folder.path("candlewick.db.sock"), answer.to_owned());
+        folder.run(&["resolve", "1", "--not-opened"]).fails(code, &[part]);
+        bot.join().unwrap();
+    }
+}
+
 #[test]
 fn a_configuration_that_cannot_be_read_still_shows_how_to_halt() {
     let folder = Folder::new().with("bot.toml", "[risk]\nmax_open = 1\n");

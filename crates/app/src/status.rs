@@ -220,7 +220,11 @@ async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let paths = control_paths(loaded)?;
     Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Some(state),
-        Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
+        Ok(
+            ControlAnswer::Refused { problem }
+            | ControlAnswer::VenueFailed { problem }
+            | ControlAnswer::Unanswered { problem },
+        ) => {
             tracing::warn!("the bot does not answer with its status: {problem}");
             None
         }

@@ -104,9 +104,11 @@ fn hear_answer(asked: &mut Option<Asked>, ui: &mut Ui) {
     let text = match answer.try_recv() {
         Err(oneshot::error::TryRecvError::Empty) => return,
         Ok(ControlAnswer::Done { .. }) => format!("{what}: done"),
-        Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
-            format!("{what}: not done: {problem}")
-        }
+        Ok(
+            ControlAnswer::Refused { problem }
+            | ControlAnswer::VenueFailed { problem }
+            | ControlAnswer::Unanswered { problem },
+        ) => format!("{what}: not done: {problem}"),
         Err(oneshot::error::TryRecvError::Closed) => format!("{what}: the run has ended"),
     };
     ui.say(text);

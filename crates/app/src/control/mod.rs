@@ -27,9 +27,22 @@ fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
         ControlAnswer::Refused { problem } => {
             return Err(AppError::new(ErrorKind::OrderRefused, format!("the bot refused: {problem}")));
         }
+        ControlAnswer::VenueFailed { problem } => {
+            return Err(AppError::new(ErrorKind::VenueFailed, problem));
+        }
         ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
     };
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
+}
+
+/// What a bot refuses for what it was asked is refused as where no bot runs.
+fn of_argument(error: AppError) -> AppError {
+    match error {
+        AppError::Report(report) if report.kind() == ErrorKind::OrderRefused => {
+            AppError::invalid(report.to_string())
+        }
+        other => other,
+    }
 }
 
 /// How a run stands, in a sentence or two.

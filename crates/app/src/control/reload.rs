@@ -1,7 +1,8 @@
 //! A running bot reads its settings again.
 
+use super::of_argument;
 use super::reach::{Reached, reach};
-use crate::error::{AppError, ErrorKind};
+use crate::error::AppError;
 use candlewick_engine::ReloadedBy;
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, RunState};
@@ -13,7 +14,7 @@ use candlewick_runtime::control::{ControlOrder, ControlPaths, RunState};
 /// holds the journal and did not acknowledge the order.
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, AppError> {
     let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
-    match reached.map_err(of_configuration)? {
+    match reached.map_err(of_argument)? {
         Reached::Bot(state) => Ok(state),
         Reached::Nobody | Reached::NoJournal => {
             let problem =
@@ -22,15 +23,5 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, 
                         configuration with --config";
             Err(AppError::invalid(problem).help(help))
         }
-    }
-}
-
-/// What a bot refuses are the settings that it was to read.
-fn of_configuration(error: AppError) -> AppError {
-    match error {
-        AppError::Report(report) if report.kind() == ErrorKind::OrderRefused => {
-            AppError::invalid(report.to_string())
-        }
-        other => other,
     }
 }

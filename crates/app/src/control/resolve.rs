@@ -1,5 +1,6 @@
 //! A person ends a doubt, or a trade that the venue no longer has: by order where a bot runs, in the journal where none does.
 
+use super::of_argument;
 use super::reach::{Reached, reach};
 use crate::configuration::{Loaded, control_paths};
 use crate::error::AppError;
@@ -41,14 +42,15 @@ pub enum Resolved {
     },
 }
 
-/// Ends a doubt, or a trade that the venue no longer has.
+/// Ends a doubt, or a trade that the venue no longer has. What is refused is refused alike, whether a bot runs or not.
 ///
 /// # Errors
-/// The intent is not in doubt or the venue has its trade, the trade is another's or not what was asked for, or the journal cannot be written.
+/// The intent is not in doubt or the venue has its trade, the trade is another's or not what was asked for, the venue does not
+/// say, or the journal cannot be written.
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
-    match reach(&control_paths(loaded)?, url, &order).await? {
+    match reach(&control_paths(loaded)?, url, &order).await.map_err(of_argument)? {
         Reached::Bot(state) => Ok(Resolved::ByBot(state)),
         Reached::Nobody | Reached::NoJournal => {
             let halted = write(loaded, url, decision).await?;

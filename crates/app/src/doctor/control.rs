@@ -20,9 +20,11 @@ async fn ask(paths: &ControlPaths) -> Finding {
     let socket = paths.socket.display();
     match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Check::Control.ok(describe(&state)),
-        Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
-            Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "look at what it does")
-        }
+        Ok(
+            ControlAnswer::Refused { problem }
+            | ControlAnswer::VenueFailed { problem }
+            | ControlAnswer::Unanswered { problem },
+        ) => Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "look at what it does"),
         Err(ControlError::NoBotListens { .. }) => Check::Control.ok(format!("no bot listens at {socket}")),
         Err(error @ ControlError::NoSocketsHere) => {
             let path = paths.halt_file.path().display();

@@ -36,7 +36,11 @@ async fn ask(order: ControlOrder, orders: &mpsc::WeakSender<ControlRequest>) -> 
     };
     match asked.await {
         Some(ControlAnswer::Done { state }) => describe(&state),
-        Some(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => problem,
+        Some(
+            ControlAnswer::Refused { problem }
+            | ControlAnswer::VenueFailed { problem }
+            | ControlAnswer::Unanswered { problem },
+        ) => problem,
         None => "The run has ended, or is about to.".to_owned(),
     }
 }

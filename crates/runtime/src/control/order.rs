@@ -82,6 +82,11 @@ pub enum ControlAnswer {
         /// Why not, and what to do.
         problem: String,
     },
+    /// It is not done: the venue has to say something first, and did not.
+    VenueFailed {
+        /// What was asked of it, and what came of that.
+        problem: String,
+    },
     /// The run has not answered in time: it may yet be done.
     Unanswered {
         /// What is known.
@@ -256,10 +261,15 @@ mod tests {
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
              "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}, "audits": {"terms": {"checked": 5, "findings": 1}},
              "heard": 59_000, "troubles": ["the account is banned"]}});
-        let refused = ControlAnswer::Refused { problem: "no".to_owned() };
-        for (answer, json) in
-            [(ControlAnswer::Done { state }, json), (refused, json!({"answer": "refused", "problem": "no"}))]
-        {
+        let problem = || "no".to_owned();
+        for (answer, json) in [
+            (ControlAnswer::Done { state }, json),
+            (ControlAnswer::Refused { problem: problem() }, json!({"answer": "refused", "problem": "no"})),
+            (
+                ControlAnswer::VenueFailed { problem: problem() },
+                json!({"answer": "venue_failed", "problem": "no"}),
+            ),
+        ] {
             assert_eq!(to_value(&answer).ok().as_ref(), Some(&json));
             assert_eq!(serde_json::from_value::<ControlAnswer>(json).ok(), Some(answer));
         }

@@ -6,6 +6,7 @@ use super::command::{Ask, Command, Step};
 use super::doubts::PersonsVerdict;
 use super::input::{OrderId, RequestId};
 use super::journal_state::Urgency;
+use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{ControlAnswer, ControlOrder, Resolution};
 use crate::past::HALTED;
@@ -106,7 +107,11 @@ impl Coordinator {
             Ok(report) => self.end_doubt(intent, &PersonsVerdict::Adopt(Box::new(report)), &reason, step),
             Err(error) => {
                 let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
-                ControlAnswer::Refused { problem: format!("{error}{cause}; nothing has changed") }
+                let problem = format!("{error}{cause}; nothing has changed");
+                match error {
+                    RuntimeError::Venue { .. } => ControlAnswer::VenueFailed { problem },
+                    _ => ControlAnswer::Refused { problem },
+                }
             }
         };
         self.answer(id, answer, step);

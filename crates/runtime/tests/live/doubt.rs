@@ -1,6 +1,6 @@
 //! Opens that are rejected, never sent, or whose outcome is unknown.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unknown};
+use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unavailable, unknown};
 use crate::stage::{Stage, btc, eth};
 use candlewick_broker::{BrokerError, OpenOutcome, RejectionReason, Reported};
 use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, VenueId};
@@ -133,6 +133,9 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
         resolution: Resolution::Adopt(VenueId::new(id).unwrap()),
         reason: "seen".to_owned(),
     };
+    // What the venue does not say at that moment is its fault, and not the person's.
+    let stage = stage.spell(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
+    let stage = stage.order(79_000, adopt("ours"));
     let stage = stage.order(80_000, adopt("missing")).order(81_000, adopt("other"));
     let stage = stage.order(82_000, adopt("ours")).order(83_000, adopt("ours"));
     let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
@@ -141,15 +144,20 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
         ControlAnswer::Done { state } => {
             format!("in doubt: {:?}, open: {}", state.in_doubt.len(), state.open)
         }
+        ControlAnswer::VenueFailed { problem } => format!("the venue failed: {problem}"),
         ControlAnswer::Unanswered { problem } => panic!("{problem}"),
     };
     let handled: Vec<String> = ran.answers.iter().map(handled).collect();
-    let expected =
-        ["the venue has no trade missing: ", "trade other is trade other, SELL ", "in doubt: 0, open: 1"];
+    let expected = [
+        "the venue failed: ",
+        "the venue has no trade missing: ",
+        "trade other is trade other, SELL ",
+        "in doubt: 0, open: 1",
+    ];
     for (handled, expected) in handled.iter().zip(expected) {
         assert!(handled.starts_with(expected), "{handled}");
     }
-    assert_eq!(handled[3], "intent 1 is not in doubt");
+    assert_eq!(handled[4], "intent 1 is not in doubt");
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
     assert_eq!(ran.asked(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
 }
