@@ -3,9 +3,9 @@
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
 use super::wallet::Reserved;
-use super::{Known, Why};
-use candlewick_broker::TradeListing;
-use candlewick_sdk::Millis;
+use super::{Known, Why, earliest_close};
+use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
+use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
 
 /// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
@@ -102,7 +102,7 @@ impl Evidence<'_> {
             let stake = case.doubt.stake;
             let is_listed = !self.table.possible[other].is_empty();
             match case.stage {
-                Stage::InDoubt if is_listed => {}
+                Stage::InDoubt if is_listed => reserved.unknown.extend(self.returned_of(other)),
                 Stage::InDoubt => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
                 // It may have left the wallet after all.
@@ -113,6 +113,23 @@ impl Evidence<'_> {
         reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
         reserved.unknown.extend(self.known.returned);
         reserved
+    }
+
+    /// What the venue may have paid by now for the listed trade of an intent in doubt: its stake, and what a win earns.
+    fn returned_of(&self, intent: usize) -> BTreeSet<Money> {
+        let doubt = &self.cases[intent].doubt;
+        let OpenOrder { close_type, expiration_type, .. } = doubt.order;
+        let earliest = earliest_close(doubt.sent, Expiry { close_type, expiration_type });
+        let now = self.now + self.known.uncertainty;
+        let may_be_over = |row: &&TradeReport| {
+            row.progress.outcome().is_some() || row.close_time.unwrap_or(earliest) <= now
+        };
+        let rows = self.table.possible[intent].iter().map(|row| self.table.rows[*row]).filter(may_be_over);
+        let paid = |row: &TradeReport| {
+            let won = row.payout.map(|payout| doubt.stake.profit_at(payout));
+            [Some(doubt.stake), won].into_iter().flatten()
+        };
+        rows.flat_map(paid).collect()
     }
 
     /// What listings that prove nothing have shown all the same.

@@ -55,3 +55,23 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
     bench.step(Input::Order(OrderId(2), ControlOrder::Resume));
     assert_eq!(read_again(&mut bench).as_deref(), Some(reason));
 }
+
+#[test]
+fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
+    let differences_told = |opened: TradeReport| {
+        let opened = TradeReport { request_time: Some(START + Millis::new(OPENED - 40_000)), ..opened };
+        let seen = play(&mut Bench::start(|_| {}), OPENED, |ask, _, now| match ask {
+            Asked::Open => {
+                Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now)))
+            }
+            Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(running(), now)))),
+            Asked::List => Answer::Trades(TradeListing::default()),
+        });
+        let is_one = |entry: &&JournalEntry| {
+            matches!(entry, JournalEntry::Event(Event { kind: EventKind::Skew { .. }, .. }))
+        };
+        seen.entries.iter().filter(is_one).count()
+    };
+    assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
+    assert_eq!(differences_told(TradeReport { amount: Some(50.into()), ..running() }), 0);
+}

@@ -307,20 +307,6 @@ fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
 }
 
 /// A run whose open was not answered, and what its list shows from then on.
-#[test]
-fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
-    let differences_told = |opened: TradeReport| {
-        let request_time = Some(START + Millis::new(OPENED - 40_000));
-        let seen = trade(&[], &TradeReport { request_time, ..opened }, |_| running());
-        let is_one = |entry: &&JournalEntry| {
-            matches!(entry, JournalEntry::Event(Event { kind: EventKind::Skew { .. }, .. }))
-        };
-        seen.entries.iter().filter(is_one).count()
-    };
-    assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
-    assert_eq!(differences_told(TradeReport { amount: Some(50.into()), ..running() }), 0);
-}
-
 fn unanswered(listed: &TradeReport) -> Seen {
     let mut bench = Bench::start(|_| {});
     play(&mut bench, OPENED, |ask, ms, now| match ask {

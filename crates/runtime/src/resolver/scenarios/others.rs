@@ -3,9 +3,9 @@
 use super::super::testing::doubt;
 use super::super::{Decision, Doubt};
 use super::{Scenario, trade, twin};
-use candlewick_broker::{Reported, TradeReport};
+use candlewick_broker::{Progress, Reported, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::{Direction, Millis, Money};
+use candlewick_sdk::{Direction, Millis, Money, Outcome};
 
 /// Twins of 10.00 each that the list does not show, with this in the wallet: what follows once that is sure.
 fn absent(wallet: i64, expected: &[&str]) -> Scenario {
@@ -77,16 +77,31 @@ fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trad
 }
 
 #[test]
-fn a_stake_whose_trade_is_listed_has_left_the_wallet() {
+fn a_stake_whose_trade_is_listed_has_left_the_wallet_and_may_be_back_once_that_may_be_over() {
+    for (close_time, progress, is_back) in [
+        (Some(400), Progress::Running, false),
+        (Some(280), Progress::Running, true),
+        // It closes after a minute, or was called off before that.
+        (None, Progress::Running, true),
+        (Some(400), Progress::Over(Outcome::Cancelled), true),
+    ] {
+        check_listed(close_time, progress, is_back);
+    }
+}
+
+fn check_listed(close_s: Option<i64>, progress: Progress, is_back: bool) {
     let mut sale = twin(2, 110);
     sale.order.direction = Direction::Sell;
     let mut scenario = Scenario::new(&[twin(1, 100), sale]);
     scenario.wallet = Some(1_000);
     // It may be the sale and does not say all, so it is not adopted.
     let direction = Some(Reported::Known(Direction::Sell));
-    let sold = [TradeReport { direction, expiration_type: None, ..trade("a", 115) }];
+    let close_time = close_s.map(Millis::from_seconds);
+    let sold = TradeReport { direction, expiration_type: None, close_time, progress, ..trade("a", 115) };
+    let sold = [sold];
     scenario.look(271, &sold, &[]);
-    scenario.look(281, &sold, &["1 is nothing, 321 s", "2? unclear"]);
+    let expected = if is_back { &["2? unclear"][..] } else { &["1 is nothing, 321 s", "2? unclear"] };
+    scenario.look(281, &sold, expected);
 }
 
 #[test]
