@@ -32,6 +32,7 @@ mod full_screen;
 mod hostile;
 mod import;
 mod indicators;
+mod journal_copies;
 mod journal_files;
 mod latency;
 mod live_verdict;

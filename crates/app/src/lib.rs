@@ -22,6 +22,7 @@ pub mod live;
 pub mod notify;
 pub mod program_hash;
 mod progress;
+pub mod recent;
 pub mod search;
 pub mod selftest;
 pub mod status;

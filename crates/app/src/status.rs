@@ -4,6 +4,7 @@ use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use crate::error::AppError;
 use crate::live::lost_with_venue;
+use crate::recent::read_recent;
 use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, TradeBook};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, StrangeTrade, TradingMode, VerdictLine, table, utc};
@@ -101,7 +102,7 @@ impl Status {
     pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self, AppError> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::of);
-        let contents = JournalContents::read(&mut reader).await?;
+        let contents = read_recent(&mut reader).await?;
         let bot = ask_bot(loaded).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
         let in_state = |state| {

@@ -62,7 +62,7 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        for ending in ["", "-journal"] {
+        for ending in ["", "-journal", "-wal", "-shm", ".lock"] {
             // What cannot be removed has a name that nobody reads.
             drop(fs::remove_file(with_ending(&self.partial, ending)));
         }

@@ -12,6 +12,7 @@ use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// How many exchanges a page holds meanwhile: each may be long.
 const EXCHANGES_PAGE: u32 = 200;
@@ -183,6 +184,26 @@ impl Reader {
                     WHERE id >= $1 ORDER BY id LIMIT $2";
         let rows = self.rows(text, &[id.cast_signed(), i64::from(EXCHANGES_PAGE)]).await?;
         self.read_exchanges(&rows).await
+    }
+
+    /// The exchanges of these numbers that are about an intent, or were sent from this moment on.
+    pub(crate) async fn kept_exchanges(
+        &mut self,
+        ids: Range<u64>,
+        since: Millis,
+    ) -> Result<Vec<LoggedExchange>, JournalError> {
+        let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
+                    WHERE id >= $1 AND id < $2 AND (intent IS NOT NULL OR sent >= $3) ORDER BY id";
+        let numbers = [ids.start.cast_signed(), ids.end.cast_signed(), since.get()];
+        let rows = self.rows(text, &numbers).await?;
+        Ok(self.read_exchanges(&rows).await?.into_iter().map(|(_, exchange)| exchange).collect())
+    }
+
+    /// What a question for one number answers.
+    pub(crate) async fn count(&mut self, text: &'static str, numbers: &[i64]) -> Result<u64, JournalError> {
+        let rows = self.rows(text, numbers).await?;
+        let count = rows.first().map_or(Ok(0), |row| row.try_get::<i64, _>(0));
+        Ok(count.map_err(|error| from_sqlx(error, self.url()))?.cast_unsigned())
     }
 
     /// Exchanges as they were, with their numbers.

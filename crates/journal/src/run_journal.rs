@@ -25,7 +25,7 @@ pub struct RunJournal {
     moment: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
     /// A piece of a snapshot is being written; where nobody waits for that any more, it was given up.
-    is_keeping: bool,
+    is_storing: bool,
     /// How many snapshots could not be kept.
     failures: u64,
 }
@@ -49,7 +49,7 @@ impl RunJournal {
             last_beat,
             moment: (now, now),
             follower: None,
-            is_keeping: false,
+            is_storing: false,
             failures: 0,
         }
     }
@@ -81,9 +81,9 @@ impl RunJournal {
         let Some(body) = follower.next_piece(is_end) else { return false };
         let (at, received) = self.moment;
         let line = Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body };
-        self.is_keeping = true;
+        self.is_storing = true;
         let kept = store.commit_apart(line).await;
-        self.is_keeping = false;
+        self.is_storing = false;
         match kept {
             Ok(head) => follower.recorded(head),
             Err(error) => {
@@ -97,7 +97,7 @@ impl RunJournal {
 
     /// Nobody waits any more for a piece that was on its way when somebody else wanted the journal.
     fn give_up(&mut self) {
-        if std::mem::take(&mut self.is_keeping) {
+        if std::mem::take(&mut self.is_storing) {
             self.note_failure("the disk was slow, and something else was to be written");
         }
     }

@@ -3,6 +3,7 @@
 use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// How the body of a seal begins.
 const BEGINNING: &str = "{\"exchanges\":";
@@ -27,9 +28,16 @@ pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
     serde_json::to_string(&seal).expect("numbers and texts are JSON")
 }
 
-/// Whether a note is a seal.
-pub(crate) fn is_seal(body: &str) -> bool {
+/// Whether a note is a seal of exchanges.
+pub fn is_seal(body: &str) -> bool {
     body.starts_with(BEGINNING)
+}
+
+/// The numbers of the exchanges that a note seals; none of a note that is no seal.
+pub(crate) fn exchanges_of(body: &str) -> Option<Range<u64>> {
+    let Seal { exchanges: Sealed { first, hashes } } =
+        serde_json::from_str(Some(body).filter(|body| is_seal(body))?).ok()?;
+    Some(first..first + hashes.len() as u64)
 }
 
 /// The hash of an exchange: blake3 over its number and its fields, texts with their lengths, each field that may be

@@ -2,6 +2,7 @@
 
 use crate::database::connection::{ANSWER_DEADLINE, within};
 use crate::database::fault::from_sqlx;
+use crate::reader::broken;
 use crate::{ChainHash, Head, JournalError, Reader, StoredLine, Walk, lease, point};
 use sqlx::Row;
 
@@ -45,6 +46,19 @@ impl Reader {
     /// When the database does not answer.
     pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>, JournalError> {
         Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
+    }
+
+    /// The lines of these numbers, each held to the hash before it.
+    ///
+    /// # Errors
+    /// [`JournalError::BrokenChain`] where one is missing or not as it was written; the database does not answer.
+    pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>, JournalError> {
+        let mut lines = Vec::with_capacity(numbers.len());
+        for seq in numbers {
+            let line = self.sound_line(*seq).await?;
+            lines.push(line.ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?);
+        }
+        Ok(lines)
     }
 
     /// A line that has the hash that follows from it and the hash before it.

@@ -10,7 +10,7 @@ use candlewick_engine::{
     Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, ReloadNote, Reloaded, Session,
     SessionSettings, TradeBook, VenueId,
 };
-use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_journal::{Compaction, LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,22 @@ pub struct StrangeTrade {
     pub second_of: Option<u64>,
     /// Venue time at which it was first seen in the list.
     pub seen_at: Millis,
+}
+
+/// What somebody else has folded of a journal, from its last snapshot on.
+pub struct Folded {
+    /// Its Session under the settings of the last run.
+    pub session: Session,
+    /// All intents.
+    pub book: TradeBook,
+    /// Of each intent: its run, the number of its line, the place of its bot among those of the run, and when it was journalled.
+    pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
+    /// Whether a person halted opens, and nobody has resumed since.
+    pub is_halted: bool,
+    /// The headers of all runs, the notes but seals and snapshots, second trades, and the last reading of the wallet.
+    pub lines: Vec<StoredLine>,
+    /// The last line.
+    pub last: StoredLine,
 }
 
 /// Everything that a journal holds, besides its candles.
@@ -86,6 +102,32 @@ impl JournalContents {
         }
         let session = fold.session;
         Ok(Self { runs, book, origins, session, lines: read.kept, candles: read.candles, is_halted, last })
+    }
+
+    /// The same of what was folded from the last snapshot on: without refusals, and of the lines only those that are named there. What is
+    /// asked of other lines ([`rejection`](Self::rejection), [`began_doubt`](Self::began_doubt)) is not known to it, nor how many candles there were.
+    ///
+    /// # Errors
+    /// A header that cannot be read, or an intent of a bot that its run did not have.
+    pub fn of_folded(folded: Folded) -> Result<Self, RecordsError> {
+        let Folded { session, book, decided, is_halted, lines, last } = folded;
+        let runs = RecordedRun::all_of(&lines)?;
+        let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
+            let run = runs.iter().find(|run| run.number == number);
+            let bot = run.and_then(|run| run.settings.bots.get(place).map(|bot| (run, bot)));
+            let (run, bot) = bot.ok_or_else(|| RecordsError::UnreadableEntry {
+                seq,
+                problem: "the run has no such bot".to_owned(),
+            })?;
+            let (bot, symbol, scale) = (bot.name.clone(), bot.symbol, run.settings.money_scale);
+            Ok((intent, IntentOrigin { run: number, seq, bot, symbol, request_time, scale }))
+        };
+        let origins = decided.into_iter().map(origin).collect::<Result<_, RecordsError>>()?;
+        let candles = BTreeMap::new();
+        if runs.is_empty() {
+            return Err(RecordsError::NoRun);
+        }
+        Ok(Self { runs, book, origins, session, lines, candles, is_halted, last })
     }
 
     /// What audits found, by their names, in all runs or one.
@@ -158,6 +200,11 @@ impl JournalContents {
             stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"balance\"")
         };
         self.lines.iter().rev().find(is_reading).map(|stored| stored.line.received)
+    }
+
+    /// From when on it has candles, where older ones were left out.
+    pub fn compacted_since(&self) -> Option<Millis> {
+        compacted_since(&self.lines)
     }
 
     /// Why the venue rejected an intent, in its words.
@@ -236,6 +283,12 @@ impl JournalContents {
             .find(|(row, _)| is_it(row))
             .ok_or_else(|| RecordsError::UnknownTrade { name: name.to_owned() })
     }
+}
+
+/// From when on these lines of a journal have candles, where they say that older ones were left out.
+pub(crate) fn compacted_since(lines: &[StoredLine]) -> Option<Millis> {
+    let notes = lines.iter().filter_map(|stored| Compaction::of_line(&stored.line));
+    notes.map(|compaction| compaction.since).max()
 }
 
 /// The trade of which a note says that no intent explains it.

@@ -2,7 +2,7 @@
 
 use candlewick_engine::EngineError;
 use candlewick_journal::{JournalError, StoredLine};
-use candlewick_sdk::{Series, Symbol};
+use candlewick_sdk::{Millis, Series, Symbol};
 use candlewick_simulator::SimulatorError;
 use std::fmt::Display;
 
@@ -42,6 +42,12 @@ pub enum RecordsError {
     UnknownTrade {
         /// What was asked for.
         name: String,
+    },
+    /// What is asked for needs candles that were left out when the journal was compacted.
+    #[error("the candles before {} were left out when this journal was compacted", crate::utc(*since))]
+    Compacted {
+        /// From when on it has them.
+        since: Millis,
     },
     /// No run has this number.
     #[error("there is no run {number}: the journal has runs 1 to {last}")]

@@ -24,6 +24,8 @@ pub struct TradeFilter {
     pub since: Option<Millis>,
     /// Only decided before this time.
     pub until: Option<Millis>,
+    /// Only so many of the last ones that are asked for.
+    pub last: Option<usize>,
 }
 
 /// Trades of a journal, in the order of their decisions.
@@ -39,7 +41,11 @@ impl TradeFilter {
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
         let lines = contents.intents().map(|one| TradeLine::of(&contents.book, one));
-        Ok(TradeList(lines.filter(|line| self.admits(line)).collect()))
+        let mut lines: Vec<TradeLine> = lines.filter(|line| self.admits(line)).collect();
+        if let Some(most) = self.last {
+            lines.drain(..lines.len().saturating_sub(most));
+        }
+        Ok(TradeList(lines))
     }
 
     fn check_names(&self, contents: &JournalContents) -> Result<(), RecordsError> {

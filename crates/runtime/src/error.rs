@@ -81,6 +81,9 @@ pub enum RuntimeError {
         /// Its number.
         seq: u64,
     },
+    /// What a start would go on from is not the same in a compacted copy: use the journal as it is.
+    #[error("a start from the compacted copy would not go on from where this journal ends, so none was made")]
+    CompactionDiffers,
     /// The journal cannot be written: see the cause.
     #[error("the journal cannot be written")]
     Journal(#[from] JournalError),

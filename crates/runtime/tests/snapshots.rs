@@ -233,7 +233,8 @@ fn rows(past: &candlewick_runtime::Past) -> String {
             book.is_settled_by_person(book.rows()[0].approved.intent())
         )
     });
-    all.collect::<Vec<_>>().join("\n") + &format!("{:?} {:?}", past.unexplained(), past.runs)
+    let told = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
+    all.collect::<Vec<_>>().join("\n") + &told
 }
 
 #[tokio::test]
@@ -331,7 +332,7 @@ async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
         let mut line = stored.line.clone();
         line.body = line
             .body
-            .replace("{\"snapshot\":{\"format\":1,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
+            .replace("{\"snapshot\":{\"format\":2,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
         store.record(line);
     }
     store.commit().await.unwrap();

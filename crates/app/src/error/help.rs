@@ -50,6 +50,9 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
         | RecordsError::Simulator(_)
         | RecordsError::UnreadableCandles { .. }
         | RecordsError::UnknownRun { .. } => None,
+        RecordsError::Compacted { .. } => {
+            Some("ask the journal that it was compacted from, with --journal".to_owned())
+        }
         RecordsError::NoRun => Some("begin one: `candlewick live`".to_owned()),
         RecordsError::UnreadableEntry { .. } => Some(
             "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions".to_owned(),
@@ -97,6 +100,7 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         | RuntimeError::UnknownTrade { .. }
         | RuntimeError::TradeMismatch { .. }
         | RuntimeError::TradeKnown { .. }
+        | RuntimeError::CompactionDiffers
         | RuntimeError::Engine(_) => None,
         RuntimeError::Journal(error) => help_for_journal(error),
     }

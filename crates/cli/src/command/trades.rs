@@ -5,8 +5,9 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
+use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::{JournalContents, TradeFilter, TradeLine};
+use candlewick_records::{TradeFilter, TradeLine};
 use candlewick_sdk::{Millis, Symbol, visible_cell};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -15,7 +16,7 @@ use clap::builder::PossibleValuesParser;
 #[derive(Debug, Args)]
 #[command(
     after_help = "One line an intent, in the order of their decisions; it may be read while a bot runs. An intent whose \
-                  answer is awaited counts as in doubt.\n\nExamples:\n  candlewick trades\n  candlewick trades --journal \
+                  answer is awaited counts as in doubt.\n\nExamples:\n  candlewick trades\n  candlewick trades --last 20\n  candlewick trades --journal \
                   run.db --bot btc-rsi --state settled --since 2026-01-05\n  candlewick trades --csv > trades.csv"
 )]
 pub(crate) struct TradesArguments {
@@ -39,16 +40,19 @@ pub(crate) struct TradesArguments {
     /// Only decided before this time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     until: Option<Millis>,
+    /// Only the last so many of these
+    #[arg(long, value_name = "COUNT")]
+    last: Option<usize>,
 }
 
 pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let contents = block_on(async { JournalContents::read(&mut Reader::open(&url).await?).await })?;
+    let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let trades = arguments.filter().apply(&contents)?;
     if context.global.json {
         print_json(&trades)?;
     } else if arguments.csv {
-        print(to_csv(trades.lines())?.trim_end())?;
+        print(to_csv(&trades.lines().iter().collect::<Vec<_>>())?.trim_end())?;
     } else {
         print(&trades.to_string())?;
     }
@@ -57,12 +61,13 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
 
 impl TradesArguments {
     fn filter(&self) -> TradeFilter {
-        let Self { symbol, since, until, .. } = *self;
-        TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until }
+        let Self { symbol, since, until, last, .. } = *self;
+        TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
     }
 }
 
-fn to_csv(lines: &[TradeLine]) -> Result<String, Failure> {
+/// Trades as CSV, with the keys of their JSON as header.
+pub(crate) fn to_csv(lines: &[&TradeLine]) -> Result<String, Failure> {
     let unexpected = |error: String| Failure::new(FailureKind::Unexpected, anyhow::Error::msg(error));
     let mut serialized = csv::Writer::from_writer(Vec::new());
     for line in lines {

@@ -221,6 +221,7 @@ const fn of_records(error: &RecordsError) -> FailureKind {
         | RecordsError::NoRun
         | RecordsError::UnknownTrade { .. }
         | RecordsError::UnknownRun { .. }
+        | RecordsError::Compacted { .. }
         | RecordsError::UnknownName { .. }
         | RecordsError::UnknownSymbol { .. } => FailureKind::Configuration,
     }
@@ -229,7 +230,9 @@ const fn of_records(error: &RecordsError) -> FailureKind {
 const fn of_runtime(error: &RuntimeError) -> FailureKind {
     match error {
         RuntimeError::Venue { .. } | RuntimeError::NoWallet { .. } => FailureKind::Venue,
-        RuntimeError::UnreadableEntry { .. } | RuntimeError::WrongSnapshot { .. } => FailureKind::Data,
+        RuntimeError::UnreadableEntry { .. }
+        | RuntimeError::WrongSnapshot { .. }
+        | RuntimeError::CompactionDiffers => FailureKind::Data,
         RuntimeError::UnsupportedInterval { .. }
         | RuntimeError::MoneyScaleMismatch { .. }
         | RuntimeError::UnknownTrade { .. }

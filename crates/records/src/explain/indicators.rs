@@ -24,6 +24,9 @@ pub(super) async fn recompute(
     let Some(run) = contents.run(origin.run) else {
         return Ok(Err("its run is not in the journal".to_owned()));
     };
+    if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
+        return Ok(Err(RecordsError::Compacted { since }.to_string()));
+    }
     let mut replay = match Replay::of(run, &origin.bot, registry) {
         Ok(replay) => replay,
         Err(why) => return Ok(Err(why)),

@@ -59,6 +59,9 @@ pub async fn read_moment(
     symbol: Option<Symbol>,
 ) -> Result<MomentReport, RecordsError> {
     let contents = JournalContents::read(reader).await?;
+    if let Some(since) = contents.compacted_since().filter(|since| time < *since) {
+        return Err(RecordsError::Compacted { since });
+    }
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
         return Ok(MomentReport { time, run: None, bots: Vec::new() });
     };

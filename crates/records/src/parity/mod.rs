@@ -9,7 +9,7 @@ mod report;
 
 pub use report::{ChainCheck, ParityReport};
 
-use crate::contents::JournalContents;
+use crate::contents::{JournalContents, compacted_since};
 use crate::error::RecordsError;
 use crate::lines::{Which, read_unverified};
 use crate::run::RecordedRun;
@@ -34,6 +34,9 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unread(chain)),
         Err(error) => return Err(error.into()),
     };
+    if let Some(since) = compacted_since(&lines).filter(|_| chain.is_whole()) {
+        return Err(RecordsError::Compacted { since });
+    }
     let runs = match RecordedRun::all_of(&lines) {
         Ok(runs) => runs,
         Err(_) if !chain.is_whole() => return Ok(ParityReport::unread(chain)),

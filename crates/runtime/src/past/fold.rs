@@ -27,6 +27,8 @@ pub struct JournalFold {
     /// Lines since the last whole one, and lines that were folded at all.
     since: u64,
     read: u64,
+    /// The number of the last one.
+    last: u64,
     is_writing: bool,
     /// A line could not be folded: no snapshot is of anything any more.
     is_broken: bool,
@@ -54,6 +56,7 @@ impl JournalFold {
             every,
             since: 0,
             read: 0,
+            last: 0,
             is_writing: false,
             is_broken: false,
             has_failed: false,
@@ -115,7 +118,7 @@ impl JournalFold {
             }
         }
         let mut fold = match pieces.restore(settings, last.head()) {
-            Ok(restored) => Self::of_restored(restored, fingerprint.to_owned(), every),
+            Ok(restored) => Self::of_restored(restored, (fingerprint.to_owned(), every), last.head()),
             Err(why) => return unusable(why),
         };
         let mut walk = match reader.walk_after(last.head(), PAGE).await {
@@ -147,10 +150,10 @@ impl JournalFold {
         for stored in lines {
             pieces.take(&stored.line.body, &fingerprint)?;
         }
-        Ok(Self::of_restored(pieces.restore(settings, last.head())?, fingerprint, every))
+        Ok(Self::of_restored(pieces.restore(settings, last.head())?, (fingerprint, every), last.head()))
     }
 
-    fn of_restored(restored: Restored, fingerprint: String, every: u64) -> Self {
+    fn of_restored(restored: Restored, (fingerprint, every): (String, u64), last: Head) -> Self {
         let Restored { session, past, decoder, written } = restored;
         let (since, read, is_writing, is_broken, notice) = (0, 0, false, false, None);
         Self {
@@ -163,11 +166,17 @@ impl JournalFold {
             every,
             since,
             read,
+            last: last.seq,
             is_writing,
             is_broken,
             has_failed: false,
             notice,
         }
+    }
+
+    /// The Session and the past that it has come to, and the number of the last line that was folded.
+    pub fn into_parts(self) -> (Session, Past, u64) {
+        (self.session, self.past, self.last)
     }
 
     /// Lets a Session of the same settings go on from what was folded; what it goes on from beside itself.
@@ -195,7 +204,7 @@ impl JournalFold {
     /// # Errors
     /// [`RuntimeError::UnreadableEntry`] when it is no entry.
     pub fn fold(&mut self, seq: u64, line: &Line) -> Result<(), RuntimeError> {
-        self.read += 1;
+        (self.read, self.last) = (self.read + 1, seq);
         self.since += u64::from(!is_snapshot(&line.body));
         self.past.take((seq, line), &mut self.decoder, &mut self.session)
     }

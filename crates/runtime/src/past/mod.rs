@@ -1,9 +1,11 @@
 //! What earlier runs left in the journal: a start is a recovery.
 
+mod compact;
 mod fold;
 mod snapshot;
 mod verify;
 
+pub use compact::compact_journal;
 pub use fold::JournalFold;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 
@@ -12,13 +14,27 @@ use crate::audit::{Audit, WalletAudit};
 use candlewick_engine::{
     Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook,
 };
-use candlewick_journal::{Line, LineKind, Reader, StoredLine, is_snapshot};
+use candlewick_journal::{Line, LineKind, Reader, StoredLine, is_seal, is_snapshot};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands before the reason of a halt where people are alarmed of it.
 pub(crate) const HALTED: &str = "halted: ";
+
+/// Where an intent was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The run.
+    pub run: u64,
+    /// The number of the line that approved it.
+    pub seq: u64,
+    /// The place of its bot among those of the run.
+    pub bot: usize,
+    /// When it was journalled.
+    pub at: Millis,
+}
 
 /// The fold of all earlier runs.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +57,12 @@ pub struct Past {
     pub(crate) wallet: WalletAudit,
     /// Whether a person halted opens, and nobody has resumed since.
     pub(crate) is_halted: bool,
+    /// Where each intent was decided.
+    pub(crate) decided: BTreeMap<IntentId, Decided>,
+    /// Numbers of lines that people are shown and that are not folded: headers, notes, second trades.
+    pub(crate) told: Vec<u64>,
+    /// The number of the last line that says what the wallet held.
+    pub(crate) wallet_line: Option<u64>,
     /// How many runs there were.
     pub runs: u64,
     /// Venue time of the first entry; none without an earlier run.
@@ -85,6 +107,25 @@ impl Past {
         &self.book
     }
 
+    /// Where each intent was decided.
+    pub const fn decided(&self) -> &BTreeMap<IntentId, Decided> {
+        &self.decided
+    }
+
+    /// The numbers of the lines that say what is not folded, in their order: headers, notes but seals and snapshots, second trades,
+    /// the last reading of the wallet.
+    pub fn told(&self) -> Vec<u64> {
+        let mut told = self.told.clone();
+        told.extend(self.wallet_line);
+        told.sort_unstable();
+        told
+    }
+
+    /// Whether a person halted opens, and nobody has resumed since.
+    pub const fn is_halted(&self) -> bool {
+        self.is_halted
+    }
+
     /// The trades that were reported as explained by no intent.
     pub fn unexplained(&self) -> &[String] {
         &self.unexplained
@@ -99,6 +140,7 @@ impl Past {
         if line.kind == LineKind::Run {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
+            self.told.push(seq);
             let made = JournalDecoder::of_run(&read_header(seq, line)?, session);
             *recall = Some(made.map_err(|error| damaged(seq, &error.to_string()))?);
             return Ok(());
@@ -106,6 +148,7 @@ impl Past {
         if line.kind == LineKind::Note {
             if !is_snapshot(&line.body) {
                 self.take_note(&line.body);
+                self.told.extend(Some(seq).filter(|_| !is_seal(&line.body)));
             }
             return Ok(());
         }
@@ -122,9 +165,15 @@ impl Past {
         let recorded = recorded.map_err(|error| damaged(seq, &error.to_string()))?;
         if let Recorded::Open(approved) = &recorded {
             self.sent.insert(approved.intent(), line.received);
+            self.decided.insert(approved.intent(), decided(seq, line)?);
         }
         if let Recorded::Event(event) = &recorded {
             self.take_event(event);
+            match event.kind {
+                EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
+                EventKind::Balance { .. } => self.wallet_line = Some(seq),
+                _ => {}
+            }
         }
         session.recall(&recorded);
         self.book.recall(&recorded);
@@ -164,6 +213,16 @@ impl Past {
             self.alarms.insert(alarm.to_owned());
         }
     }
+}
+
+/// Where the intent of this line was decided.
+fn decided(seq: u64, line: &Line) -> Result<Decided, RuntimeError> {
+    #[derive(Deserialize)]
+    struct Whose {
+        bot: usize,
+    }
+    let whose: Whose = serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))?;
+    Ok(Decided { run: line.run, seq, bot: whose.bot, at: line.received })
 }
 
 /// The line of the first run, verified with those before it.

@@ -1,6 +1,6 @@
 //! What a snapshot holds of a folded journal, and how it is written and read.
 
-use super::Past;
+use super::{Decided, Past};
 use crate::RuntimeError;
 use crate::audit::WalletAudit;
 use candlewick_engine::{
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The number of the form of a snapshot: raised with every change of what it holds or means.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// Intents of one part.
 pub(super) const ROWS: usize = 1_000;
@@ -40,6 +40,7 @@ pub(super) struct KeptIntent {
     kept: KeptRow,
     sent: Option<Millis>,
     doubted: Option<Millis>,
+    decided: Option<Decided>,
 }
 
 /// What a fold has come to.
@@ -53,11 +54,13 @@ pub(super) struct Whole {
     second_trades: Vec<String>,
     alarms: Vec<String>,
     found: Vec<String>,
+    told: Vec<u64>,
     session: SessionSnapshot,
     decoder: Option<JournalDecoder>,
     totals: BookTotals,
     wallet: WalletAudit,
     is_halted: bool,
+    wallet_line: Option<u64>,
     runs: u64,
     began: Option<Millis>,
 }
@@ -72,6 +75,7 @@ pub(super) struct Written {
     open: Vec<usize>,
     unexplained: usize,
     second_trades: usize,
+    told: usize,
     alarms: BTreeSet<String>,
     found: BTreeSet<String>,
 }
@@ -81,7 +85,8 @@ impl KeptIntent {
         let kept = past.book.kept_row(place)?;
         let intent = kept.row().approved.intent();
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
-        Some(Self { kept, sent, doubted })
+        let decided = past.decided.get(&intent).copied();
+        Some(Self { kept, sent, doubted, decided })
     }
 }
 
@@ -95,6 +100,7 @@ impl Written {
             open: (0..rows.len()).filter(|place| !rows[*place].is_over()).collect(),
             unexplained: past.unexplained.len(),
             second_trades: past.second_trades.len(),
+            told: past.told.len(),
             alarms: past.alarms.clone(),
             found: past.found.clone(),
         }
@@ -126,15 +132,18 @@ impl Written {
             second_trades: past.second_trades[self.second_trades..].to_vec(),
             alarms: past.alarms.difference(&self.alarms).cloned().collect(),
             found: past.found.difference(&self.found).cloned().collect(),
+            told: past.told[self.told..].to_vec(),
             session: session.snapshot(),
             decoder: decoder.cloned(),
             totals: past.book.totals(),
             wallet: past.wallet.clone(),
             is_halted: past.is_halted,
+            wallet_line: past.wallet_line,
             runs: past.runs,
             began: past.began,
         };
         (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
+        self.told = past.told.len();
         self.alarms.extend(whole.alarms.iter().cloned());
         self.found.extend(whole.found.iter().cloned());
         Ok((serde_json::to_string(&Piece::Snapshot(Box::new(whole)))?, true))
@@ -179,6 +188,7 @@ struct Gain {
     second_trades: Vec<String>,
     alarms: Vec<String>,
     found: Vec<String>,
+    told: Vec<u64>,
 }
 
 impl Gain {
@@ -187,10 +197,12 @@ impl Gain {
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
         past.found.extend(self.found);
-        for KeptIntent { kept, sent, doubted } in self.rows.intents {
+        past.told.extend(self.told);
+        for KeptIntent { kept, sent, doubted, decided } in self.rows.intents {
             let intent: IntentId = kept.row().approved.intent();
             past.sent.extend(sent.map(|at| (intent, at)));
             past.doubted.extend(doubted.map(|at| (intent, at)));
+            past.decided.extend(decided.map(|decided| (intent, decided)));
             if !past.book.put_back(kept, reasons) {
                 return Err(format!("an intent is missing before {intent}"));
             }
@@ -210,6 +222,7 @@ impl Whole {
             second_trades: std::mem::take(&mut self.second_trades),
             alarms: std::mem::take(&mut self.alarms),
             found: std::mem::take(&mut self.found),
+            told: std::mem::take(&mut self.told),
         }
     }
 }
@@ -239,6 +252,7 @@ impl Pieces {
                     second_trades: Vec::new(),
                     alarms: Vec::new(),
                     found: Vec::new(),
+                    told: Vec::new(),
                 },
             }
         };
@@ -270,7 +284,7 @@ impl Pieces {
             return Err("its intents are not those of its state".to_owned());
         }
         (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
-        (past.runs, past.began) = (whole.runs, whole.began);
+        (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);
         let written = Written::all_of(&past, last);
         Ok(Restored { session, past, decoder: whole.decoder, written })
     }

@@ -5,7 +5,7 @@ use super::read_header;
 use super::snapshot::{FORMAT, Written, format_of, previous_of, settings_of};
 use crate::RuntimeError;
 use candlewick_engine::SessionSettings;
-use candlewick_journal::{LineKind, Reader, StoredLine, Verified, is_snapshot};
+use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Verified, is_snapshot};
 use std::collections::BTreeMap;
 
 /// What came of a check of a whole journal.
@@ -15,6 +15,8 @@ pub struct JournalCheck {
     pub verified: Verified,
     /// What came of its snapshots.
     pub snapshots: SnapshotCheck,
+    /// What was left out of it when it was made from another; that is not checked.
+    pub compaction: Option<Compaction>,
 }
 
 /// What came of the snapshots of a journal.
@@ -37,7 +39,7 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeE
     let verified = reader.verify_each(|stored| checks.take(stored)).await?;
     match checks.fault {
         Some(fault) => Err(fault),
-        None => Ok(JournalCheck { verified, snapshots: checks.found }),
+        None => Ok(JournalCheck { verified, snapshots: checks.found, compaction: checks.compaction }),
     }
 }
 
@@ -46,6 +48,7 @@ struct Checks {
     /// By the hashes of the settings.
     folds: BTreeMap<String, Check>,
     found: SnapshotCheck,
+    compaction: Option<Compaction>,
     /// The first that is wrong: nothing is folded after it.
     fault: Option<RuntimeError>,
 }
@@ -63,10 +66,13 @@ impl Checks {
                 folds.entry(fingerprint).or_insert_with(|| Check { fold, after: BTreeMap::new() });
             }
         }
-        Self { folds, found: SnapshotCheck::default(), fault: None }
+        Self { folds, found: SnapshotCheck::default(), compaction: None, fault: None }
     }
 
     fn take(&mut self, stored: &StoredLine) {
+        if stored.seq == 1 {
+            self.compaction = Compaction::of_line(&stored.line);
+        }
         if self.fault.is_some() {
             return;
         }

@@ -31,13 +31,13 @@ enum Place {
     Here(Box<dyn Journal>),
     Away(Away),
     /// It keeps a snapshot, which nobody waits for.
-    Keeping(Keeping),
+    Storing(Storing),
     /// Only between the two.
     Moving,
 }
 
 /// A journal that keeps a piece of a snapshot.
-struct Keeping {
+struct Storing {
     kept: Pin<Box<dyn Future<Output = Box<dyn Journal>> + Send>>,
     /// Tells it to come to an end. None once somebody waits for that.
     hurry: Option<oneshot::Sender<()>>,
@@ -80,10 +80,10 @@ impl JournalWriter {
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
         match &mut self.place {
             Place::Here(journal) => write(journal.as_mut(), entry),
-            Place::Away(_) | Place::Keeping(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {
+            Place::Away(_) | Place::Storing(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {
                 Err(io::Error::other("too many entries wait for a journal that does not answer"))
             }
-            Place::Away(_) | Place::Keeping(_) | Place::Moving => {
+            Place::Away(_) | Place::Storing(_) | Place::Moving => {
                 self.waiting.push(Waiting::Entry(entry));
                 Ok(())
             }
@@ -94,8 +94,8 @@ impl JournalWriter {
     pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
         match &mut self.place {
             Place::Here(journal) => journal.record_exchange(exchange),
-            Place::Away(_) | Place::Keeping(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
-            Place::Away(_) | Place::Keeping(_) | Place::Moving => {
+            Place::Away(_) | Place::Storing(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
+            Place::Away(_) | Place::Storing(_) | Place::Moving => {
                 self.waiting.push(Waiting::Exchange(exchange));
             }
         }
@@ -105,8 +105,8 @@ impl JournalWriter {
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
         match &mut self.place {
             Place::Here(journal) => journal.answer_order(order, answer),
-            Place::Away(_) | Place::Keeping(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
-            Place::Away(_) | Place::Keeping(_) | Place::Moving => {
+            Place::Away(_) | Place::Storing(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
+            Place::Away(_) | Place::Storing(_) | Place::Moving => {
                 self.waiting.push(Waiting::Answer(order, answer));
             }
         }
@@ -114,7 +114,7 @@ impl JournalWriter {
 
     /// Asks the journal itself whether it is ours, and waits for that: what was on its way before does not say.
     pub(crate) async fn confirm(&mut self) -> Confirmed {
-        self.end_keeping().await;
+        self.end_storing().await;
         let is_away = matches!(self.place, Place::Away(_));
         let earlier = if is_away { Some(self.returned().await) } else { None };
         self.make_durable();
@@ -134,10 +134,10 @@ impl JournalWriter {
     pub(crate) fn make_durable(&mut self) {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) => Place::Away(Box::pin(make_durable(journal))),
-            Place::Keeping(mut keeping) => {
+            Place::Storing(mut storing) => {
                 // Nobody listens where it has come to its end.
-                let _ = keeping.hurry.take().map(|hurry| hurry.send(()));
-                Place::Keeping(keeping)
+                let _ = storing.hurry.take().map(|hurry| hurry.send(()));
+                Place::Storing(storing)
             }
             away => away,
         };
@@ -149,20 +149,20 @@ impl JournalWriter {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
-                Place::Keeping(Keeping { kept: Box::pin(keep(journal, hurried)), hurry: Some(hurry) })
+                Place::Storing(Storing { kept: Box::pin(keep(journal, hurried)), hurry: Some(hurry) })
             }
             other => other,
         };
         if waits {
-            self.end_keeping().await;
+            self.end_storing().await;
         }
     }
 
     /// Waits for the end of a snapshot, if one is being kept.
-    async fn end_keeping(&mut self) {
-        let Place::Keeping(keeping) = &mut self.place else { return };
-        let journal = keeping.kept.as_mut().await;
-        let is_wanted = keeping.hurry.is_none();
+    async fn end_storing(&mut self) {
+        let Place::Storing(storing) = &mut self.place else { return };
+        let journal = storing.kept.as_mut().await;
+        let is_wanted = storing.hurry.is_none();
         self.place = Place::Here(journal);
         let taken = self.hand_in();
         self.taken = std::mem::replace(&mut self.taken, Ok(())).and(taken);
@@ -173,7 +173,7 @@ impl JournalWriter {
 
     /// Waits for the journal to come back, for ever when it is not away. Dropped on the way, nothing is lost.
     pub(crate) async fn returned(&mut self) -> Returned {
-        self.end_keeping().await;
+        self.end_storing().await;
         let Place::Away(away) = &mut self.place else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
         self.place = Place::Here(journal);
@@ -199,10 +199,10 @@ impl JournalWriter {
     /// # Errors
     /// As [`Journal::close`].
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
-        self.end_keeping().await;
+        self.end_storing().await;
         match &mut self.place {
             Place::Here(journal) => within_deadline(journal.close()).await,
-            Place::Away(_) | Place::Keeping(_) | Place::Moving => Ok(()),
+            Place::Away(_) | Place::Storing(_) | Place::Moving => Ok(()),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! `journal`: what keeps a journal sound.
 
 mod backup;
+mod compact;
+mod export;
 mod verify;
 
 use crate::context::Context;
@@ -10,19 +12,25 @@ use clap::Subcommand;
 /// What to do with a journal.
 #[derive(Debug, Subcommand)]
 #[command(
-    after_help = "Examples:\n  candlewick journal verify\n  candlewick journal backup 2026-01-05.db --journal run.db"
+    after_help = "Examples:\n  candlewick journal verify\n  candlewick journal backup 2026-01-05.db --journal run.db\n  candlewick journal compact small.db --keep 90d\n  candlewick journal export january --journal run.db"
 )]
 pub(crate) enum JournalCommand {
     /// Check that every entry is as it was written
     Verify(verify::VerifyArguments),
     /// Copy a journal, also while a bot writes it
     Backup(backup::BackupArguments),
+    /// Copy a journal without its old candles and polls
+    Compact(compact::CompactArguments),
+    /// Write trades, intents and figures as files for other programs
+    Export(export::ExportArguments),
 }
 
 pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         JournalCommand::Verify(arguments) => verify::run(arguments, context)?,
         JournalCommand::Backup(arguments) => backup::run(arguments, context)?,
+        JournalCommand::Compact(arguments) => compact::run(arguments, context)?,
+        JournalCommand::Export(arguments) => export::run(arguments, context)?,
     }
     Ok(Ending::Done)
 }

@@ -4,7 +4,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
-use candlewick_journal::Reader;
+use candlewick_journal::{Compaction, Reader};
+use candlewick_records::utc;
 use candlewick_runtime::{JournalCheck, RuntimeError, check_journal};
 use clap::Args;
 use serde::Serialize;
@@ -38,10 +39,12 @@ struct Sound {
     snapshots: u64,
     /// Those that this program cannot check, by why that is so.
     snapshots_not_checked: BTreeMap<String, u64>,
+    /// What was left out when it was made from another journal; null for one that is whole.
+    compacted: Option<Compaction>,
 }
 
 impl Sound {
-    fn of(journal: String, JournalCheck { verified, snapshots }: JournalCheck) -> Self {
+    fn of(journal: String, JournalCheck { verified, snapshots, compaction }: JournalCheck) -> Self {
         Self {
             journal,
             entries: verified.entries,
@@ -50,6 +53,7 @@ impl Sound {
             raw_exchanges_outside: verified.exchanges_outside,
             snapshots: snapshots.sound,
             snapshots_not_checked: snapshots.not_checked,
+            compacted: compaction,
         }
     }
 }
@@ -80,9 +84,23 @@ impl fmt::Display for Sound {
         if self.snapshots > 0 {
             write!(f, "\n{} snapshots, each what the entries before it come to", self.snapshots)?;
         }
+        if let Some(compaction) = &self.compacted {
+            write!(f, "\n{}; nothing here shows that they were as they should be", left_out(compaction))?;
+        }
         for (why, count) in &self.snapshots_not_checked {
             write!(f, "\n{count} snapshots not checked: {why}")?;
         }
         Ok(())
     }
+}
+
+/// What is missing in a compacted journal, in words.
+pub(super) fn left_out(compaction: &Compaction) -> String {
+    let Compaction { of, since, candles, exchanges, .. } = compaction;
+    format!(
+        "compacted from {} entries, the last with the hash {}: {candles} candles and {exchanges} raw exchanges before {} were left out",
+        of.seq,
+        of.hash,
+        utc(*since)
+    )
 }

@@ -1,0 +1,53 @@
+//! What a journal has come to, read from its last snapshot on: the time that takes does not grow with the journal.
+
+use crate::error::AppError;
+use candlewick_journal::Reader;
+use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
+use candlewick_runtime::{JournalFold, RuntimeError};
+
+/// The runs, intents, money and doubts of a journal as they stand, under the settings of its last run. Where that has kept no snapshot
+/// yet, the whole journal is read. Refusals are not counted and other lines than [`Folded::lines`] are not held.
+///
+/// # Errors
+/// A journal that cannot be read, is not as it was written, has no run yet, or holds what is no entry.
+pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppError> {
+    loop {
+        let header = reader.last_run_header().await?.ok_or(RecordsError::NoRun)?;
+        let begun = header.seq;
+        let run = RecordedRun::all_of(&[header])?.pop().ok_or(RecordsError::NoRun)?;
+        let fold = JournalFold::read(reader, &run.settings, 0).await.map_err(unreadable)?;
+        if let Some(notice) = fold.notice() {
+            tracing::info!("{notice}");
+        }
+        let (session, past, last) = fold.into_parts();
+        let lines = reader.lines_numbered(&past.told()).await?;
+        let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
+        let contents = JournalContents::of_folded(Folded {
+            session,
+            book: past.book().clone(),
+            decided: past
+                .decided()
+                .iter()
+                .map(|(intent, at)| (*intent, at.run, at.seq, at.bot, at.at))
+                .collect(),
+            is_halted: past.is_halted(),
+            lines,
+            last,
+        })?;
+        // A run that began meanwhile may have other settings.
+        if contents.last_run().seq == begun {
+            return Ok(contents);
+        }
+    }
+}
+
+/// A journal that is only read is not one that cannot be written.
+fn unreadable(error: RuntimeError) -> AppError {
+    match error {
+        RuntimeError::Journal(error) => error.into(),
+        RuntimeError::UnreadableEntry { seq, problem } => {
+            RecordsError::UnreadableEntry { seq, problem }.into()
+        }
+        other => other.into(),
+    }
+}

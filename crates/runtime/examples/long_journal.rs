@@ -1,0 +1,159 @@
+//! Makes a long journal, to measure what its length costs: `long_journal FILE LINES`, with a hundred symbols at 1m, a trade
+//! about every thousand lines, and snapshots as a run keeps them.
+
+use candlewick_engine::{
+    Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
+    RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
+};
+use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
+use candlewick_runtime::JournalFold;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
+};
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+
+const SYMBOLS: usize = 100;
+/// Lines of one commit.
+const COMMIT: u64 = 5_000;
+/// Minutes from one trade to the next.
+const TRADE_EVERY: i64 = 10;
+/// `runtime.snapshot_every` as it is by default.
+const SNAPSHOT_EVERY: u64 = 100_000;
+
+struct Always;
+
+impl Strategy for Always {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("always"))
+    }
+}
+
+fn settings() -> Result<SessionSettings, Box<dyn Error>> {
+    let mut bots = Vec::new();
+    for number in 0..SYMBOLS {
+        bots.push(BotSettings {
+            name: format!("bot-{number}"),
+            symbol: format!("SYM{number}").parse()?,
+            venue: std::collections::BTreeMap::new(),
+            interval: Interval::MINUTE,
+            strategy: "always".to_owned(),
+            close_type: "01:00".parse()?,
+            expiration_type: ExpirationType::TimeFixed,
+            params: serde_json::json!({}),
+            stake: StakeSettings::Fixed { amount: Decimal::TEN },
+        });
+    }
+    let mut risk = RiskSettings::default();
+    (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);
+    (risk.max_trades_per_hour, risk.max_trades_per_day) = (0, 0);
+    (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (0, 0);
+    Ok(SessionSettings { money_scale: MoneyScale::default(), balance: Decimal::from(1_000_000), risk, bots })
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [file, lines] = arguments.as_slice() else { return Err("long_journal FILE LINES".into()) };
+    let (lines, settings): (u64, _) = (lines.parse()?, settings()?);
+    let url = JournalUrl::from_path(Path::new(file));
+    let store = Store::open(&url, &Holder::of_this_process("long_journal")).await?;
+    let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
+    let mut session = Session::new(&settings, strategies.collect())?;
+    let fold = JournalFold::new(&settings, SNAPSHOT_EVERY)?;
+    let start = Millis::DAY * 20_000;
+    let mut journal = RunJournal::new(store, 1, start, || Duration::ZERO).followed_by(Box::new(fold));
+    let header = Header {
+        format: Header::FORMAT,
+        settings: serde_json::json!({ "session": settings, "trading": "demo", "simulation": {} }),
+        strategies: settings.bots.iter().map(|_| ("always".to_owned(), "1".to_owned())).collect(),
+        data_hash: None,
+    };
+    journal.record(Entry::Header(&header))?;
+    session.begin_run(&header);
+    let (mut written, mut minute) = (1, 0);
+    while written < lines {
+        let at = start + Millis::MINUTE * minute;
+        for place in 0..SYMBOLS {
+            let price = 100.0 + (minute % 97) as f64 / 7.0;
+            let numbers =
+                Ohlcv { open: price, high: price + 1.0, low: price - 1.0, close: price, volume: 3.5 };
+            let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers)?;
+            let series: SeriesId = serde_json::from_value(place.into())?;
+            let kind = EventKind::Candle { series, candle, origin: Origin::Live };
+            let event = Event { at, received: at + Millis::new(120), kind };
+            journal.record(Entry::Event(&event))?;
+            written += 1;
+            if place == 0 && minute % TRADE_EVERY == 0 {
+                written += trade(&mut session, &mut journal, &event)?;
+            }
+        }
+        minute += 1;
+        if journal.pending() as u64 >= COMMIT {
+            journal.make_durable().await?;
+            while journal.is_snapshot_due() {
+                journal.keep_snapshot().await;
+            }
+        }
+    }
+    journal.close().await?;
+    Ok(())
+}
+
+/// Shows a candle to the Session, and ends what it opens.
+fn trade(session: &mut Session, journal: &mut RunJournal, event: &Event) -> Result<u64, Box<dyn Error>> {
+    let (mut actions, mut written) = (Vec::new(), 0);
+    session.handle(event, &mut actions);
+    let mut opened = Vec::new();
+    for action in &actions {
+        journal.record(Entry::Action(action))?;
+        written += 1;
+        if let Action::Open(approved) = action {
+            opened.push(approved.intent());
+        }
+    }
+    for intent in opened {
+        for kind in life(intent) {
+            let at = event.at + Millis::MINUTE;
+            let event = Event { at, received: at, kind };
+            actions.clear();
+            session.handle(&event, &mut actions);
+            journal.record(Entry::Event(&event))?;
+            for action in &actions {
+                journal.record(Entry::Action(action))?;
+            }
+            written += 1 + actions.len() as u64;
+        }
+    }
+    Ok(written)
+}
+
+fn life(intent: IntentId) -> [EventKind; 2] {
+    let is_won = intent.number() % 5 < 3;
+    let opened = Opened {
+        intent,
+        venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
+        open_time: None,
+        open_price: Some(100.0),
+        close_time: None,
+        payout: Payout::from_parts(875_000),
+        taken: None,
+    };
+    let settled = Settled {
+        intent,
+        outcome: if is_won { Outcome::Won } else { Outcome::Lost },
+        profit: Money::from_minor(if is_won { 875 } else { -1_000 }),
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        close_price: Some(101.0),
+        payout: None,
+    };
+    [EventKind::Opened(opened), EventKind::Settled(settled)]
+}

@@ -1,0 +1,194 @@
+//! A long journal read from its last snapshot on, a compacted one, and a backup of a bot that runs, restored elsewhere.
+#![cfg(unix)]
+
+use crate::candlewick::Folder;
+use crate::recording::{edit, folder, record_in_lock_step};
+use crate::two_runs::{judged, run_until, trades_of, venue_and_bot};
+use candlewick_journal::{JournalUrl, Reader};
+use candlewick_records::{JournalContents, TradeFilter};
+use serde_json::Value;
+
+/// The recorded session with a snapshot after every few entries.
+fn folder_with_snapshots() -> Folder {
+    let folder = folder();
+    let bots = folder.read("bots.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 50\n");
+    folder.with("bots.toml", &bots)
+}
+
+fn json_of(folder: &Folder, command: &[&str], journal: &str) -> Value {
+    folder.run(&[command, &["--journal", journal, "--json"]].concat()).json()
+}
+
+/// The trades of a journal as a fold of every line of it has them.
+fn trades_of_all_lines(folder: &Folder, journal: &str) -> Value {
+    let url = JournalUrl::from_path(&folder.path(journal));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let contents = runtime
+        .block_on(async { JournalContents::read(&mut Reader::open(&url).await.unwrap()).await.unwrap() });
+    serde_json::to_value(TradeFilter::default().apply(&contents).unwrap()).unwrap()
+}
+
+#[test]
+fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
+    let folder = folder_with_snapshots();
+    record_in_lock_step(&folder);
+    let verified = json_of(&folder, &["journal", "verify"], "run.db");
+    assert!(verified["snapshots"].as_u64() > Some(10), "{verified}");
+    assert_eq!(verified["snapshots_not_checked"], Value::Object(serde_json::Map::new()));
+    let (status, trades) = (json_of(&folder, &["status"], "run.db"), json_of(&folder, &["trades"], "run.db"));
+    assert!(trades.as_array().unwrap().len() > 20, "{trades}");
+    assert_eq!(trades, trades_of_all_lines(&folder, "run.db"));
+    let last = json_of(&folder, &["trades", "--last", "3"], "run.db");
+    assert_eq!(
+        last.as_array().unwrap()[..],
+        trades.as_array().unwrap()[trades.as_array().unwrap().len() - 3..]
+    );
+    // Without what was verified before, no snapshot is believed, and all is read.
+    std::fs::rename(folder.path("run.db.verified"), folder.path("aside")).unwrap();
+    assert_eq!(
+        (json_of(&folder, &["status"], "run.db"), json_of(&folder, &["trades"], "run.db")),
+        (status.clone(), trades)
+    );
+    std::fs::rename(folder.path("aside"), folder.path("run.db.verified")).unwrap();
+    // An entry long before the snapshot is not read by them, and found by whoever reads all.
+    edit(&folder.path("run.db"), "UPDATE entries SET received = received + 1 WHERE seq = 4");
+    assert_eq!(json_of(&folder, &["status"], "run.db"), status);
+    folder.run(&["journal", "verify", "--journal", "run.db"]).fails(5, &["entry 4:"]);
+}
+
+#[test]
+fn a_compacted_journal_says_what_was_left_out_and_keeps_every_trade() {
+    let folder = folder_with_snapshots();
+    record_in_lock_step(&folder);
+    let whole = json_of(&folder, &["journal", "verify"], "run.db");
+    let made = json_of(&folder, &["journal", "compact", "small.db", "--keep", "1h"], "run.db");
+    let small = json_of(&folder, &["journal", "verify"], "small.db");
+    let left_out = &small["compacted"];
+    assert_eq!(made["compacted"], *left_out);
+    assert_eq!((&left_out["of"]["seq"], &left_out["of"]["hash"]), (&whole["entries"], &whole["head_hash"]));
+    // Five of six hours of two series.
+    let (candles, exchanges) =
+        (left_out["candles"].as_u64().unwrap(), left_out["exchanges"].as_u64().unwrap());
+    assert!((590..=610).contains(&candles) && exchanges > 0, "{left_out}");
+    assert_eq!(
+        small["raw_exchanges"].as_u64().unwrap(),
+        whole["raw_exchanges"].as_u64().unwrap() - exchanges
+    );
+    let count = |journal: &str, part: &str| {
+        let url = JournalUrl::from_path(&folder.path(journal));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let lines =
+            runtime.block_on(async { Reader::open(&url).await.unwrap().lines(1, 1_000_000).await.unwrap() });
+        lines.iter().filter(|stored| stored.line.body.contains(part)).count() as u64
+    };
+    for part in
+        ["\"action\":\"open\"", "\"action\":\"refuse\"", "\"event\":\"settled\"", "\"event\":\"balance\""]
+    {
+        assert_eq!(count("small.db", part), count("run.db", part), "{part}");
+    }
+    let candle = "\"event\":\"candle\"";
+    assert_eq!(count("small.db", candle) + candles, count("run.db", candle));
+    assert_eq!(count("small.db", "{\"snapshot"), 0);
+    assert_eq!(json_of(&folder, &["trades"], "small.db"), json_of(&folder, &["trades"], "run.db"));
+    for key in ["balance", "equity", "settled", "profit_today", "loss_streak", "verdicts", "wallet"] {
+        let of = |journal: &str| json_of(&folder, &["status"], journal)[key].clone();
+        assert_eq!(of("small.db"), of("run.db"), "{key}");
+    }
+    // What old candles are needed for is refused, and not made of what is left.
+    folder
+        .run(&["parity", "--journal", "small.db"])
+        .fails(2, &["were left out when this journal was compacted"]);
+    folder.run(&["why", "2026-01-06T01:00:00Z", "--journal", "small.db"]).fails(2, &["compacted"]);
+    let explained = json_of(&folder, &["explain", "1"], "small.db");
+    assert!(explained["indicators_missing"].as_str().unwrap().contains("compacted"), "{explained}");
+    // A file that is there stays, and one that was changed is found.
+    folder
+        .run(&["journal", "compact", "small.db", "--journal", "run.db"])
+        .fails(2, &["small.db exists already"]);
+    edit(
+        &folder.path("small.db"),
+        "UPDATE entries SET body = replace(body, '\"candles\":', '\"candles\":1') WHERE seq = 1",
+    );
+    folder.run(&["journal", "verify", "--journal", "small.db"]).fails(5, &["entry 1:"]);
+    edit(&folder.path("run.db"), "UPDATE entries SET received = received + 1 WHERE seq = 4");
+    folder.run(&["journal", "compact", "other.db", "--journal", "run.db"]).fails(5, &["entry 4:"]);
+    assert!(!folder.path("other.db").exists());
+    let left = std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().contains("partial")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// What `trades` and `report` print, in files that are there together or not at all.
+#[test]
+fn an_export_is_what_the_commands_print() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    let trades = json_of(&folder, &["trades"], "run.db");
+    let became_trades: Vec<&Value> = trades
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|trade| trade["state"] == "settled" || trade["state"] == "open")
+        .collect();
+    let made = json_of(&folder, &["journal", "export", "lines", "--format", "ndjson"], "run.db");
+    assert_eq!(made["trades"].as_u64(), Some(became_trades.len() as u64));
+    let lines = |name: &str| -> Vec<Value> {
+        folder.read(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    assert_eq!(lines("lines/intents.ndjson"), *trades.as_array().unwrap());
+    assert_eq!(lines("lines/trades.ndjson").iter().collect::<Vec<_>>(), became_trades);
+    let figures: Value = serde_json::from_str(&folder.read("lines/figures.json")).unwrap();
+    assert_eq!(figures, json_of(&folder, &["report"], "run.db"));
+    assert_eq!(folder.run(&["journal", "export", "table", "--journal", "run.db"]).code, 0);
+    let printed = folder.run(&["trades", "--csv", "--journal", "run.db"]).stdout;
+    assert_eq!(folder.read("table/intents.csv").trim_end(), printed.trim_end());
+    folder.run(&["journal", "export", "table", "--journal", "run.db"]).fails(2, &["table exists already"]);
+    // Where a file cannot be written, no folder is left.
+    folder
+        .run(&["journal", "export", "missing/folder", "--journal", "run.db"])
+        .fails(2, &["cannot write missing/folder"]);
+    assert!(!folder.path("missing").exists());
+}
+
+/// A backup that was taken while a bot ran is the journal of another folder, and a bot goes on with it there.
+#[test]
+fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
+    let (_served, folder) = venue_and_bot("");
+    let live =
+        |journal: &'static str| ["live", "--config", "bot.toml", "--journal", journal, "--json", "--quiet"];
+    std::fs::create_dir(folder.path("elsewhere")).unwrap();
+    let first = run_until(&folder, &live("run.db"), || {
+        let has_traded = judged(&folder, "run.db") > 1;
+        if has_traded {
+            // A journal that is written is not compacted.
+            folder.run(&["journal", "compact", "small.db", "--journal", "run.db"]).fails(7, &["stop it"]);
+            folder
+                .run(&["journal", "backup", "elsewhere/restored.db", "--journal", "run.db", "--json"])
+                .json();
+        }
+        has_traded
+    });
+    assert!(first.json()["trades"].as_u64() > Some(1), "{}", first.stdout);
+    let restored = "elsewhere/restored.db";
+    let (kept, all) = (trades_of(&folder, restored), trades_of(&folder, "run.db"));
+    let ended = |trades: &[Value]| -> Vec<Value> {
+        trades.iter().filter(|trade| trade["state"] == "settled").cloned().collect()
+    };
+    let settled = ended(&kept);
+    assert!(settled.len() > 1 && ended(&all)[..settled.len()] == settled[..], "{kept:?}");
+    let status = json_of(&folder, &["status"], restored);
+    assert_eq!((&status["holder"], status["settled"].as_u64()), (&Value::Null, Some(settled.len() as u64)));
+    let profit: f64 = settled.iter().map(|trade| trade["pnl"].as_f64().unwrap()).sum();
+    let report = json_of(&folder, &["report"], restored);
+    assert!((report["pnl"].as_f64().unwrap() - profit).abs() < 1e-6, "{report}");
+    // The run that goes on from it numbers its intents after those, and books them to the same money.
+    let has_traded_on = || {
+        let is_its_own = |trade: &Value| trade["run"] == 2 && trade["state"] == "settled";
+        trades_of(&folder, restored).iter().any(is_its_own)
+    };
+    let second = run_until(&folder, &live(restored), has_traded_on);
+    assert!(second.json()["trades"].as_u64() > Some(0), "{}", second.stdout);
+    let after = trades_of(&folder, restored);
+    assert_eq!(ended(&after)[..settled.len()], settled[..]);
+    assert_eq!(folder.run(&["journal", "verify", "--journal", restored]).code, 0);
+}
