@@ -229,3 +229,203 @@ fn trade_words(trade: &TradeFacts) -> String {
     let at = trade.open_price.map_or(String::new(), |price| format!(" at {price}"));
     format!("{}{at}", order_words(&trade.order))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Direction, Money, Outcome};
+
+    fn facts() -> Facts {
+        let settings = NotifySettings { balance_below: 100.0, ..NotifySettings::default() };
+        Facts::new(&settings, MoneyScale::default())
+    }
+
+    fn order(intent: u64) -> OrderFacts {
+        let (bot, symbol) = ("btc".to_owned(), "BTCUSDT".to_owned());
+        OrderFacts { intent: IntentId::new(intent), bot, symbol, direction: Direction::Buy, stake: 10.0 }
+    }
+
+    fn trade() -> TradeFacts {
+        let order = order(7);
+        TradeFacts {
+            order,
+            venue_id: None,
+            open_time: None,
+            open_price: Some(1.5),
+            close_time: None,
+            payout: None,
+        }
+    }
+
+    fn refused(rule: &'static str) -> RunEvent {
+        let (bot, reason) = ("btc".to_owned(), String::new());
+        RunEvent::Refused { bot, direction: Direction::Buy, decision_time: Millis::ZERO, rule, reason }
+    }
+
+    const fn at(seconds: i64) -> Millis {
+        Millis::from_seconds(seconds)
+    }
+
+    #[test]
+    fn each_event_has_its_severity_its_bot_and_its_words() {
+        let settled = RunEvent::Settled {
+            trade: trade(),
+            outcome: Outcome::Lost,
+            pnl: -10.0,
+            close_price: None,
+            is_by_person: false,
+            balance: 990.0,
+            open_stakes: 20.0,
+        };
+        let verdict = |edge| RunEvent::Verdict { bot: "btc".to_owned(), edge, trades: 900 };
+        let second =
+            RunEvent::SecondTrade { intent: IntentId::new(7), venue_id: "01J".to_owned(), stake: 10.0 };
+        for (event, name, severity, bot, words) in [
+            (
+                RunEvent::Opened { trade: trade(), is_adopted: true },
+                "opened",
+                Severity::Info,
+                Some("btc"),
+                "opened BUY BTCUSDT for 10.00 at 1.5, found after a doubt",
+            ),
+            (
+                settled,
+                "settled",
+                Severity::Info,
+                Some("btc"),
+                "LOST -10.00: BUY BTCUSDT for 10.00 at 1.5; balance 990.00, open stakes 20.00",
+            ),
+            (
+                RunEvent::Halted { reason: Some("news".to_owned()) },
+                "halted",
+                Severity::Critical,
+                None,
+                "no trade is opened until somebody resumes: news",
+            ),
+            (
+                RunEvent::Suspended { reason: Some("the venue refuses the token".to_owned()) },
+                "suspended",
+                Severity::Critical,
+                None,
+                "no trade is opened until journal and token are in order: the venue refuses the token",
+            ),
+            (RunEvent::Resumed, "resumed", Severity::Notice, None, "trades are opened again"),
+            (
+                RunEvent::VenueSilent { heard: Some(at(100)) },
+                "venue_silent",
+                Severity::Critical,
+                None,
+                "the venue is not heard for 200 s, and what is asked of it fails",
+            ),
+            (RunEvent::VenueHeard, "venue_heard", Severity::Notice, None, "the venue is heard again"),
+            (
+                RunEvent::Alarm { text: "the wallet differs".to_owned() },
+                "alarm",
+                Severity::Critical,
+                None,
+                "the wallet differs",
+            ),
+            (
+                verdict(Edge::NoLongerHeld),
+                "verdict",
+                Severity::Warning,
+                Some("btc"),
+                "verdict after 900 trades: the edge is no longer held",
+            ),
+            (
+                verdict(Edge::Shown),
+                "verdict",
+                Severity::Notice,
+                Some("btc"),
+                "verdict after 900 trades: an edge is shown",
+            ),
+            (
+                second,
+                "second_trade",
+                Severity::Critical,
+                None,
+                "the venue has a second trade of intent 7: 01J, stake 10.00",
+            ),
+            (
+                RunEvent::Deposit { amount: -3.5 },
+                "deposit",
+                Severity::Warning,
+                None,
+                "-3.50 in the wallet that no trade explains",
+            ),
+        ] {
+            let alert = facts().of_event(at(300), event).unwrap_or_else(|| panic!("no alert of {name}"));
+            let told =
+                (alert.event.as_str(), alert.severity, alert.bot.as_deref(), alert.text.as_str(), alert.at);
+            assert_eq!(told, (name, severity, bot, words, 300_000));
+        }
+        assert_eq!(facts().of_event(at(1), RunEvent::Wallet { amount: 1.0 }), None);
+    }
+
+    #[test]
+    fn a_doubt_is_told_once_it_lasts_and_its_end_only_if_it_was_told() {
+        let mut facts = facts();
+        let doubt = |intent| RunEvent::InDoubt { order: order(intent) };
+        let end = |intent| RunEvent::Resolved { intent: IntentId::new(intent), how: "not_opened" };
+        assert_eq!((facts.of_event(at(0), doubt(7)), facts.of_event(at(1), doubt(8))), (None, None));
+        assert_eq!(facts.of_event(at(30), end(8)), None, "it was short");
+        assert_eq!(facts.lasting_doubts(at(59)), []);
+        let lasting = facts.lasting_doubts(at(60));
+        assert_eq!(
+            (lasting.len(), lasting[0].severity, lasting[0].symbol.as_deref()),
+            (1, Severity::Warning, Some("BTCUSDT"))
+        );
+        assert!(
+            lasting[0].text.contains("intent 7") && lasting[0].text.contains("60 s"),
+            "{}",
+            lasting[0].text
+        );
+        assert_eq!(facts.lasting_doubts(at(600)), [], "told once");
+        let resolved = facts.of_event(at(601), end(7)).unwrap();
+        assert_eq!(
+            (resolved.event.as_str(), resolved.text.as_str()),
+            ("resolved", "intent 7 is no longer in doubt: not opened")
+        );
+    }
+
+    #[test]
+    fn a_limit_is_told_once_a_day_for_each_bot_and_other_refusals_never() {
+        let mut facts = facts();
+        let mut is_told = |event| facts.of_event(at(0), event).is_some();
+        for rule in LIMITS {
+            assert!(is_told(refused(rule)) && !is_told(refused(rule)), "{rule}");
+        }
+        assert!(!is_told(refused("Cooldown")));
+        assert!(!is_told(RunEvent::Day { balance: 1.0 }));
+        assert!(is_told(refused("DailyLossLimit")), "the next day");
+    }
+
+    #[test]
+    fn limits_are_named_as_the_rules_are() {
+        let rules: Vec<&str> = candlewick_engine::Rule::ALL.iter().map(|rule| rule.as_str()).collect();
+        assert_eq!(LIMITS.iter().find(|limit| !rules.contains(limit)), None);
+    }
+
+    #[test]
+    fn money_that_falls_below_is_told_once_until_it_was_above_again() {
+        let (mut facts, scale) = (facts(), MoneyScale::default());
+        let funds = |free: i64, staked: i64| {
+            let money = |amount: i64| scale.exact(amount.into()).unwrap();
+            Funds { free: money(free), open_stakes: money(staked), peak: Money::ZERO }
+        };
+        let told: Vec<bool> = [(120, 0), (60, 40), (60, 39), (10, 0), (100, 0), (99, 0)]
+            .map(|(free, staked)| facts.of_funds(at(0), funds(free, staked)).is_some())
+            .to_vec();
+        assert_eq!(told, [false, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn warnings_that_differ_by_their_numbers_are_the_same_and_trades_never_are() {
+        let key = |event| facts().of_event(at(0), event).and_then(|alert| alert.repeat_key);
+        let warning = |text: &str| RunEvent::Warning { text: text.to_owned() };
+        assert_eq!(key(warning("late by 7 ms")), key(warning("late by 31 ms")));
+        assert_ne!(key(warning("late by 7 ms")), key(warning("early by 7 ms")));
+        assert_eq!(key(RunEvent::Opened { trade: trade(), is_adopted: false }), None);
+        assert_eq!(key(RunEvent::Halted { reason: None }), None);
+    }
+}
