@@ -136,7 +136,7 @@ impl Opening {
             let same_series = self.hypothesis.series == hypothesis.series;
             return same_series && self.from < range.end && range.start < self.to;
         };
-        candles.seen_in(opened).is_some()
+        candles.is_seen_in(opened)
     }
 
     /// Whether some of these candles were opened for this.

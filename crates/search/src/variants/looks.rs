@@ -1,6 +1,7 @@
 //! Who looked at candles before, as ledgers know it.
 
 use super::contents::Contents;
+use super::line::TriedLine;
 use super::{CandleSample, LookKind, VariantLedger};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -38,7 +39,7 @@ impl VariantLedger {
         looks.lost.extend(others.lost(strategy, &own));
         for (line, contents) in others.under_way(strategy, (&own, Some(run))) {
             let seen = line.on.as_ref().and_then(|on| on.sample(&contents.candles));
-            if seen.is_none_or(|seen| candles.seen_in(&seen).is_some()) {
+            if seen.is_none_or(|seen| candles.is_seen_in(&seen)) {
                 let sets = line.sets;
                 looks.lost.push(format!(
                     "a search of {sets} sets that was stopped or is under way may have seen them (run {}; resumed by the program that \
@@ -47,11 +48,20 @@ impl VariantLedger {
                 ));
             }
         }
+        // Many looks are at the same candles.
+        let mut seen_in = BTreeMap::new();
+        let mut is_seen = |line: &TriedLine, contents: &Contents<'_>| {
+            let look = || candles.is_seen_in(&line.sample(&contents.candles));
+            if !contents.candles.contains(&line.candles) {
+                return look();
+            }
+            *seen_in.entry((line.candles.clone(), line.from, line.to)).or_insert_with(look)
+        };
         let mut known = BTreeSet::new();
         for contents in others.ledgers.iter().map(|other| &other.contents).chain([&own]) {
             for line in contents.tried(|_| true) {
                 let is_own = line.run.as_deref() == Some(run);
-                if is_own || candles.seen_in(&line.sample(&contents.candles)).is_none() {
+                if is_own || !is_seen(&line, contents) {
                     continue;
                 }
                 // A copy of a ledger says the same again.
@@ -78,8 +88,9 @@ mod tests {
     use super::super::ledger::tests::{Fixture, candles, look, note};
     use super::super::{Look, LookKind};
     use super::*;
-    use candlewick_sdk::Candle;
     use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{Candle, Millis, Ohlcv};
+    use std::ops::Range;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     fn hour_of(all: &[Candle], name: &str, hour: usize) -> CandleSample {
@@ -138,6 +149,25 @@ mod tests {
         assert_eq!(elsewhere.lost, [""; 0]);
         ledger.note(&[note("rsi", 1)], &sweep(0)).unwrap();
         assert_eq!(lost("rsi", "r2"), [""; 0]);
+    }
+
+    #[test]
+    fn earlier_looks_at_candles_that_were_moved_in_time_are_found() {
+        let fixture = Fixture::new();
+        let all = random_walk(1, 2_000);
+        let later = all[1_000..].iter().map(|candle| {
+            let (open, high, low) = (candle.open(), candle.high(), candle.low());
+            let numbers = Ohlcv { open, high, low, close: candle.close(), volume: candle.volume() };
+            Candle::new(candle.time() + Millis::MINUTE * 10_007, "1m".parse().unwrap(), numbers).unwrap()
+        });
+        let moved = candles("MINE", &later.collect::<Vec<_>>());
+        let moved = Look { span: moved.span().unwrap(), candles: moved, ..look(0) };
+        fixture.ledger().note(&[note("rsi", 1)], &moved).unwrap();
+        let looks = |part: Range<usize>| {
+            fixture.ledger().earlier_looks("rsi", &candles("BTCUSDT", &all[part]), "").unwrap().same_strategy
+        };
+        assert_eq!(looks(1_600..2_000), [(LookKind::Backtest, 1)]);
+        assert_eq!(looks(0..1_000), []);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod ledger;
 mod line;
 mod look;
 mod looks;
+mod moved;
 mod moves;
 mod others;
 mod rewritten;

@@ -4,7 +4,7 @@
 //! same candles hold the same ones, wherever either begins or ends. Volumes, other prices of the candle, prices beyond seven digits,
 //! and whether it is a candle of one minute or of five do not matter. Candles that were rescaled, rounded, inverted or stirred a
 //! little are known by their moves ([`Steps`], and [`Moves`] where an older ledger has no other). Candles that were moved in time are
-//! other candles.
+//! other candles to whoever counts, and known to whoever asks whether they were seen ([`CandleSample::is_seen_in`]).
 
 use super::moves::Moves;
 use super::steps::Steps;
@@ -116,6 +116,17 @@ impl CandleSample {
         let pairs = self.0.iter().flat_map(|own| other.0.iter().map(move |other| (own, other)));
         let stretches = pairs.filter_map(|(own, other)| own.common(other));
         stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))
+    }
+}
+
+impl CandleSample {
+    /// Whether some of these candles are in the other sample, at their own time or moved to another one.
+    pub fn is_seen_in(&self, other: &Self) -> bool {
+        let moved = |own: &SeriesSample, other: &SeriesSample| {
+            own.steps.as_ref().zip(other.steps.as_ref()).is_some_and(|(own, other)| own.is_moved_from(other))
+        };
+        self.seen_in(other).is_some()
+            || self.0.iter().any(|own| other.0.iter().any(|other| moved(own, other)))
     }
 }
 

@@ -26,14 +26,14 @@ const MAX_COMPARED: i64 = 4_096;
 /// Fewer steps in which anything moved cannot tell.
 const FEWEST_TO_TELL: usize = 24;
 /// From this correlation on they are the same.
-const ALIKE: f64 = 0.95;
+pub(super) const ALIKE: f64 = 0.95;
 /// Larger moves than so many medians count as that: one piece of news moves many markets.
 const LARGEST: f64 = 4.0;
 /// What the median move is written as, and the largest number.
 const MEDIAN: f64 = 5.0;
 const MAX_WRITTEN: i8 = 28;
 /// Stands where a candle is missing.
-const MISSING: i8 = i8::MIN;
+pub(super) const MISSING: i8 = i8::MIN;
 /// How a move of 0 is written; the others stand around it in ASCII, a missing one before all of them.
 const ZERO: u8 = b'?';
 const NONE: char = '!';
@@ -44,7 +44,7 @@ const NONE: char = '!';
 pub(super) struct Steps {
     /// Of the candles, in milliseconds like the step.
     interval: i64,
-    step: i64,
+    pub(super) step: i64,
     /// When the first of the part ended, in steps since 1970.
     first: i64,
     all: Arc<[i8]>,
@@ -116,7 +116,7 @@ impl Steps {
     }
 
     /// A multiple of the steps of both.
-    fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
+    pub(super) fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
         let mut divisor = (self.step, other.step);
         while divisor.1 > 0 {
             divisor = (divisor.1, divisor.0 % divisor.1);
@@ -135,7 +135,7 @@ impl Steps {
         Some(moves.iter().try_fold(0, sum)? as f64)
     }
 
-    fn as_slice(&self) -> &[i8] {
+    pub(super) fn as_slice(&self) -> &[i8] {
         self.all.get(self.part.clone()).unwrap_or_default()
     }
 }
@@ -154,7 +154,7 @@ fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Of moves that are cut to [`LARGEST`] medians each; nothing where either does not move.
-fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
     let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
     let mut sums = [0.0; 5];
@@ -204,19 +204,19 @@ impl From<Written> for Steps {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use candlewick_sdk::testkit::random_walk;
     use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
 
     /// Each of some candles by its time and its last price.
-    type Closes = Vec<(Millis, f64)>;
+    pub(crate) type Closes = Vec<(Millis, f64)>;
 
-    fn closes(seed: u64, count: usize) -> Closes {
+    pub(crate) fn closes(seed: u64, count: usize) -> Closes {
         random_walk(seed, count).iter().map(|candle| (candle.time(), candle.close())).collect()
     }
 
-    fn series(minutes: i64, closes: impl IntoIterator<Item = (Millis, f64)>) -> CandleSeries {
+    pub(crate) fn series(minutes: i64, closes: impl IntoIterator<Item = (Millis, f64)>) -> CandleSeries {
         let interval = Interval::from_seconds(60 * minutes).unwrap();
         let candle = |(time, close)| {
             let (open, high, low, volume) = (close, close, close, 1.0);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     /// Candles of so many minutes that end at the same prices.
-    fn longer_candles(minutes: i64, closes: &[(Millis, f64)]) -> Closes {
+    pub(crate) fn longer_candles(minutes: i64, closes: &[(Millis, f64)]) -> Closes {
         let length = Millis::MINUTE * minutes;
         let ends = closes.iter().filter(|(time, _)| (*time + Millis::MINUTE).is_aligned_to(length));
         let ends = ends.map(|(time, close)| (time.floor_to(length), *close)).collect::<Closes>();
@@ -245,24 +245,24 @@ mod tests {
         found
     }
 
-    fn with_steps(series: CandleSeries) -> (CandleSeries, Steps) {
+    pub(crate) fn with_steps(series: CandleSeries) -> (CandleSeries, Steps) {
         let steps = Steps::of(&series).unwrap();
         (series, steps)
     }
 
-    fn changed(closes: &[(Millis, f64)], change: &dyn Fn(usize, f64) -> f64) -> Closes {
+    pub(crate) fn changed(closes: &[(Millis, f64)], change: &dyn Fn(usize, f64) -> f64) -> Closes {
         let other = |(place, (time, close)): (usize, &(Millis, f64))| (*time, change(place, *close));
         closes.iter().enumerate().map(other).collect()
     }
 
     /// The typical size of a move from one candle to the next.
-    fn size(closes: &[(Millis, f64)]) -> f64 {
+    pub(crate) fn size(closes: &[(Millis, f64)]) -> f64 {
         let squares = closes.windows(2).map(|pair| (pair[1].1 - pair[0].1).powi(2));
         (squares.sum::<f64>() / closes.len() as f64).sqrt()
     }
 
     /// Rescaled, moved, rounded, stirred, and both ways of turning prices upside down.
-    fn changes(size: f64) -> [Box<dyn Fn(usize, f64) -> f64>; 6] {
+    pub(crate) fn changes(size: f64) -> [Box<dyn Fn(usize, f64) -> f64>; 6] {
         [
             Box::new(|_, close| close / 1_000.0),
             Box::new(move |_, close| close + 100.0 * size),

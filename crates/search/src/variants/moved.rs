@@ -1,0 +1,203 @@
+//! Candles that were moved in time: the same moves at other moments.
+//!
+//! Windows of a series are looked for at every place of the other one; where one of them is found, everything that lies upon one another
+//! there is compared, over 96 steps or more, since very many places are tried. What was moved by something that is no multiple of a step of either
+//! is not found: a series of up to 75,000 candles has steps as long as a candle, one of a million candles of a minute has a quarter of an hour.
+
+use super::steps::{ALIKE, MISSING, Steps, correlation};
+use std::iter;
+
+/// So many windows are looked for, of so many steps.
+const WINDOWS: usize = 6;
+const WINDOW: usize = 16;
+/// A window of such a correlation may be found: then all is compared.
+const LIKELY: f64 = 0.9;
+/// Fewer steps in which anything moved cannot tell.
+const FEWEST_TO_TELL: usize = 96;
+
+/// Sums of the moves up to each, so that those of a stretch are a difference.
+struct Sums {
+    /// Each with how many are missing up to there.
+    sums: Vec<(i32, u32)>,
+    /// How many moves make a step of the comparison.
+    moves: usize,
+}
+
+/// A window: its moves less their mean, and the size of that.
+struct Window {
+    start: usize,
+    moves: Vec<f64>,
+    size: f64,
+}
+
+impl Steps {
+    /// Whether these candles, or a part of them, have the moves that the other ones, or a part of them, have at other moments.
+    pub(super) fn is_moved_from(&self, other: &Self) -> bool {
+        self.has_a_window_in(other) || other.has_a_window_in(self)
+    }
+
+    fn has_a_window_in(&self, other: &Self) -> bool {
+        let length = |steps: &Self| (steps.as_slice().len() as i64).saturating_mul(steps.step);
+        let Some(step) = self.step_to_compare(other, length(self).min(length(other))) else { return false };
+        let (own, others) = (Sums::of(self, step), Sums::of(other, step));
+        // Places of one's own at which the steps of the other begin, by as much as the other's cannot be moved.
+        let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
+        own.windows(phases).any(|window| {
+            let mut places = 0..others.places(window.moves.len());
+            places.any(|place| {
+                others.is_likely(&window, place) && own.are_alike_from(window.start, &others, place)
+            })
+        })
+    }
+}
+
+impl Sums {
+    fn of(steps: &Steps, step: i64) -> Self {
+        let mut sum = (0, 0);
+        let added = steps.as_slice().iter().map(|one| {
+            if *one == MISSING {
+                sum.1 += 1;
+            } else {
+                sum.0 += i32::from(*one);
+            }
+            sum
+        });
+        let sums = iter::once((0, 0)).chain(added).collect();
+        Self { sums, moves: usize::try_from(step / steps.step).unwrap_or(usize::MAX) }
+    }
+
+    /// The move of a step that begins with this place, where it is known.
+    fn at(&self, place: usize) -> Option<f64> {
+        let (start, end) = (self.sums.get(place)?, self.sums.get(place.checked_add(self.moves)?)?);
+        (start.1 == end.1).then(|| f64::from(end.0 - start.0))
+    }
+
+    /// At how many places so many steps can begin.
+    fn places(&self, steps: usize) -> usize {
+        self.sums.len().saturating_sub(steps.saturating_mul(self.moves))
+    }
+
+    /// The moves of so many steps from a place on, where all are known.
+    fn steps(&self, place: usize, count: usize) -> Option<Vec<f64>> {
+        (0..count).map(|step| self.at(place + step * self.moves)).collect()
+    }
+
+    /// Windows that are spread over all of it, each at as many places as there are phases.
+    fn windows(&self, phases: usize) -> impl Iterator<Item = Window> {
+        let room = self.places(WINDOW).saturating_sub(phases - 1);
+        let few = WINDOWS.min(room);
+        let starts = (0..few).flat_map(move |number| {
+            let start = if few > 1 { number * (room - 1) / (few - 1) } else { 0 };
+            start..start + phases
+        });
+        starts.filter_map(|start| {
+            let moves = self.steps(start, WINDOW)?;
+            let mean = moves.iter().sum::<f64>() / WINDOW as f64;
+            let moves: Vec<f64> = moves.into_iter().map(|one| one - mean).collect();
+            let size = moves.iter().map(|one| one * one).sum::<f64>().sqrt();
+            (size > 0.0).then_some(Window { start, moves, size })
+        })
+    }
+
+    /// Whether a window may lie at this place.
+    fn is_likely(&self, window: &Window, place: usize) -> bool {
+        let (mut sum, mut squared, mut product) = (0.0, 0.0, 0.0);
+        for (step, own) in window.moves.iter().enumerate() {
+            let Some(found) = self.at(place + step * self.moves) else { return false };
+            (sum, squared, product) = (sum + found, squared + found * found, product + found * own);
+        }
+        let variance = squared - sum * sum / window.moves.len() as f64;
+        variance > 0.0 && product.abs() >= LIKELY * window.size * variance.sqrt()
+    }
+
+    /// Whether both are alike where these places lie upon one another, from end to end.
+    fn are_alike_from(&self, own: usize, others: &Self, place: usize) -> bool {
+        let before = (own / self.moves).min(place / others.moves);
+        let (own, place) = (own - before * self.moves, place - before * others.moves);
+        let steps = self.places(1).saturating_sub(own).div_ceil(self.moves);
+        let pairs = (0..steps).filter_map(|step| {
+            let pair = self.at(own + step * self.moves).zip(others.at(place + step * others.moves));
+            pair.filter(|pair| *pair != (0.0, 0.0))
+        });
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::steps::tests::{
+        Closes, changed, changes, closes, longer_candles, series, size, with_steps,
+    };
+    use super::*;
+    use candlewick_sdk::Millis;
+
+    fn moved(closes: &[(Millis, f64)], by: i64) -> Closes {
+        closes.iter().map(|(time, close)| (*time + Millis::MINUTE * by, *close)).collect()
+    }
+
+    fn steps(closes: &[(Millis, f64)]) -> Steps {
+        with_steps(series(1, closes.iter().copied())).1
+    }
+
+    fn is_moved(one: &Steps, two: &Steps) -> bool {
+        let found = one.is_moved_from(two);
+        assert_eq!(two.is_moved_from(one), found);
+        let read: Steps = serde_json::from_str(&serde_json::to_string(one).unwrap()).unwrap();
+        assert_eq!(read.is_moved_from(two), found);
+        found
+    }
+
+    #[test]
+    fn candles_that_were_moved_in_time_are_known_however_they_were_changed() {
+        let all = closes(1, 20_000);
+        let own = steps(&all);
+        for (by, part) in
+            [(7, 0..20_000), (-60, 400..1_000), (100_003, 12_345..15_000), (1_440, 19_600..20_000)]
+        {
+            let part = &all[part];
+            for (number, change) in changes(size(part)).iter().enumerate() {
+                let other = steps(&moved(&changed(part, change), by));
+                assert!(is_moved(&other, &own), "change {number}, by {by}, {} candles", part.len());
+            }
+        }
+        // Longer candles of it, and by what is no multiple of their length.
+        let five = with_steps(series(5, longer_candles(5, &moved(&all[3_000..9_000], 63)))).1;
+        assert!(is_moved(&five, &own));
+    }
+
+    #[test]
+    fn a_part_of_a_million_candles_is_known_if_it_was_moved() {
+        let all = closes(2, 1_000_000);
+        let own = steps(&all);
+        let other = steps(&moved(&all[600_000..640_000], 7));
+        assert!(is_moved(&other, &own));
+    }
+
+    #[test]
+    fn other_candles_and_other_stretches_of_the_same_ones_are_not_taken_for_moved_ones() {
+        let all = closes(3, 40_000);
+        let parts: Vec<Steps> = all.chunks(5_000).map(steps).collect();
+        for (place, one) in parts.iter().enumerate() {
+            for two in &parts[..place] {
+                assert!(!is_moved(one, two), "{place}");
+            }
+        }
+        // Markets that move together with a correlation of 0.8.
+        let [common, one, two] = [1, 2, 3].map(|seed| closes(seed, 10_000));
+        let mixed =
+            |own: &Closes| changed(&common, &|place, close| (2.0 * close.ln() + own[place].1.ln()).exp());
+        assert!(!steps(&mixed(&one)).is_moved_from(&steps(&moved(&mixed(&two), 30))));
+    }
+
+    #[test]
+    fn fewer_than_96_steps_cannot_tell() {
+        let all = closes(4, 5_000);
+        let own = steps(&all);
+        // Of three candles; the first and the last may be cut.
+        for (count, is_known) in [(3 * 98 + 6, true), (3 * 96 - 3, false)] {
+            let part = steps(&moved(&all[1_000..1_000 + count], 61));
+            assert_eq!(part.is_moved_from(&own), is_known, "{count}");
+        }
+    }
+}
