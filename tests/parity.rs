@@ -118,6 +118,71 @@ fn bots_of_two_intervals_on_one_symbol_trade_alike_whatever_the_latency() {
     }
 }
 
+#[test]
+fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
+    let (from, to) = (MONDAY + 11 * DAY, MONDAY + 11 * DAY + 20 * MINUTE);
+    let span = |begin: i64, end: i64, symbols: &str| {
+        format!("{},{},{symbols},news\n", from + begin * MINUTE, from + end * MINUTE)
+    };
+    let news = format!("from,to,symbols,reason\n{}{}", span(3, 5, ""), span(10, 14, "BTCUSDT GBPUSD"));
+    let folder = Folder::new()
+        .with("news.csv", &news)
+        .with("EURUSD_5s.csv", &shipped("EURUSD_5s.csv", from, to))
+        .with("BTCUSDT_5s.csv", &shipped("BTCUSDT_5s.csv", from, to))
+        .with("GBPUSD_5s.csv", &shipped("GBPUSD_5s.csv", from, to));
+    let limits = "allow_duplicate = true\nallow_opposite = true\nblackouts = \"news.csv\"\n\
+                  [risk.bots.slow]\nmax_trades_per_day = 3\n\
+                  [risk.bots.fast]\nmax_open_trades = 1\ndaily_loss_limit = 65\n\
+                  [risk.bots.other]\nmax_loss_streak = 3\n";
+    let bots = bots(&[
+        ("slow", "EURUSD", "5s", "00:15", "TIME_FIXED", TEN),
+        ("fast", "BTCUSDT", "5s", "00:15", "TIME_FIXED", TEN),
+        ("other", "GBPUSD", "5s", "00:05", "TIME_FIXED", TEN),
+    ]);
+    let data = ["EURUSD_5s.csv", "BTCUSDT_5s.csv", "GBPUSD_5s.csv"];
+    let trades = check(&folder, &(risk(limits) + &bots), &data);
+    assert!(trades > 20, "{trades}");
+    let rows = folder.read("stored.csv");
+    let mut lines = rows.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let (bot, decided, result) = (place("bot"), place("decision_time"), place("result"));
+    let (mut of_slow, mut ended) = (0, Vec::new());
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let at: i64 = cells[decided].parse().unwrap();
+        let minute = (at - from) as f64 / MINUTE as f64;
+        let is_named = cells[bot] != "slow";
+        assert!(!(3.0..5.0).contains(&minute), "{line}");
+        assert!(!(is_named && (10.0..14.0).contains(&minute)), "{line}");
+        of_slow += i32::from(cells[bot] == "slow");
+        if cells[bot] == "other" {
+            // Those whose end is known by then, the last ones first.
+            ended.sort_unstable();
+            let known = ended.iter().rev().filter(|(known, _)| *known <= at);
+            assert!(known.take_while(|(_, is_lost)| *is_lost).count() < 3, "{line}");
+            ended.push((cells[place("result_known")].parse::<i64>().unwrap(), cells[result] == "LOST"));
+        }
+    }
+    assert_eq!(of_slow, 3);
+    let common = [
+        "--config",
+        "bots.toml",
+        "--json",
+        "--quiet",
+        "--data",
+        "EURUSD_5s.csv",
+        "--data",
+        "BTCUSDT_5s.csv",
+        "--data",
+        "GBPUSD_5s.csv",
+    ];
+    let refused = folder.run(&[&["backtest"], &common[..]].concat()).json()["refused"].clone();
+    for rule in ["Blackout", "BotMaxTradesPerDay", "BotMaxOpenTrades", "BotDailyLossLimit", "BotLossStreak"] {
+        assert!(refused[rule].as_u64() > Some(0), "{rule}: {refused}");
+    }
+}
+
 /// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet
 /// that runs dry, and stakes that depend on what happened before.
 #[test]

@@ -42,6 +42,7 @@ impl BotSet {
             problems.push(loaded.problem("bots", problem));
         }
         problems.extend(payout_as_share(loaded));
+        problems.extend(limits_of_nobody(loaded));
         Problems::check(problems).map(|()| set)
     }
 }
@@ -54,6 +55,17 @@ fn payout_as_share(loaded: &Loaded) -> Option<Problem> {
         let problem = format!("payouts are in percent; did you mean {percent}?");
         loaded.problem("risk.min_payout_percent", problem).value(share.to_string())
     })
+}
+
+/// Limits for bots that there are not.
+fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
+    let bots: Vec<&str> = loaded.config.bots.iter().map(|bot| bot.name.as_str()).collect();
+    let unknown = loaded.config.risk.bots.keys().filter(|name| !bots.contains(&name.as_str()));
+    let problem = |name: &String| {
+        let problem = format!("no bot has this name; there is {}", bots.join(", "));
+        loaded.problem(&format!("risk.bots.{name}"), problem)
+    };
+    unknown.map(problem).collect()
 }
 
 impl BotSet {

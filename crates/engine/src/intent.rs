@@ -64,6 +64,7 @@ struct Unopened {
 /// A found trade of an intent that was taken as not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reinstated {
+    pub(crate) bot: BotId,
     pub(crate) decision_time: Millis,
     /// Its stake, if that had been released.
     pub(crate) released: Money,
@@ -190,20 +191,33 @@ impl Intents {
         }
     }
 
-    /// A second trade of an intent's request is over.
-    pub(crate) fn end_second(&mut self, id: IntentId) {
-        if let Some(place) = self.seconds.iter().position(|second| second.id == id) {
-            let second = self.seconds.remove(place);
-            if let Some(counts) = self.counts.get_mut(second.symbol.index()) {
-                counts.remove(&second);
-            }
+    /// A second trade of an intent's request is over; the bot whose it was.
+    pub(crate) fn end_second(&mut self, id: IntentId) -> Option<BotId> {
+        let place = self.seconds.iter().position(|second| second.id == id)?;
+        let second = self.seconds.remove(place);
+        if let Some(counts) = self.counts.get_mut(second.symbol.index()) {
+            counts.remove(&second);
         }
+        Some(second.bot)
     }
 
     /// How many trades are open or may be.
     #[inline]
     pub(crate) fn trades(&self) -> usize {
         self.unfinished.len() + self.seconds.len()
+    }
+
+    /// How many of a bot are open or may be.
+    pub(crate) fn trades_of(&self, bot: BotId) -> usize {
+        self.unfinished.iter().chain(&self.seconds).filter(|intent| intent.bot == bot).count()
+    }
+
+    /// The stakes of a bot that count as lost until it is known better.
+    pub(crate) fn stakes_of(&self, bot: BotId) -> Money {
+        let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
+        let reserved = reserved.map(|unopened| &unopened.intent);
+        let all = self.unfinished.iter().chain(&self.seconds).chain(reserved);
+        all.filter(|intent| intent.bot == bot).fold(Money::ZERO, |sum, intent| sum + intent.stake)
     }
 
     /// Whether there are intents that were taken as not opened and may yet be found.
@@ -219,7 +233,7 @@ impl Intents {
         self.count(&intent);
         self.unfinished.push(intent);
         let released = if is_reserved { Money::ZERO } else { intent.stake };
-        Some(Reinstated { decision_time: intent.decision_time, released })
+        Some(Reinstated { bot: intent.bot, decision_time: intent.decision_time, released })
     }
 
     /// When the next reserved stake is to be released; the end of time when there is none.
@@ -373,7 +387,7 @@ mod tests {
                         intents.take_other(id, &taken);
                     }
                     7 => intents.begin_second(id),
-                    8 => intents.end_second(id),
+                    8 => { intents.end_second(id); }
                     _ => { if intents.reinstate(id).is_none() { intents.settle(id); } }
                 }
                 for symbol in (0..SYMBOLS).filter_map(SymbolId::new) {

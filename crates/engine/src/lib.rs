@@ -53,8 +53,8 @@ pub use ledger::Ledger;
 pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{
-    Approved, CooldownScope, Hours, LambdaRule, LimitUse, OrderTerms, Quantity, RiskSettings, Rule,
-    VerdictSettings, Weekday,
+    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, Hours, LambdaRule, LimitUse, OrderTerms,
+    Quantity, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

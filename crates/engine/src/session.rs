@@ -78,7 +78,7 @@ impl Session {
         let balance = scale
             .exact(settings.balance)
             .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
-        let limits = Limits::new(&settings.risk, scale)?;
+        let mut limits = Limits::new(&settings.risk, scale)?;
         let plan = settings.risk.verdict.to_plan()?;
         bot_names::check(settings, strategies.len())?;
         let budget = AlphaBudget::of_first_run(settings.bots.iter().map(|bot| bot.name.as_str()));
@@ -102,11 +102,13 @@ impl Session {
             let judged = (stake, verdicts::of_first_run(plan, &budget, &bot.name));
             bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer)));
         }
+        let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
+        limits.take_places(&names, &symbols);
         Ok(Self {
-            state: RiskState::new(&limits, symbols.len()),
+            state: RiskState::new(&limits, symbols.len()).with_bots(names.len()),
             together: limits.most_together(symbols.len()),
             intents: Intents::with_capacity(USUAL_OPEN_TRADES, symbols.len()),
-            names: settings.bots.iter().map(|bot| bot.name.clone()).collect(),
+            names,
             bots,
             symbols,
             series,
@@ -375,6 +377,7 @@ impl Session {
         self.bots[bot.index()].verdict.on_decided(id, symbol, at);
         self.bots[bot.index()].stake.decided(id);
         self.state.count_trade(&self.limits, at);
+        self.state.count_bot_trade(bot);
         if probe == Probe::Needed {
             self.state.begin_probe(symbol, id);
         }

@@ -106,6 +106,23 @@ fn rules() -> Vec<(Value, Value)> {
             ),
         ),
         (
+            fixed.clone(),
+            with(json!({
+                "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true,
+                "bots": { "btc": { "max_open_trades": 2, "max_trades_per_day": 60, "daily_loss_limit": 45 } }
+            })),
+        ),
+        (
+            fixed.clone(),
+            with(json!({
+                "blackouts": { "file": "news.csv", "hash": "ab", "spans": [
+                    { "from": MONDAY + 3_600_000, "to": MONDAY + 9_000_000 },
+                    { "from": MONDAY + 86_400_000, "to": MONDAY + 90_000_001, "symbols": ["BTCUSDT"] }
+                ] },
+                "bots": { "btc": { "daily_profit_target": 25, "max_loss_streak": 9 } }
+            })),
+        ),
+        (
             fixed,
             with(json!({ "max_drawdown_percent": 1.5, "min_payout_percent": 70.0, "payout_max_age_s": 900 })),
         ),
@@ -290,7 +307,7 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
         let fixture = Fixture::new(stochastic, (stake, risk), &STOCHASTIC_ADX, 2);
         trades += fixture.check(DeclarationUse::Trusted, 2, seed);
     }
-    // 130 trials.
+    // 150 trials.
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
 }
 

@@ -1,10 +1,11 @@
 //! The configuration as it stands after all layers, and where each value came from.
 
+use super::blackouts;
 use super::bot_section::set_usual_asset_type;
 use super::check::Checker;
 use super::layer::{Flag, Layer, Origin};
 use super::removed::take_unused;
-use super::{Config, KeyPath, Mode, Problem, Problems};
+use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems};
 use crate::error::AppError;
 use candlewick_sdk::{Money, MoneyError};
 use figment::value::{Tag, Value};
@@ -84,7 +85,13 @@ impl Loaded {
         }
         let root = Value::Dict(Tag::Default, values);
         let config = to_config(&figment, &root)?;
-        Ok(Self { config, files: Vec::new(), figment, root })
+        let mut loaded = Self { config, files: Vec::new(), figment, root };
+        if let Err(problem) = blackouts::read_named(&mut loaded.config) {
+            let file = format!("{:?}", loaded.config.risk.blackouts.file);
+            let problem = loaded.problem("risk.blackouts", problem).value(file).kind(ProblemKind::Data);
+            return Err(Problems::from(problem).into());
+        }
+        Ok(loaded)
     }
 
     /// The files that it was read from, by whole paths; none where nobody named any.

@@ -1,5 +1,6 @@
 //! The configuration: one struct, and the way from files, environment and flags to it.
 
+mod blackouts;
 mod bot_section;
 mod check;
 mod control;

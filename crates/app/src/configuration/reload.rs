@@ -100,6 +100,8 @@ mod tests {
             &[],
         );
         check("", "[risk]\nhours = [{ days = [\"mon\"], from = \"08:00\", to = \"09:00\" }]", &[]);
+        check("", "[risk.bots.btc]\nmax_open_trades = 1\ndaily_loss_limit = 5", &[]);
+        check("[risk.bots.btc]\nmax_loss_streak = 1", "", &[]);
         check("", "[runtime]\nmax_payout_percent = 95\nstop_patience_s = 1\nsecond_trade = \"alarm\"", &[]);
         check("", "[risk]\nday_start = \"01:00\"", &["risk.day_start", "\"00:00\" -> \"01:00\""]);
         check("", "[risk.verdict]\ndelta = 0.05", &["risk.verdict.delta", "0.04 -> 0.05"]);

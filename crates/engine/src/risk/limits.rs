@@ -1,10 +1,12 @@
 //! The `[risk]` section, checked and in the engine's own units.
 
+use super::bot_limits::BotLimits;
 use super::hours::{DayStart, Window};
-use super::{CooldownScope, RiskSettings};
-use crate::EngineError;
+use super::{Blackouts, CooldownScope, RiskSettings};
+use crate::{BotId, EngineError};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Money, MoneyScale, Payout};
+use candlewick_sdk::{Millis, Money, MoneyScale, Payout, Symbol};
+use std::collections::BTreeMap;
 
 /// What the rules compare with. Zero means off.
 #[derive(Clone, Debug)]
@@ -38,6 +40,12 @@ pub(crate) struct Limits {
     pub(super) stake_step: Money,
     pub(super) max_stake_fraction: f64,
     pub(crate) enforce_verdict: bool,
+    /// Limits of single bots, by name, and by the place that a Session has given them.
+    named_bots: BTreeMap<String, BotLimits>,
+    bots: Vec<Option<BotLimits>>,
+    /// Dated spans, as they are written, and by the place of the symbol in a Session.
+    dated: Blackouts,
+    pub(super) blackouts: Vec<Vec<(Millis, Millis)>>,
 }
 
 impl Limits {
@@ -47,6 +55,9 @@ impl Limits {
         let least = amount(scale, settings.min_stake, "risk.min_stake")?.max(Money::from_minor(1));
         let max_drawdown = percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?;
         let hours = settings.hours.iter().enumerate();
+        settings.blackouts.check()?;
+        let bots = settings.bots.iter();
+        let bots = bots.map(|(name, bot)| Ok((name.clone(), BotLimits::new(bot, name, scale)?)));
         Ok(Self {
             max_open_trades: settings.max_open_trades as usize,
             max_open_trades_per_symbol: settings.max_open_trades_per_symbol as usize,
@@ -77,7 +88,23 @@ impl Limits {
             stake_step,
             max_stake_fraction: percent(settings.max_stake_percent, "risk.max_stake_percent")?,
             enforce_verdict: settings.enforce_verdict,
+            named_bots: bots.collect::<Result<_, EngineError>>()?,
+            bots: Vec::new(),
+            dated: settings.blackouts.clone(),
+            blackouts: Vec::new(),
         })
+    }
+
+    /// Gives limits of bots and spans of symbols their places in a Session. A name that no bot here has is another's.
+    pub(crate) fn take_places(&mut self, bots: &[String], symbols: &[Symbol]) {
+        self.bots = bots.iter().map(|name| self.named_bots.get(name).cloned()).collect();
+        self.blackouts = self.dated.of_symbols(symbols);
+    }
+
+    /// The limits that a bot has of its own.
+    #[inline]
+    pub(super) fn of_bot(&self, bot: BotId) -> Option<&BotLimits> {
+        self.bots.get(bot.index())?.as_ref()
     }
 
     /// The smallest stake that the rules let be: at least one minor unit, and a multiple of the step.
@@ -169,7 +196,7 @@ fn raised_to(step: Money, least: Money) -> Money {
     if floor < least { floor + step } else { floor }
 }
 
-fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
+pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
     let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key.to_owned(), source })?;
     if money < Money::ZERO {
         return Err(EngineError::setting(key, "an amount cannot be below 0; 0 turns the limit off"));

@@ -4,6 +4,9 @@
 //! here is a trade approved; what an earlier run approved is read back by `journal_decoder`, and nothing opens that.
 
 mod approved;
+mod blackout;
+mod blackouts;
+mod bot_limits;
 mod clock_skew;
 mod cooldown;
 mod daily_loss_limit;
@@ -37,6 +40,8 @@ mod testing;
 mod verdict_settings;
 
 pub use approved::{Approved, OrderTerms};
+pub use blackouts::{Blackout, Blackouts};
+pub use bot_limits::BotLimitSettings;
 pub use hours::{Hours, Weekday};
 pub use limit_use::{LimitUse, Quantity};
 pub use rule::Rule;
@@ -104,7 +109,7 @@ type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 /// Makes the chain of the rules, and with it their order and names. Each is compiled into its place: asked through a list of
 /// functions, a signal that the eleventh refuses took twice as many instructions.
 macro_rules! chain {
-    ($($rule:ident: $module:ident,)*) => {
+    ($($rule:ident: $($module:ident)::+,)*) => {
         impl Rule {
             /// All rules, in the order in which they are asked.
             pub const ALL: [Self; [$(stringify!($rule)),*].len()] = [$(Self::$rule),*];
@@ -120,7 +125,7 @@ macro_rules! chain {
         /// Asks every rule in turn; the first that refuses.
         fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
             $(
-                if $module::check(proposal, view) == Ruling::Refuse {
+                if $($module::)+check(proposal, view) == Ruling::Refuse {
                     return Some(Rule::$rule);
                 }
             )*
@@ -137,16 +142,22 @@ chain! {
     InFlight: in_flight,
     InDoubt: in_doubt,
     OutsideHours: outside_hours,
+    Blackout: blackout,
     Cooldown: cooldown,
     OppositeOpen: opposite_open,
     DuplicateOpen: duplicate_open,
     MaxOpenTrades: max_open_trades,
+    BotMaxOpenTrades: bot_limits::max_open_trades,
     MaxTradesPerHour: max_trades_per_hour,
     MaxTradesPerDay: max_trades_per_day,
+    BotMaxTradesPerDay: bot_limits::max_trades_per_day,
     DailyLossLimit: daily_loss_limit,
+    BotDailyLossLimit: bot_limits::daily_loss_limit,
     DailyProfitTarget: daily_profit_target,
+    BotDailyProfitTarget: bot_limits::daily_profit_target,
     MaxDrawdown: max_drawdown,
     LossStreak: loss_streak,
+    BotLossStreak: bot_limits::loss_streak,
     MinPayout: min_payout,
     StakeBounds: stake_bounds,
     InsufficientBalance: insufficient_balance,

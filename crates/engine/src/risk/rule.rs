@@ -51,6 +51,18 @@ pub enum Rule {
     InsufficientBalance = 19,
     /// The live verdict has ruled the edge out.
     EdgeRejected = 20,
+    /// The moment lies in a dated span without opens.
+    Blackout = 21,
+    /// Too many trades of the bot are open.
+    BotMaxOpenTrades = 22,
+    /// Too many trades of the bot in the day.
+    BotMaxTradesPerDay = 23,
+    /// The bot's loss of the day would go beyond its limit if everything it has open were lost.
+    BotDailyLossLimit = 24,
+    /// The bot's profit target of the day is reached.
+    BotDailyProfitTarget = 25,
+    /// Too many losses of the bot in a row.
+    BotLossStreak = 26,
 }
 
 impl Rule {
@@ -83,6 +95,12 @@ impl Rule {
             Self::StakeBounds => "stake limits",
             Self::InsufficientBalance => "insufficient balance",
             Self::EdgeRejected => "no edge",
+            Self::Blackout => "blackout",
+            Self::BotMaxOpenTrades => "the bot's open-trade limit",
+            Self::BotMaxTradesPerDay => "the bot's daily trade limit",
+            Self::BotDailyLossLimit => "the bot's daily loss limit",
+            Self::BotDailyProfitTarget => "the bot's daily profit target",
+            Self::BotLossStreak => "the bot's losing-streak limit",
         };
         format!("{words} ({self})")
     }

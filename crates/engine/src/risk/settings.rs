@@ -1,9 +1,10 @@
 //! The `[risk]` section of the configuration.
 
-use super::{Hours, VerdictSettings};
+use super::{Blackouts, BotLimitSettings, Hours, VerdictSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The rules before every open. 0 turns any limit off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +52,12 @@ pub struct RiskSettings {
     pub max_clock_skew_ms: u32,
     /// Trading hours; none means always.
     pub hours: Vec<Hours>,
+    /// A file of dated spans in which no trade is opened, such as those around news: CSV with the header `from,to,symbols,reason`.
+    #[serde(skip_serializing_if = "Blackouts::is_none")]
+    pub blackouts: Blackouts,
+    /// Limits of single bots, by their names, beside those of the run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub bots: BTreeMap<String, BotLimitSettings>,
     /// When the day of the daily limits begins, `HH:MM`.
     pub day_start: String,
     /// The time zone of `day_start`, such as `UTC` or `Europe/London`.
@@ -112,6 +119,8 @@ impl Default for RiskSettings {
             allow_duplicate: false,
             max_clock_skew_ms: 2_000,
             hours: Vec::new(),
+            blackouts: Blackouts::default(),
+            bots: BTreeMap::new(),
             day_start: "00:00".to_owned(),
             day_timezone: "UTC".to_owned(),
             min_stake: Decimal::ONE,

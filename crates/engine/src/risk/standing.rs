@@ -2,8 +2,8 @@
 
 use super::{Proposal, Ruling, View};
 use super::{
-    cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance, loss_streak,
-    max_drawdown, max_open_trades, max_trades_per_day, stake_bounds,
+    bot_limits, cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance,
+    loss_streak, max_drawdown, max_open_trades, max_trades_per_day, stake_bounds,
 };
 use candlewick_sdk::Millis;
 
@@ -15,6 +15,9 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: super::Check| check(proposal, view) == Ruling::Refuse;
     // Nothing here but an event opens the way again. The usual reason is the first.
     if refuses(max_open_trades::check) || refuses(in_flight::check) {
+        return Millis::MAX;
+    }
+    if refuses(bot_limits::max_open_trades::check) || refuses(bot_limits::loss_streak::check) {
         return Millis::MAX;
     }
     if refuses(halted::check) || refuses(loss_streak::check) {
@@ -32,7 +35,10 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let mut until = proposal.at;
     if refuses(max_trades_per_day::check)
         || refuses(daily_profit_target::check)
-        || (is_stake_fixed && refuses(daily_loss_limit::check))
+        || refuses(bot_limits::max_trades_per_day::check)
+        || refuses(bot_limits::daily_profit_target::check)
+        || (is_stake_fixed
+            && (refuses(daily_loss_limit::check) || refuses(bot_limits::daily_loss_limit::check)))
     {
         until = view.ledger.day_end();
     }

@@ -2,8 +2,8 @@
 
 use super::{CooldownScope, Limits};
 use crate::ledger::losses_after;
-use crate::{IntentId, SymbolId};
-use candlewick_sdk::{Millis, Outcome, Payout};
+use crate::{BotId, IntentId, SymbolId};
+use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -23,6 +23,18 @@ pub(crate) struct RiskState {
     symbols: Vec<SymbolState>,
     /// When the cooldown of all ends.
     rested_at: Millis,
+    /// What is counted of each bot.
+    bots: Vec<BotTally>,
+}
+
+/// What is counted of a bot.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct BotTally {
+    pub(super) trades_today: u32,
+    /// Settled since the day began.
+    pub(super) day_profit: Money,
+    /// Losses in a row.
+    pub(super) losses: u32,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -49,7 +61,19 @@ impl RiskState {
             trades_today: 0,
             symbols: vec![SymbolState::NEW; symbols],
             rested_at: Millis::new(i64::MIN),
+            bots: Vec::new(),
         }
+    }
+
+    /// Makes it count for so many bots, each for itself.
+    pub(crate) fn with_bots(mut self, bots: usize) -> Self {
+        self.bots = vec![BotTally::default(); bots];
+        self
+    }
+
+    /// What is counted of a bot.
+    pub(super) fn tally(&self, bot: BotId) -> BotTally {
+        self.bots.get(bot.index()).copied().unwrap_or_default()
     }
 
     pub(super) const fn is_halted(&self) -> bool {
@@ -106,6 +130,7 @@ impl RiskState {
     pub(crate) fn resume(&mut self) {
         self.halted = false;
         self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
+        self.bots.iter_mut().for_each(|bot| bot.losses = 0);
     }
 
     pub(crate) fn suspend(&mut self) {
@@ -123,6 +148,9 @@ impl RiskState {
     pub(crate) fn open_day(&mut self, start: Millis) {
         self.day_start = start;
         self.trades_today = 0;
+        for bot in &mut self.bots {
+            (bot.trades_today, bot.day_profit) = (0, Money::ZERO);
+        }
     }
 
     pub(crate) fn count_trade(&mut self, limits: &Limits, decided: Millis) {
@@ -154,6 +182,45 @@ impl RiskState {
             let place = self.recent.partition_point(|time| *time <= decided);
             // It may be one more than the limit: none of the others is forgotten for it.
             self.recent.insert(place, decided);
+        }
+    }
+
+    /// A trade of a bot was approved.
+    #[inline]
+    pub(crate) fn count_bot_trade(&mut self, bot: BotId) {
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.trades_today += 1;
+        }
+    }
+
+    /// It never came to be: it is not counted.
+    pub(crate) fn uncount_bot_trade(&mut self, bot: BotId, decided: Millis) {
+        let is_of_today = decided >= self.day_start;
+        if let Some(bot) = self.bots.get_mut(bot.index()).filter(|_| is_of_today) {
+            bot.trades_today = bot.trades_today.saturating_sub(1);
+        }
+    }
+
+    /// One that was not counted any more came to be after all.
+    pub(crate) fn recount_bot_trade(&mut self, bot: BotId, decided: Millis) {
+        if decided >= self.day_start {
+            self.count_bot_trade(bot);
+        }
+    }
+
+    /// A trade of a bot ended with this profit.
+    #[inline]
+    pub(crate) fn count_bot_end(&mut self, bot: BotId, profit: Money, outcome: Outcome) {
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.day_profit += profit;
+            bot.losses = losses_after(bot.losses, outcome);
+        }
+    }
+
+    /// A second trade of a bot's request ended with this profit.
+    pub(crate) fn earn_of_bot(&mut self, bot: BotId, profit: Money) {
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.day_profit += profit;
         }
     }
 

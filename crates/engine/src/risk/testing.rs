@@ -4,7 +4,7 @@ use super::{Limits, Proposal, RiskSettings, RiskState, Ruling, View};
 use crate::intent::{Intents, Stage};
 use crate::ledger::Ledger;
 use crate::{BotId, Edge, IntentId, Origin, SymbolId};
-use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Reason};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Reason, Symbol};
 
 static REASON: Reason = Reason::new("test");
 
@@ -59,6 +59,19 @@ impl Situation {
                 reason: &REASON,
             },
         }
+    }
+
+    /// Gives limits of bots their places.
+    pub(super) fn know_bots(&mut self, names: &[&str]) {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        self.limits.take_places(&names, &[]);
+        self.state = RiskState::new(&self.limits, 2).with_bots(names.len());
+    }
+
+    /// Gives spans of symbols their places.
+    pub(super) fn know_symbols(&mut self, symbols: &[&str]) {
+        let symbols: Vec<Symbol> = symbols.iter().map(|symbol| symbol.parse().expect("a symbol")).collect();
+        self.limits.take_places(&[], &symbols);
     }
 
     pub(super) fn view(&self) -> View<'_> {

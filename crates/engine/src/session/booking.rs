@@ -34,6 +34,7 @@ impl Session {
         let Some(intent) = self.intents.refuse(intent) else { return };
         self.ledger.release(intent.stake);
         self.state.uncount_trade(intent.decision_time);
+        self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.leave_out(&intent);
     }
@@ -97,6 +98,7 @@ impl Session {
     ) {
         self.ledger.count_outcome(outcome);
         self.state.count_outcome(symbol, outcome);
+        self.state.count_bot_end(bot, profit, outcome);
         if self.limits.cools_down() && outcome == Outcome::Lost {
             self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
         }
@@ -123,9 +125,10 @@ impl Session {
         if !self.intents.has_unopened() {
             return;
         }
-        if let Some(Reinstated { decision_time, released }) = self.intents.reinstate(intent) {
+        if let Some(Reinstated { bot, decision_time, released }) = self.intents.reinstate(intent) {
             self.ledger.reserve(released);
             self.state.recount_trade(&self.limits, decision_time);
+            self.state.recount_bot_trade(bot, decision_time);
         }
         self.next_release = self.intents.next_release();
     }
@@ -133,6 +136,7 @@ impl Session {
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
         let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
         self.state.uncount_trade(intent.decision_time);
+        self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.leave_out(&intent);
         self.next_release = self.intents.next_release();

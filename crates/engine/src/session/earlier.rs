@@ -39,6 +39,7 @@ impl Session {
                 self.intents.begin(approved, nominal_close(approved.expiry(), approved.decision_time()));
                 self.ledger.reserve(approved.stake());
                 self.state.count_trade(&self.limits, approved.decision_time());
+                self.state.count_bot_trade(approved.bot());
                 if let Some(verdict) = self.verdict_mut(approved.bot()) {
                     verdict.on_decided(approved.intent(), approved.symbol(), approved.decision_time());
                 }

@@ -35,6 +35,7 @@ impl Session {
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;
+        self.limits.take_places(&self.names, &self.symbols);
         // Symbols that only earlier runs traded count no more than at the start.
         let mut symbols = Vec::new();
         for series in &self.series {

@@ -53,7 +53,7 @@ pub enum RestoreError {
 
 impl SessionSnapshot {
     /// The number of its form: raised with every change of what it holds or means.
-    pub const FORMAT: u32 = 1;
+    pub const FORMAT: u32 = 2;
 }
 
 impl Session {

@@ -1,0 +1,125 @@
+//! The file of blackouts: dated spans in which no trade is opened.
+
+use super::Config;
+use candlewick_engine::Blackout;
+use candlewick_sandbox::parse_time;
+use candlewick_sdk::{Millis, Symbol};
+use std::path::Path;
+
+/// More is no list of news.
+const MAX_BYTES: u64 = 4_000_000;
+const MAX_SPANS: usize = 20_000;
+const COLUMNS: [&str; 4] = ["from", "to", "symbols", "reason"];
+
+/// Reads the file that `risk.blackouts` names, where it names one.
+///
+/// # Errors
+/// What is wrong with it, in which line, and what is allowed.
+pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
+    let blackouts = &mut config.risk.blackouts;
+    if !blackouts.file.is_empty() && blackouts.hash.is_empty() {
+        let bytes = bytes_of(Path::new(&blackouts.file))?;
+        blackouts.spans = spans_of(&bytes)?;
+        blackouts.hash = blake3::hash(&bytes).to_hex().to_string();
+    }
+    Ok(())
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
+    let cannot = |error| format!("cannot read the file: {error}");
+    let metadata = std::fs::metadata(path).map_err(cannot)?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err(format!("this is no regular file of at most {} MB", MAX_BYTES / 1_000_000));
+    }
+    std::fs::read(path).map_err(cannot)
+}
+
+fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(bytes);
+    let header = reader.headers().map_err(|error| error.to_string())?.clone();
+    let place = |name: &str| header.iter().position(|column| column.trim_start_matches('\u{feff}') == name);
+    let known = |column: &&str| COLUMNS.contains(&column.trim_start_matches('\u{feff}'));
+    let (Some(from), Some(to), None) =
+        (place("from"), place("to"), header.iter().find(|column| !known(column)))
+    else {
+        let found = header.iter().collect::<Vec<_>>().join(",");
+        return Err(format!(
+            "the first line has to be from,to,symbols,reason (the last two may be missing), and is {found:?}"
+        ));
+    };
+    let (symbols, reason) = (place("symbols"), place("reason"));
+    let mut spans = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cell = |place: Option<usize>| place.and_then(|place| record.get(place)).unwrap_or_default();
+        let wrong = |problem: String| format!("line {line}: {problem}");
+        let (from, to) = (moment(cell(Some(from))).map_err(wrong)?, moment(cell(Some(to))).map_err(wrong)?);
+        if from >= to {
+            return Err(wrong("a span ends after its begin".to_owned()));
+        }
+        let names = cell(symbols).split([' ', ';', '|']).filter(|name| !name.is_empty());
+        let symbols = names.map(|name| name.parse::<Symbol>().map_err(|error| wrong(error.to_string())));
+        let symbols = symbols.collect::<Result<_, _>>()?;
+        if record.len() > header.len() {
+            return Err(wrong(
+                "it has more columns than the header: put a reason with a comma in quotes".to_owned(),
+            ));
+        }
+        spans.push(Blackout { from, to, symbols, reason: cell(reason).to_owned() });
+        if spans.len() > MAX_SPANS {
+            return Err(wrong(format!("at most {MAX_SPANS} spans are possible")));
+        }
+    }
+    Ok(spans)
+}
+
+/// A time in ISO 8601, UTC unless it names a zone, or milliseconds since 1970.
+fn moment(text: &str) -> Result<Millis, String> {
+    let moment = text.parse().ok().map(Millis::new).or_else(|| parse_time(text));
+    moment.ok_or_else(|| {
+        format!("{text:?} is no time: use one such as 2026-01-05 13:25 (UTC, unless it names a zone), or milliseconds since 1970")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEWS: i64 = 1_767_619_500_000; // 2026-01-05 13:25 UTC
+
+    #[test]
+    fn spans_are_read_with_zones_symbols_and_reasons() {
+        let text = "from,to,symbols,reason\n2026-01-05 13:25,2026-01-05T14:35:00+01:00,,\"US jobs, monthly\"\n\
+                    1767619500000, 1767619560000 ,EURUSD GBPUSD,rates\n";
+        let spans = spans_of(text.as_bytes()).unwrap();
+        let [first, second] = &spans[..] else { panic!("{spans:?}") };
+        assert_eq!((first.from.get(), first.to.get()), (NEWS, NEWS + 600_000));
+        assert_eq!((first.symbols.len(), first.reason.as_str()), (0, "US jobs, monthly"));
+        assert_eq!((second.from.get(), second.to.get()), (NEWS, NEWS + 60_000));
+        let names: Vec<String> = second.symbols.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            (names, second.reason.as_str()),
+            (vec!["EURUSD".to_owned(), "GBPUSD".to_owned()], "rates")
+        );
+        let bare = spans_of(b"\xef\xbb\xbfto,from\n2026-01-06,2026-01-05\n").unwrap();
+        assert_eq!(bare[0].to - bare[0].from, Millis::DAY);
+        assert_eq!(spans_of(b"from,to\n").unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, expected) in [
+            ("", "the first line has to be"),
+            ("2026-01-05,2026-01-06\n", "the first line has to be"),
+            ("from,to,pair\n", "\"from,to,pair\""),
+            ("from,to\n2026-01-05,2026-01-06\ntomorrow,2026-01-06\n", "line 3: \"tomorrow\" is no time"),
+            ("from,to\n2026-01-05\n", "line 2: \"\" is no time"),
+            ("from,to\n2026-01-06,2026-01-05\n", "line 2: a span ends after its begin"),
+            ("from,to,symbols,reason\n2026-01-05,2026-01-06,,jobs, monthly\n", "line 2: it has more columns"),
+        ] {
+            let problem = spans_of(text.as_bytes()).unwrap_err();
+            assert!(problem.contains(expected), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Dated spans in which no trade may be opened, such as those around news.
+
+use crate::EngineError;
+use candlewick_sdk::{Millis, Symbol};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Dated spans without opens, and the file that they are from. In a configuration it is the name of the file; in the header of a
+/// journal it is all that the file said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "Written", into = "Written")]
+#[schemars(with = "String")]
+pub struct Blackouts {
+    /// The file.
+    pub file: String,
+    /// The blake3 hash of its bytes, in hexadecimal; empty before it has been read.
+    pub hash: String,
+    /// What it says, in the order in which it says it.
+    pub spans: Vec<Blackout>,
+}
+
+/// A span without opens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blackout {
+    /// Its first moment, in venue time.
+    pub from: Millis,
+    /// The first moment after it.
+    pub to: Millis,
+    /// Of these symbols; of all where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<Symbol>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+/// The two forms.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Named(String),
+    Read { file: String, hash: String, spans: Vec<Blackout> },
+}
+
+impl From<Written> for Blackouts {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Named(file) => Self { file, ..Self::default() },
+            Written::Read { file, hash, spans } => Self { file, hash, spans },
+        }
+    }
+}
+
+impl From<Blackouts> for Written {
+    fn from(Blackouts { file, hash, spans }: Blackouts) -> Self {
+        if hash.is_empty() { Self::Named(file) } else { Self::Read { file, hash, spans } }
+    }
+}
+
+impl Blackouts {
+    /// Whether there are none, and no file that would say any.
+    pub fn is_none(&self) -> bool {
+        self.file.is_empty() && self.spans.is_empty()
+    }
+
+    pub(super) fn check(&self) -> Result<(), EngineError> {
+        if !self.file.is_empty() && self.hash.is_empty() {
+            return Err(EngineError::setting("risk.blackouts", format!("{} has not been read", self.file)));
+        }
+        match self.spans.iter().find(|span| span.from >= span.to) {
+            Some(span) => {
+                let problem =
+                    format!("a span ends at {}, which is not after its begin at {}", span.to, span.from);
+                Err(EngineError::setting("risk.blackouts", problem))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The spans of each of these symbols, joined where they meet, in the order of time.
+    pub(super) fn of_symbols(&self, symbols: &[Symbol]) -> Vec<Vec<(Millis, Millis)>> {
+        let of = |symbol: &Symbol| {
+            let is_its = |span: &&Blackout| span.symbols.is_empty() || span.symbols.contains(symbol);
+            let mut spans: Vec<_> =
+                self.spans.iter().filter(is_its).map(|span| (span.from, span.to)).collect();
+            spans.sort_unstable();
+            let mut joined: Vec<(Millis, Millis)> = Vec::with_capacity(spans.len());
+            for (from, to) in spans {
+                match joined.last_mut().filter(|last| from <= last.1) {
+                    Some(last) => last.1 = last.1.max(to),
+                    None => joined.push((from, to)),
+                }
+            }
+            joined
+        };
+        symbols.iter().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_name_stays_a_name_until_the_file_has_been_read() {
+        let named: Blackouts = serde_json::from_value(json!("news.csv")).unwrap();
+        assert_eq!(
+            (named.file.as_str(), named.spans.len(), json!(named)),
+            ("news.csv", 0, json!("news.csv"))
+        );
+        assert!(named.check().unwrap_err().to_string().contains("news.csv"));
+        let read = json!({"file": "news.csv", "hash": "ab", "spans": [{"from": 1, "to": 2, "symbols": ["BTCUSDT"], "reason": "x"}]});
+        let blackouts: Blackouts = serde_json::from_value(read.clone()).unwrap();
+        assert_eq!(json!(blackouts), read);
+        assert!(blackouts.check().is_ok() && !blackouts.is_none() && Blackouts::default().is_none());
+        let mut turned = blackouts;
+        turned.spans[0].to = Millis::new(1);
+        assert!(turned.check().is_err());
+    }
+}

@@ -1,0 +1,215 @@
+//! Limits of single bots, which hold beside those of the run.
+
+pub(super) mod daily_loss_limit;
+pub(super) mod daily_profit_target;
+pub(super) mod loss_streak;
+pub(super) mod max_open_trades;
+pub(super) mod max_trades_per_day;
+
+use super::limits::amount;
+use crate::EngineError;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Money, MoneyScale};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A section `[risk.bots.NAME]`: limits of one bot, which hold beside those of the run. 0 turns any of them off.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BotLimitSettings {
+    /// Most trades of the bot open together.
+    pub max_open_trades: u32,
+    /// Most trades of the bot in a day.
+    pub max_trades_per_day: u32,
+    /// No open of the bot that could bring its loss of the day beyond this amount.
+    #[schemars(with = "f64")]
+    pub daily_loss_limit: Decimal,
+    /// No open of the bot once its settled profit of the day has reached this amount.
+    #[schemars(with = "f64")]
+    pub daily_profit_target: Decimal,
+    /// No open of the bot after this many losses of its own in a row, until somebody resumes.
+    pub max_loss_streak: u32,
+}
+
+/// The same, checked and in the engine's own units.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BotLimits {
+    max_open_trades: usize,
+    max_trades_per_day: u32,
+    daily_loss_limit: Money,
+    daily_profit_target: Money,
+    max_loss_streak: u32,
+}
+
+impl BotLimits {
+    pub(super) fn new(
+        settings: &BotLimitSettings,
+        name: &str,
+        scale: MoneyScale,
+    ) -> Result<Self, EngineError> {
+        let money = |value, key: &str| amount(scale, value, &format!("risk.bots.{name}.{key}"));
+        Ok(Self {
+            max_open_trades: settings.max_open_trades as usize,
+            max_trades_per_day: settings.max_trades_per_day,
+            daily_loss_limit: money(settings.daily_loss_limit, "daily_loss_limit")?,
+            daily_profit_target: money(settings.daily_profit_target, "daily_profit_target")?,
+            max_loss_streak: settings.max_loss_streak,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Situation;
+    use super::super::{Check, RiskSettings, Ruling};
+    use super::*;
+    use crate::BotId;
+    use crate::intent::Stage;
+    use candlewick_sdk::Outcome;
+
+    /// A bot with these limits whose trades end so, in minor units, while another one loses all the time.
+    fn ask(check: Check, limits: &BotLimitSettings, happen: impl Fn(&mut Situation)) -> Ruling {
+        let settings = |risk: &mut RiskSettings| {
+            risk.bots.insert("own".to_owned(), limits.clone());
+        };
+        let mut situation = Situation::with(settings);
+        situation.know_bots(&["own", "other"]);
+        let other = BotId::new(1).unwrap();
+        for _ in 0..9 {
+            situation.state.count_bot_trade(other);
+            situation.state.count_bot_end(other, Money::from_minor(-100_000), Outcome::Lost);
+        }
+        happen(&mut situation);
+        situation.ask(check)
+    }
+
+    fn end(situation: &mut Situation, profit: i64, outcome: Outcome) {
+        situation.state.count_bot_trade(BotId::FIRST);
+        situation.state.count_bot_end(BotId::FIRST, Money::from_minor(profit), outcome);
+    }
+
+    #[test]
+    fn trades_open_together_are_those_of_the_bot() {
+        let limits = BotLimitSettings { max_open_trades: 2, ..BotLimitSettings::default() };
+        for (own, others, expected) in [(1, 5, Ruling::Pass), (2, 0, Ruling::Refuse), (0, 9, Ruling::Pass)] {
+            let begin = |situation: &mut Situation| {
+                (0..own).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
+                situation.proposal.bot = BotId::new(1).unwrap();
+                (0..others).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InFlight));
+                situation.proposal.bot = BotId::FIRST;
+            };
+            assert_eq!(ask(max_open_trades::check, &limits, begin), expected, "{own} and {others}");
+        }
+        // A second trade of one of its requests counts until it is over.
+        let second = |situation: &mut Situation| {
+            let id = situation.intents.next_id();
+            situation.begin(Situation::SYMBOL, Stage::Open);
+            situation.intents.begin_second(id);
+        };
+        assert_eq!(ask(max_open_trades::check, &limits, second), Ruling::Refuse);
+    }
+
+    #[test]
+    fn trades_of_a_day_are_those_of_the_bot_and_of_that_day() {
+        let limits = BotLimitSettings { max_trades_per_day: 2, ..BotLimitSettings::default() };
+        let trades = |count: usize, is_new_day: bool, taken_back: usize| {
+            ask(max_trades_per_day::check, &limits, |situation| {
+                let at = situation.proposal.at;
+                (0..count).for_each(|_| situation.state.count_bot_trade(BotId::FIRST));
+                (0..taken_back).for_each(|_| situation.state.uncount_bot_trade(BotId::FIRST, at));
+                if is_new_day {
+                    situation.state.open_day(at);
+                }
+            })
+        };
+        assert_eq!([trades(1, false, 0), trades(2, false, 0)], [Ruling::Pass, Ruling::Refuse]);
+        assert_eq!([trades(2, true, 0), trades(2, false, 1)], [Ruling::Pass, Ruling::Pass]);
+    }
+
+    #[test]
+    fn losses_of_the_day_open_stakes_and_this_stake_stay_within_the_limit_of_the_bot() {
+        // The limit is 50.00, each stake 10.00.
+        let limits = BotLimitSettings { daily_loss_limit: Decimal::from(50), ..BotLimitSettings::default() };
+        for (lost, open, expected) in [
+            (0, 4, Ruling::Pass),
+            (0, 5, Ruling::Refuse),
+            (4_000, 0, Ruling::Pass),
+            (4_001, 0, Ruling::Refuse),
+            (2_000, 2, Ruling::Pass),
+            (2_001, 2, Ruling::Refuse),
+            (-1_000, 5, Ruling::Pass),
+        ] {
+            let ruling = ask(daily_loss_limit::check, &limits, |situation| {
+                end(situation, -lost, Outcome::Lost);
+                (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
+            });
+            assert_eq!(ruling, expected, "lost {lost}, {open} open");
+        }
+        // The stake of what may yet be found stays reserved.
+        let unopened = |situation: &mut Situation| {
+            (0..5).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InDoubt));
+            let first = situation.intents.all()[0].id;
+            situation.intents.give_up(first, candlewick_sdk::Millis::MAX);
+        };
+        assert_eq!(ask(daily_loss_limit::check, &limits, unopened), Ruling::Refuse);
+    }
+
+    #[test]
+    fn a_profit_of_the_day_that_the_bot_has_reached_is_enough() {
+        let limits = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
+        for (profit, expected) in [(999, Ruling::Pass), (1_000, Ruling::Refuse)] {
+            let ruling =
+                ask(daily_profit_target::check, &limits, |situation| end(situation, profit, Outcome::Won));
+            assert_eq!(ruling, expected, "{profit}");
+        }
+    }
+
+    #[test]
+    fn losses_in_a_row_are_those_of_the_bot_and_a_person_begins_them_anew() {
+        let limits = BotLimitSettings { max_loss_streak: 2, ..BotLimitSettings::default() };
+        let [won, lost, draw] = [Outcome::Won, Outcome::Lost, Outcome::Draw];
+        for (ends, is_resumed, expected) in [
+            (&[lost][..], false, Ruling::Pass),
+            (&[lost, draw, lost], false, Ruling::Refuse),
+            (&[lost, won, lost], false, Ruling::Pass),
+            (&[lost, lost], true, Ruling::Pass),
+        ] {
+            let ruling = ask(loss_streak::check, &limits, |situation| {
+                for outcome in ends {
+                    end(situation, 0, *outcome);
+                }
+                if is_resumed {
+                    situation.state.resume();
+                }
+            });
+            assert_eq!(ruling, expected, "{ends:?}, resumed: {is_resumed}");
+        }
+    }
+
+    #[test]
+    fn limits_of_zero_and_bots_without_limits_are_refused_nothing() {
+        let all: [Check; 5] = [
+            max_open_trades::check,
+            max_trades_per_day::check,
+            daily_loss_limit::check,
+            daily_profit_target::check,
+            loss_streak::check,
+        ];
+        let tight = BotLimitSettings {
+            max_open_trades: 1,
+            max_trades_per_day: 1,
+            daily_loss_limit: Decimal::ONE,
+            daily_profit_target: Decimal::ONE,
+            max_loss_streak: 1,
+        };
+        for check in all {
+            let busy = |situation: &mut Situation| {
+                end(situation, -90_000, Outcome::Lost);
+                situation.begin(Situation::SYMBOL, Stage::Open);
+            };
+            assert_eq!(ask(check, &BotLimitSettings::default(), busy), Ruling::Pass);
+            let others = |situation: &mut Situation| situation.proposal.bot = BotId::new(1).unwrap();
+            assert_eq!(ask(check, &tight, others), Ruling::Pass);
+        }
+    }
+}
