@@ -19,6 +19,7 @@ mod control;
 mod dashboard;
 mod determinism;
 mod doctor;
+mod drill;
 mod edge;
 mod excerpt;
 mod explanation;

@@ -9,7 +9,7 @@ use crate::recording::{folder, record_in_lock_step};
 
 /// Each command with arguments that let it print what it has, and its exit code. One without arguments here runs until it is
 /// stopped, asks the network, or prints what other programs read.
-const RUNS: [(&str, &str, i32); 52] = [
+const RUNS: [(&str, &str, i32); 53] = [
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
     ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
@@ -25,6 +25,7 @@ const RUNS: [(&str, &str, i32); 52] = [
     ("data generate", "--symbol EURUSD --days 1 --out .", 0),
     ("dashboard", "", 0),
     ("doctor", "--config bots.toml", 5),
+    ("drill", "", 0),
     ("edge break-even", "80 85", 0),
     ("edge plan", "--payout 80", 0),
     ("edge ruin", "--martingale 10 --balance 2000 --payout 85", 0),

@@ -14,6 +14,7 @@ pub mod configuration;
 pub mod control;
 pub mod data;
 pub mod doctor;
+pub mod drill;
 mod error;
 pub mod fetch;
 pub mod inspection;

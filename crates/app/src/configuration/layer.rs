@@ -75,6 +75,10 @@ impl Layer {
         Self::parse(Origin::BuiltIn, SANDBOX)
     }
 
+    pub(super) fn of_text(text: &str) -> Result<Self, AppError> {
+        Self::parse(Origin::BuiltIn, text)
+    }
+
     pub(super) fn read_file(path: &Path) -> Result<Self, AppError> {
         let text = std::fs::read_to_string(path).map_err(|source| {
             let problem = format!("{}: cannot read the configuration file", path.display());

@@ -61,6 +61,11 @@ impl Loaded {
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
+    /// Lays a text over the defaults, and nothing else: neither files nor the environment.
+    pub(crate) fn of_text(text: &str) -> Result<Self, AppError> {
+        Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
+    }
+
     /// As [`read`](Self::read), for a run that goes on meanwhile: whoever opens a pipe waits for its writer, and what was read
     /// from one is gone.
     ///

@@ -47,6 +47,23 @@ impl Embedded {
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (span, warmups): (Span, &[(BotSettings, usize)]),
     ) -> Result<Self, AppError> {
+        let settings = &loaded.config.sandbox;
+        let start = start_of(settings, &series, (span, warmups))?;
+        let until = (span == Span::Whole).then(|| end_of(&series, warmups));
+        let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(start, settings.speed.to_speed()));
+        Self::start_on(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
+    }
+
+    /// Starts it at this moment, on a clock of its own beside the bot's.
+    ///
+    /// # Errors
+    /// As [`Embedded::start`].
+    pub(crate) async fn start_on(
+        loaded: &Loaded,
+        (series, markets): (Vec<CandleSeries>, Vec<Market>),
+        (start, until): (Millis, Option<Millis>),
+        [venues, clock]: [Arc<dyn Clock>; 2],
+    ) -> Result<Self, AppError> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
         // The clock stands still until an order is answered, so an answer cannot wait for its arrival.
@@ -55,12 +72,9 @@ impl Embedded {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         }
         let speed = settings.speed.to_speed();
-        let start = start_of(&settings, &series, (span, warmups))?;
-        let until = (span == Span::Whole).then(|| end_of(&series, warmups));
-        let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(start, speed));
         let hold = clock.hold();
         let foundation = Foundation {
-            clock: Arc::clone(&clock),
+            clock: venues,
             series,
             markets,
             simulation: loaded.config.simulation.clone(),

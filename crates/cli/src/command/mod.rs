@@ -11,6 +11,7 @@ mod config;
 mod dashboard;
 mod data;
 mod doctor;
+mod drill;
 mod edge;
 mod explain;
 mod halt;
@@ -92,6 +93,8 @@ pub(crate) enum Command {
     Edge(edge::EdgeCommand),
     /// Run the whole pipeline on markets with a known edge, and check the verdict's error rates
     Selftest(selftest::SelftestArguments),
+    /// Play a bad night against the sandbox, and hold the bot to what it promises
+    Drill(drill::DrillArguments),
     /// Import, check and manage stored candles
     #[command(subcommand)]
     Data(data::DataCommand),
@@ -125,6 +128,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Resume(arguments) => resume::run(arguments, context),
         Command::Reload(arguments) => reload::run(arguments, context),
         Command::Status(arguments) => status::run(arguments, context),
+        Command::Drill(arguments) => drill::run(arguments, context),
         Command::Dashboard(arguments) => dashboard::run(arguments, context),
         Command::Watch(arguments) => watch::run(arguments, context),
         Command::Notify(command) => notify::run(command, context),
