@@ -13,6 +13,12 @@ pub enum Failure {
         /// How long the receiver asks to be left alone.
         after: Option<Duration>,
     },
+    /// It is turned away, perhaps because of what it says, perhaps because of what somebody may mend.
+    #[error("{reason}")]
+    TurnedAway {
+        /// What was the matter, without the address.
+        reason: String,
+    },
     /// This message is not taken, however often it is sent.
     #[error("{reason}")]
     Refused {
@@ -53,6 +59,11 @@ pub enum ChannelError {
 impl Failure {
     pub(crate) fn later(reason: impl Into<String>) -> Self {
         Self::TryLater { reason: reason.into(), after: None }
+    }
+
+    /// How long the receiver asks to be left alone.
+    pub(crate) const fn after(&self) -> Option<Duration> {
+        if let Self::TryLater { after, .. } = self { *after } else { None }
     }
 }
 

@@ -12,6 +12,15 @@ use url::{Host, Url};
 /// What of an answer is read at most.
 const MOST_BYTES: usize = 16_384;
 
+/// What of a client's mistakes has nothing to do with what a message says.
+const HOLDS_FOR_ANY: [StatusCode; 5] = [
+    StatusCode::UNAUTHORIZED,
+    StatusCode::PROXY_AUTHENTICATION_REQUIRED,
+    StatusCode::REQUEST_TIMEOUT,
+    StatusCode::TOO_EARLY,
+    StatusCode::TOO_MANY_REQUESTS,
+];
+
 /// Whether a secret goes along with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carries {
@@ -76,25 +85,33 @@ pub(crate) fn message_client(url: &Url) -> Result<Client, ChannelError> {
 }
 
 /// Sends a request, and says whether its message was taken.
-pub(crate) async fn send(request: RequestBuilder) -> Result<Value, Failure> {
-    send_and_read(request, MOST_BYTES).await
+pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
+    let answer = answer_of(request).await?;
+    // What was taken is taken, however long the rest of the answer is in coming.
+    if answer.status().is_success() { Ok(()) } else { Err(failure_of(answer).await) }
 }
 
 /// Sends a request, and reads its answer as far as it is JSON and no longer than that.
 pub(crate) async fn send_and_read(request: RequestBuilder, most: usize) -> Result<Value, Failure> {
-    let answer = request.send().await.map_err(|error| Failure::later(innermost(&error.without_url())))?;
+    let answer = answer_of(request).await?;
+    if answer.status().is_success() { Ok(read(answer, most).await) } else { Err(failure_of(answer).await) }
+}
+
+async fn answer_of(request: RequestBuilder) -> Result<Response, Failure> {
+    request.send().await.map_err(|error| Failure::later(innermost(&error.without_url())))
+}
+
+/// Why a message was not taken.
+async fn failure_of(answer: Response) -> Failure {
     let (status, headers) = (answer.status(), answer.headers().clone());
-    let body = read(answer, most).await;
-    if status.is_success() {
-        return Ok(body);
-    }
     let reason = format!("the receiver answers {status}");
-    Err(match status {
+    match status {
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
             Failure::Refused { reason }
         }
-        _ => Failure::TryLater { reason, after: wish(&headers, &body) },
-    })
+        _ if status.is_client_error() && !HOLDS_FOR_ANY.contains(&status) => Failure::TurnedAway { reason },
+        _ => Failure::TryLater { reason, after: wish(&headers, &read(answer, MOST_BYTES).await) },
+    }
 }
 
 /// What an answer holds, as far as it is JSON and not long.

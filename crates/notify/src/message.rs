@@ -41,19 +41,27 @@ impl Message {
 
     /// What happened.
     pub fn body(&self) -> String {
-        let mut text = match self.alerts.as_slice() {
-            [only] => told(only),
-            alerts => digest(alerts),
+        self.body_within(usize::MAX, |_| 1)
+    }
+
+    /// What happened, in so much by that measure. What is too long is cut where it tells most, and no number is.
+    pub(crate) fn body_within(&self, most: usize, length: impl Fn(char) -> usize) -> String {
+        let (text, mut end) = match self.alerts.as_slice() {
+            [only] => (only.text.clone(), details(only)),
+            alerts => (digest(alerts), String::new()),
         };
         if self.dropped > 0 {
-            let _ = write!(text, "\n{} alerts before this found no room and are lost.", self.dropped);
+            let _ = write!(end, "\n{} alerts before this found no room and are lost.", self.dropped);
         }
-        text
+        let left = most.saturating_sub(end.chars().map(&length).sum());
+        cut(&text, left, length) + &end
     }
 
     /// Title and body, cut to so many UTF-16 units, which is how chats count.
     pub(crate) fn chat_text(&self, most: usize) -> String {
-        cut(&format!("{}\n{}", self.title(), self.body()), most, char::len_utf16)
+        let title = self.title() + "\n";
+        let left = most.saturating_sub(title.chars().map(char::len_utf16).sum());
+        cut(&(title + &self.body_within(left, char::len_utf16)), most, char::len_utf16)
     }
 }
 
@@ -71,8 +79,9 @@ pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> St
     short + "..."
 }
 
-fn told(alert: &Alert) -> String {
-    let mut text = alert.text.clone();
+/// What stands below the text of an alert.
+fn details(alert: &Alert) -> String {
+    let mut text = String::new();
     if alert.repeated > 0 {
         let _ = write!(text, "\n{} more like this were not sent.", alert.repeated);
     }
@@ -85,9 +94,9 @@ fn told(alert: &Alert) -> String {
 }
 
 fn digest(alerts: &[Alert]) -> String {
-    let mut counts = BTreeMap::<&str, usize>::new();
+    let mut counts = BTreeMap::<&str, u64>::new();
     for alert in alerts {
-        *counts.entry(&alert.event).or_default() += 1;
+        *counts.entry(&alert.event).or_default() += 1 + alert.repeated;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -99,7 +108,8 @@ fn digest(alerts: &[Alert]) -> String {
     for alert in shown.iter().take(SHOWN) {
         let (severity, said) = (alert.severity.as_str(), cut(&alert.text, SHOWN_LETTERS, |_| 1));
         let bot = alert.bot.as_deref().map_or(String::new(), |bot| format!("{bot}: "));
-        let _ = write!(text, "\n{} [{severity}] {bot}{said}", time(alert.at));
+        let more = if alert.repeated > 0 { format!(" ({} more)", alert.repeated) } else { String::new() };
+        let _ = write!(text, "\n{} [{severity}] {bot}{said}{more}", time(alert.at));
     }
     let rest = alerts.len().saturating_sub(SHOWN);
     if rest > 0 {
@@ -154,6 +164,26 @@ mod tests {
                         and 5 more\n\
                         12 alerts before this found no room and are lost.";
         assert_eq!(message.body(), expected);
+    }
+
+    #[test]
+    fn a_digest_tells_what_was_held_back() {
+        let held = Alert { repeated: 6, ..Alert::new(0, Severity::Warning, "warning", "late") };
+        let body = message(vec![held, Alert::new(0, Severity::Info, "ended", "over")], 0).body();
+        assert!(body.starts_with("warning 7, ended 1\n") && body.contains("late (6 more)\n"), "{body}");
+    }
+
+    #[test]
+    fn however_long_a_text_is_its_numbers_and_its_time_are_told() {
+        let long = Alert {
+            bot: Some("btc-rsi".to_owned()),
+            repeated: 2,
+            ..Alert::new(1_767_661_200_000, Severity::Info, "alarm", "x".repeat(9_000))
+        };
+        let said = message(vec![long], 3).chat_text(2_000);
+        let expected = "x...\n2 more like this were not sent.\nbtc-rsi\n2026-01-06 01:00:00 UTC\n\
+                        3 alerts before this found no room and are lost.";
+        assert!(said.len() == 2_000 && said.ends_with(expected), "{said}");
     }
 
     #[test]

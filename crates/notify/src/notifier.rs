@@ -124,6 +124,8 @@ impl Notifier {
         }
         let all = async { while self.workers.join_next().await.is_some() {} };
         drop(timeout(patience, all).await);
+        // What is counted then changes no more.
+        self.workers.shutdown().await;
         self.counts()
     }
 

@@ -18,7 +18,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
 /// The first pause after a failure; each is about twice the one before, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
-/// As long as a receiver may ask to be left alone.
+/// As long as a receiver may ask to be left alone, or turn a message away before it is given up.
 const LONGEST_WISH: Duration = Duration::from_hours(1);
 /// Of the failures of one message the first is logged as a warning, and then each of so many.
 const LOGGED_EVERY: u64 = 20;
@@ -77,10 +77,19 @@ impl Worker {
     /// Sends a message until it is taken, or refused for good.
     async fn send(&self, message: &Message) {
         let (mut pauses, mut failures, mut is_ending) = (pauses(), 0_u64, false);
+        let begun = Instant::now();
         loop {
             let attempt = timeout(DEADLINE, self.delivery.deliver(message)).await;
             let reason = || format!("no answer within {} s", DEADLINE.as_secs());
-            match attempt.unwrap_or_else(|_| Err(Failure::later(reason()))) {
+            let attempt = attempt.unwrap_or_else(|_| Err(Failure::later(reason())));
+            let attempt = attempt.map_err(|failure| match failure {
+                // Perhaps what it says is to blame: it is given up, so that it holds back no other.
+                Failure::TurnedAway { reason } if begun.elapsed() >= LONGEST_WISH => {
+                    Failure::Refused { reason }
+                }
+                other => other,
+            });
+            match attempt {
                 Ok(()) => {
                     self.counts.messages.fetch_add(1, Ordering::Relaxed);
                     self.counts.sent.fetch_add(message.alerts.len() as u64, Ordering::Relaxed);
@@ -90,6 +99,8 @@ impl Worker {
                     return;
                 }
                 Err(Failure::Refused { reason }) => {
+                    // What the message would have told of losses is told by the next one.
+                    self.queue.lock().dropped += message.dropped;
                     self.counts.refused.fetch_add(message.alerts.len() as u64, Ordering::Relaxed);
                     let alerts = message.alerts.len();
                     tracing::warn!(
@@ -100,18 +111,20 @@ impl Worker {
                     );
                     return;
                 }
-                Err(Failure::TryLater { reason, after }) => {
+                Err(failure) => {
+                    let after = failure.after();
                     failures += 1;
                     self.counts.retried.fetch_add(1, Ordering::Relaxed);
                     if failures % LOGGED_EVERY == 1 {
                         tracing::warn!(
                             channel = self.name,
                             failures,
-                            reason,
+                            reason = %failure,
                             "an alert was not taken; it is sent again"
                         );
                     }
-                    let wish = after.map(|wish| wish.min(LONGEST_WISH));
+                    // Whoever asks for no pause at all would be asked without end.
+                    let wish = after.map(|wish| wish.clamp(FIRST_PAUSE, LONGEST_WISH));
                     let pause = wish.or_else(|| pauses.next()).unwrap_or(LONGEST_PAUSE);
                     // At the end there is no time for a long pause, unless the receiver asked for it.
                     if self.rest(pause, wish.is_none() && !is_ending).await {
@@ -143,7 +156,7 @@ impl Worker {
 
 fn pauses() -> impl Iterator<Item = Duration> {
     let pauses = ExponentialBuilder::default().with_min_delay(FIRST_PAUSE).with_max_delay(LONGEST_PAUSE);
-    pauses.without_max_times().with_jitter().build()
+    pauses.without_max_times().with_jitter().build().map(|pause| pause.min(LONGEST_PAUSE))
 }
 
 /// Messages that went out before the window count no longer.
@@ -155,7 +168,7 @@ fn forget(sent: &mut VecDeque<Instant>, window: Duration) {
 
 /// Decides: single alerts while messages are left in the window for all that wait, else a digest.
 fn next(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Next {
-    if waiting.alerts.is_empty() && waiting.dropped == 0 {
+    if waiting.alerts.is_empty() {
         return if waiting.is_closed { Next::End } else { Next::Await };
     }
     // What is critical finds room beyond what the rest has used up, and as much of it.

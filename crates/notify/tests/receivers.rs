@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use smtp::MailServer;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
 const KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -225,8 +226,8 @@ fn is_silent_about_secrets(text: &str) {
 
 #[tokio::test]
 async fn answers_say_whether_to_try_again_and_when() {
-    type Row = (u16, &'static [(&'static str, &'static str)], &'static str, Result<Option<f64>, ()>);
-    let rows: [Row; 9] = [
+    type Row = (u16, &'static [(&'static str, &'static str)], &'static str, Result<Option<f64>, bool>);
+    let rows: [Row; 12] = [
         (429, &[("retry-after", "33")], "", Ok(Some(33.0))),
         (
             429,
@@ -238,9 +239,12 @@ async fn answers_say_whether_to_try_again_and_when() {
         (503, &[("retry-after", "5")], "", Ok(Some(5.0))),
         (500, &[], "down", Ok(None)),
         (401, &[], r#"{"ok":false}"#, Ok(None)),
-        (404, &[], "", Ok(None)),
+        (408, &[], "", Ok(None)),
+        (403, &[], "", Err(false)),
+        (404, &[], "", Err(false)),
+        (410, &[("retry-after", "5")], "", Err(false)),
         (302, &[("location", "http://127.0.0.1:1/elsewhere")], "", Ok(None)),
-        (400, &[], r#"{"ok":false,"description":"Bad Request: chat not found"}"#, Err(())),
+        (400, &[], r#"{"ok":false,"description":"Bad Request: chat not found"}"#, Err(true)),
     ];
     for (status, headers, body, expected) in rows {
         let server = Server::start(status, headers, body).await;
@@ -249,7 +253,8 @@ async fn answers_say_whether_to_try_again_and_when() {
             is_silent_about_secrets(&format!("{failure} {failure:?}"));
             let told = match failure {
                 Failure::TryLater { after, .. } => Ok(after.map(|after| after.as_secs_f64())),
-                Failure::Refused { .. } => Err(()),
+                Failure::TurnedAway { .. } => Err(false),
+                Failure::Refused { .. } => Err(true),
             };
             assert_eq!(told, expected, "{kind} {status}");
         }
@@ -264,6 +269,20 @@ async fn a_redirect_is_not_followed() {
         open(&channel).deliver(&message()).await.unwrap_err();
     }
     assert_eq!((server.seen.lock().unwrap().len(), other.seen.lock().unwrap().len()), (4, 0));
+}
+
+#[tokio::test]
+async fn what_was_taken_is_taken_however_long_the_answer_is_in_coming() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nta").await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    let channel = open(&Channel::Webhook(place(&url, None)));
+    let sent = tokio::time::timeout(Duration::from_secs(5), channel.deliver(&message())).await;
+    assert_eq!(sent, Ok(Ok(())), "the rest is awaited");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use super::{Loaded, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 /// What stands before and after a channel's name in the environment, in lower case.
@@ -43,7 +44,7 @@ pub struct NotifySettings {
 }
 
 /// A `[notify.channels.NAME]` section. Its secret comes from `secret_file`, or from `CANDLEWICK_NOTIFY__CHANNELS__NAME__SECRET` in the environment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelSettings {
     /// How it is spoken to.
@@ -196,6 +197,13 @@ impl ChannelKind {
     }
 }
 
+/// Without the address, which may be a secret.
+impl fmt::Debug for ChannelSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ChannelSettings").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
 /// Whether a variable of the environment, in lower case and without its prefix, holds the secret of a channel.
 pub(super) fn is_channel_secret(variable: &str) -> bool {
     variable.starts_with(VARIABLE) && SECRETS.iter().any(|part| variable.ends_with(part))
@@ -232,6 +240,10 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
                 let problem = format!("only a channel of kind \"{}\" has it", kind.as_str());
                 problems.push(loaded.problem(&key(setting), problem));
             }
+        }
+        if is(ChannelKind::Discord) && channel.url.is_some() {
+            let problem = "the address of a Discord channel is a secret, which does not belong in a configuration file: set url_file";
+            problems.push(loaded.problem(&key("url"), problem));
         }
         if is(ChannelKind::Telegram) && channel.chats.is_empty() {
             let problem =

@@ -39,8 +39,11 @@ pub(super) fn cover(text: &str) -> Option<String> {
     Some(format!("{scheme}{marks}{named}{place}{options}"))
 }
 
-/// The key of an address whose path is a secret.
-pub(super) const SECRET_PATH: &str = "heartbeat.url";
+/// Whether it is the key of an address whose path is a secret.
+pub(super) fn has_secret_path(key: &str) -> bool {
+    let is_url = |rest: &str| rest.split('.').next_back() == Some("url");
+    key == "heartbeat.url" || key.strip_prefix("notify.channels.").is_some_and(is_url)
+}
 
 /// An address of which scheme and host alone are no secret.
 pub(super) fn cover_path(text: &str) -> String {

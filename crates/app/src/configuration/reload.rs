@@ -1,6 +1,6 @@
 //! Two configurations held against each other: what may change while a bot runs, and what may not.
 
-use super::password::{MASK, SECRET_PATH, cover, cover_path};
+use super::password::{MASK, cover, cover_path, has_secret_path};
 use super::{Config, Loaded, Problem, Problems};
 use crate::error::AppError;
 use candlewick_engine::{SettingChange, changes_between};
@@ -51,7 +51,7 @@ fn problem_of(change: &SettingChange, new: &Loaded) -> Problem {
 fn masked(key: &str, value: &Value) -> Value {
     match value {
         Value::String(_) | Value::Object(_) if key.starts_with("broker.headers") => Value::from(MASK),
-        Value::String(text) if key == SECRET_PATH => Value::from(cover_path(text)),
+        Value::String(text) if has_secret_path(key) => Value::from(cover_path(text)),
         Value::String(text) => cover(text).map_or_else(|| value.clone(), Value::from),
         _ => value.clone(),
     }

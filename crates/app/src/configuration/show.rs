@@ -1,6 +1,6 @@
 //! The configuration after all layers, as people and machines read it: each value with its origin, secrets masked.
 
-use super::password::{MASK, SECRET_PATH, cover, cover_path};
+use super::password::{MASK, cover, cover_path, has_secret_path};
 use super::{Config, KeyPath, Loaded, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
@@ -108,7 +108,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
             Some(name) if may_hold_a_secret(name) => Value::String(*tag, MASK.to_owned()),
-            None if path.to_string() == SECRET_PATH => Value::String(*tag, cover_path(text)),
+            None if has_secret_path(&path.to_string()) => Value::String(*tag, cover_path(text)),
             _ => Value::String(*tag, cover(text).unwrap_or_else(|| text.clone())),
         },
         other => other.clone(),

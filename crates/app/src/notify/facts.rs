@@ -119,13 +119,13 @@ impl Facts {
                 plain(Kind::Deposit, format!("{amount:+.2} in the wallet that no trade explains"))
             }
             RunEvent::Verdict { bot, edge, trades } => Some(of_verdict(at, bot, edge, trades)),
+            RunEvent::Alarm { text } | RunEvent::Warning { text } if is_told_by_its_event(&text) => None,
             RunEvent::Alarm { text } => {
-                let key = format!("alarm {text}");
+                let key = format!("alarm {}", without_numbers(&text));
                 Some(repeating(alert(at, Kind::Alarm, text), key))
             }
             RunEvent::Warning { text } => {
-                // Whose numbers alone differ is the same warning.
-                let key = text.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+                let key = without_numbers(&text);
                 Some(repeating(alert(at, Kind::Warning, text), key))
             }
             RunEvent::Dropped { count } => {
@@ -210,6 +210,27 @@ fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
     };
     let text = format!("verdict after {trades} trades: {words}");
     Alert { bot: Some(bot), severity, ..alert(at, Kind::Verdict, text) }
+}
+
+/// Whether a warning or an alarm is what the log says of a fact that has an event: a halt, a resume, a rejection, a doubt or its end.
+fn is_told_by_its_event(text: &str) -> bool {
+    let of_intent = |text: &str| {
+        let (number, what) = text.split_once(' ')?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_told = what.starts_with("was rejected: ")
+            || what.starts_with("was in doubt")
+            // That a trade is said to be two intents' is told as the alarm that it is.
+            || what.starts_with("is in doubt: ") && !what.ends_with(", which is another intent's");
+        Some(is_number && is_told)
+    };
+    text.starts_with("halted: ")
+        || text.starts_with("resumed: ")
+        || text.strip_prefix("intent ").and_then(of_intent).unwrap_or(false)
+}
+
+/// Whose numbers alone differ is the same.
+fn without_numbers(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
 fn of_order(alert: Alert, order: &OrderFacts) -> Alert {
@@ -363,6 +384,26 @@ mod tests {
     }
 
     #[test]
+    fn a_fact_with_an_event_of_its_own_is_not_told_by_a_warning_or_an_alarm_as_well() {
+        for (text, is_told) in [
+            ("intent 7 is in doubt: no answer in time", false),
+            ("intent 7 was rejected: symbol closed", false),
+            ("intent 7 was in doubt and is trade 01J", false),
+            ("intent 7 was in doubt: the venue has no trade of it", false),
+            ("halted: news at noon", false),
+            ("resumed: drawdown peak and loss streak are reset", false),
+            ("intent 7 is in doubt: the venue answered with trade 01J, which is another intent's", true),
+            ("intent 7 stays in doubt: two trades fit", true),
+            ("intent 7 was taken as not opened, but is trade 01J", true),
+            ("the venue's clock leapt by 9 ms against this machine's", true),
+        ] {
+            for event in [RunEvent::Alarm { text: text.into() }, RunEvent::Warning { text: text.into() }] {
+                assert_eq!(facts().of_event(at(1), event).is_some(), is_told, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn a_doubt_is_told_once_it_lasts_and_its_end_only_if_it_was_told() {
         let mut facts = facts();
         let doubt = |intent| RunEvent::InDoubt { order: order(intent) };
@@ -425,6 +466,9 @@ mod tests {
         let warning = |text: &str| RunEvent::Warning { text: text.to_owned() };
         assert_eq!(key(warning("late by 7 ms")), key(warning("late by 31 ms")));
         assert_ne!(key(warning("late by 7 ms")), key(warning("early by 7 ms")));
+        let alarm = |text: &str| RunEvent::Alarm { text: text.to_owned() };
+        assert_eq!(key(alarm("the wallet differs by 7.00")), key(alarm("the wallet differs by 31.00")));
+        assert_ne!(key(alarm("late by 7 ms")), key(warning("late by 7 ms")));
         assert_eq!(key(RunEvent::Opened { trade: trade(), is_adopted: false }), None);
         assert_eq!(key(RunEvent::Halted { reason: None }), None);
     }

@@ -38,6 +38,6 @@ impl Delivery for Discord {
             "allowed_mentions": { "parse": [] },
             "flags": SUPPRESS_EMBEDS,
         });
-        send(self.client.post(self.url.clone()).json(&body)).await.map(drop)
+        send(self.client.post(self.url.clone()).json(&body)).await
     }
 }

@@ -4,7 +4,7 @@ use super::{Delivery, Place};
 use crate::alert::Severity;
 use crate::failure::{ChannelError, Failure};
 use crate::http::{Carries, address, message_client, send};
-use crate::message::{Message, cut};
+use crate::message::Message;
 use crate::secret::Secret;
 use reqwest::Client;
 use serde_json::json;
@@ -55,13 +55,13 @@ impl Delivery for Ntfy {
         let body = json!({
             "topic": self.topic,
             "title": message.title(),
-            "message": cut(&message.body(), MOST_BYTES, char::len_utf8),
+            "message": message.body_within(MOST_BYTES, char::len_utf8),
             "priority": priority,
         });
         let mut request = self.client.post(self.url.clone()).json(&body);
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
         }
-        send(request).await.map(drop)
+        send(request).await
     }
 }

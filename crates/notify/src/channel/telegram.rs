@@ -55,6 +55,6 @@ impl Delivery for Telegram {
             "disable_notification": message.severity() < Severity::Warning,
             "link_preview_options": { "is_disabled": true },
         });
-        send(self.client.post(self.url.clone()).json(&body)).await.map(drop)
+        send(self.client.post(self.url.clone()).json(&body)).await
     }
 }

@@ -89,7 +89,7 @@ impl Delivery for Webhook {
         if let Some(key) = &self.key {
             request = request.header("webhook-signature", signature(key, &message.id, seconds, &body));
         }
-        send(request.body(body)).await.map(drop)
+        send(request.body(body)).await
     }
 
     fn most_alerts(&self) -> usize {

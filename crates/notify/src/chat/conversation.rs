@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 /// How long the code of a halt holds.
 const CODE_HOLDS: Duration = Duration::from_mins(1);
-/// Commands that are answered within that time, of all chats together.
+/// Commands of one person in one chat that are answered within that time.
 const MOST_COMMANDS: usize = 20;
 
 /// A message of a chat.
@@ -44,15 +44,15 @@ pub(super) struct Conversation {
     chats: Vec<i64>,
     /// Codes that were given, by chat and sender.
     codes: HashMap<(i64, i64), (String, Instant)>,
-    /// When commands were answered lately.
-    answered: VecDeque<Instant>,
+    /// When commands were answered lately, by chat and sender.
+    answered: HashMap<(i64, i64), VecDeque<Instant>>,
     ignored: u64,
 }
 
 impl Conversation {
     pub(super) fn new(name: &str, chats: &[i64]) -> Self {
         let (name, chats) = (name.to_owned(), chats.to_vec());
-        Self { name, chats, codes: HashMap::new(), answered: VecDeque::new(), ignored: 0 }
+        Self { name, chats, codes: HashMap::new(), answered: HashMap::new(), ignored: 0 }
     }
 
     /// Counts a message that is not answered; how many there were.
@@ -69,23 +69,32 @@ impl Conversation {
         // Who was given a code is heard, however much is asked beside it.
         let has_code = self.codes.contains_key(&(heard.chat, heard.sender));
         match command {
-            Command::Halt(code) if has_code || self.has_time(now) => self.check_code(heard, code, now),
-            Command::Status if self.has_time(now) => Said::Ask(ChatRequest::Status),
-            Command::AskHalt if self.has_time(now) => Said::Answer(self.give_code(heard, now)),
+            Command::Halt(code) if has_code || self.has_time(heard, now) => self.check_code(heard, code, now),
+            Command::Status if self.has_time(heard, now) => Said::Ask(ChatRequest::Status),
+            Command::AskHalt if self.has_time(heard, now) => Said::Answer(self.give_code(heard, now)),
             Command::Halt(_) | Command::Status | Command::AskHalt => Said::Nothing,
         }
     }
 
     /// Whether one more command is answered.
-    fn has_time(&mut self, now: Instant) -> bool {
-        while self.answered.front().is_some_and(|at| now.duration_since(*at) >= CODE_HOLDS) {
-            self.answered.pop_front();
-        }
-        let has_time = self.answered.len() < MOST_COMMANDS;
+    fn has_time(&mut self, heard: &Heard<'_>, now: Instant) -> bool {
+        self.answered.retain(|_, all| {
+            all.retain(|at| now.duration_since(*at) < CODE_HOLDS);
+            !all.is_empty()
+        });
+        let answered = self.answered.entry((heard.chat, heard.sender)).or_default();
+        let has_time = answered.len() < MOST_COMMANDS;
         if has_time {
-            self.answered.push_back(now);
+            answered.push_back(now);
         }
         has_time
+    }
+
+    /// A code holds from when it could be read.
+    pub(super) fn restart_code(&mut self, chat: i64, sender: i64, now: Instant) {
+        if let Some((_, until)) = self.codes.get_mut(&(chat, sender)) {
+            *until = now + CODE_HOLDS;
+        }
     }
 
     fn give_code(&mut self, heard: &Heard<'_>, now: Instant) -> String {
@@ -171,6 +180,11 @@ mod tests {
         let given = code(&chat.hear(&heard(ANN, "/halt"), now));
         assert!(is_refused(&halt(&mut chat, ANN, &given, late)), "it is too late");
         let given = code(&chat.hear(&heard(ANN, "/halt"), now));
+        chat.restart_code(CHAT, ANN, late);
+        assert_ne!(chat.hear(&heard(BOB, "/halt"), late), Said::Nothing);
+        let by = format!("chat {CHAT}, sender {ANN}");
+        assert_eq!(halt(&mut chat, ANN, &given, late), Said::Ask(ChatRequest::Halt { by }), "read late");
+        let given = code(&chat.hear(&heard(ANN, "/halt"), now));
         let wrong = if given == "000000" { "000001" } else { "000000" };
         assert!(is_refused(&halt(&mut chat, ANN, wrong, now)));
         assert!(is_refused(&halt(&mut chat, ANN, &given, now)), "a wrong one ends it");
@@ -208,6 +222,7 @@ mod tests {
         let (mut chat, now) = conversation();
         let answered = (0..1_000).filter(|_| chat.hear(&heard(ANN, "/status"), now) != Said::Nothing).count();
         assert_eq!(answered, MOST_COMMANDS);
+        assert_ne!(chat.hear(&heard(BOB, "/halt"), now), Said::Nothing, "another person is heard");
         assert_ne!(chat.hear(&heard(ANN, "/status"), now + CODE_HOLDS), Said::Nothing);
     }
 }

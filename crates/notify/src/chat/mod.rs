@@ -26,6 +26,8 @@ const MOST_BYTES: usize = 1 << 20;
 const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
 /// How often a reply is tried.
 const REPLIES: u32 = 3;
+/// As long as a reply waits where the chat is to be left alone: nothing is heard meanwhile.
+const REPLY_PAUSE: Duration = Duration::from_secs(30);
 /// The longest pause after a failure.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
@@ -80,30 +82,35 @@ impl Chat {
             let rest = match self.poll(next).await {
                 Ok(batch) => {
                     (pauses, failures) = (self::pauses(), 0);
-                    let is_first = next.is_none();
+                    let before = next;
                     // Without a message the first question is asked again, by the same name.
                     next = batch
                         .iter()
                         .filter_map(|update| update["update_id"].as_i64())
                         .max()
-                        .map(|last| last + 1)
-                        .or(next);
-                    if is_first {
+                        .map(|last| last.saturating_add(1))
+                        .max(next);
+                    // What has no number of its own would come again and again.
+                    let is_news = next > before;
+                    if before.is_none() {
                         next = next.or(Some(0));
-                    } else {
+                    } else if is_news {
                         for update in &batch {
                             self.take(update, &questions).await;
                         }
                     }
-                    if batch.is_empty() { POLL_PACE.saturating_sub(begun.elapsed()) } else { Duration::ZERO }
+                    if is_news { Duration::ZERO } else { POLL_PACE.saturating_sub(begun.elapsed()) }
                 }
                 Err(failure) => {
                     failures += 1;
                     if failures % 20 == 1 {
                         tracing::warn!(failures, %failure, "the chat does not say what was written");
                     }
-                    let wish = if let Failure::TryLater { after, .. } = failure { after } else { None };
-                    wish.or_else(|| pauses.next()).unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE)
+                    failure
+                        .after()
+                        .or_else(|| pauses.next())
+                        .unwrap_or(LONGEST_PAUSE)
+                        .clamp(POLL_PACE, LONGEST_PAUSE)
                 }
             };
             sleep(rest).await;
@@ -129,7 +136,9 @@ impl Chat {
     async fn take(&mut self, update: &Value, questions: &mpsc::Sender<ChatQuestion>) {
         let message = &update["message"];
         let (chat, from) = (message["chat"]["id"].as_i64(), message["from"]["id"].as_i64());
-        let heard = chat.zip(from).zip(message["text"].as_str());
+        // Whoever writes in the name of a chat is nobody in particular.
+        let text = message["text"].as_str().filter(|_| message["sender_chat"].is_null());
+        let heard = chat.zip(from).zip(text);
         let heard = heard.map(|((chat, sender), text)| Heard { chat, sender, text });
         let said =
             heard.as_ref().map_or(Said::Nothing, |heard| self.conversation.hear(heard, Instant::now()));
@@ -142,26 +151,33 @@ impl Chat {
             Said::Answer(words) => words,
             Said::Ask(request) => ask(request, questions).await,
         };
-        if let Some(chat) = chat {
-            self.reply(chat, &words).await;
+        if let Some((chat, sender)) = chat.zip(from)
+            && self.reply(chat, &words).await
+        {
+            self.conversation.restart_code(chat, sender, Instant::now());
         }
     }
 
-    async fn reply(&self, chat: i64, words: &str) {
+    /// Whether it was taken.
+    async fn reply(&self, chat: i64, words: &str) -> bool {
         let text = crate::message::cut(words, 4_096, char::len_utf16);
         let body = json!({ "chat_id": chat, "text": text, "link_preview_options": { "is_disabled": true } });
         for _ in 0..REPLIES {
             let sent =
                 timeout(ANSWER_DEADLINE, send(self.client.post(self.replies.clone()).json(&body))).await;
-            match sent {
-                Ok(Ok(_)) => return,
+            let wish = match sent {
+                Ok(Ok(())) => return true,
                 Ok(Err(Failure::Refused { reason })) => {
-                    return tracing::warn!(reason, "the chat refuses a reply");
+                    tracing::warn!(reason, "the chat refuses a reply");
+                    return false;
                 }
-                Ok(Err(Failure::TryLater { .. })) | Err(_) => sleep(POLL_PACE).await,
-            }
+                Ok(Err(failure)) => failure.after(),
+                Err(_) => None,
+            };
+            sleep(wish.unwrap_or(POLL_PACE).clamp(POLL_PACE, REPLY_PAUSE)).await;
         }
         tracing::warn!("a reply to the chat was not taken");
+        false
     }
 }
 

@@ -134,7 +134,12 @@ async fn what_finds_no_room_is_dropped_counted_and_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_receiver_is_left_alone_for_as_long_as_it_asks_and_no_longer_than_an_hour() {
-    for (wish, expected) in [(seconds(120), seconds(120)), (seconds(86_400), seconds(3_600))] {
+    for (wish, expected) in [
+        (seconds(120), seconds(120)),
+        (seconds(86_400), seconds(3_600)),
+        // No receiver is asked without a pause.
+        (Duration::ZERO, seconds(1)),
+    ] {
         let busy = move || Failure::TryLater { reason: "429".to_owned(), after: Some(wish) };
         let receiver = Receiver::new(move |_, n| if n == 1 { Answer::Fail(busy()) } else { Answer::Take });
         let notifier = receiver.notifier(PACE);
@@ -222,6 +227,57 @@ async fn a_message_that_is_refused_for_good_holds_up_no_other() {
     sleep(seconds(1)).await;
     let counts = counts(&notifier);
     assert_eq!((counts.refused, counts.sent, counts.waiting), (1, 1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pauses_grow_to_five_minutes_and_no_longer() {
+    let receiver = Receiver::new(|_, _| down());
+    let notifier = receiver.notifier(PACE);
+    notifier.send(alert(1, Severity::Info));
+    sleep(seconds(36_000)).await;
+    let attempts: Vec<Duration> = receiver.attempts().into_iter().map(|(at, _)| at).collect();
+    let pauses = attempts.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let longest = pauses.max().unwrap();
+    assert!((seconds(300)..seconds(301)).contains(&longest), "{longest:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
+    let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
+    let notifier_and_receiver = |until: Duration| {
+        let receiver = Receiver::new(move |now, _| if now < until { turned_away() } else { Answer::Take });
+        (receiver.notifier(PACE), receiver)
+    };
+    let (notifier, receiver) = notifier_and_receiver(seconds(1_800));
+    notifier.send(alert(1, Severity::Info));
+    sleep(seconds(2_400)).await;
+    assert_eq!((counts(&notifier).refused, receiver.alerts()), (0, vec![1]), "somebody mended it");
+    let (notifier, _receiver) = notifier_and_receiver(seconds(3_601));
+    notifier.send(alert(1, Severity::Info));
+    sleep(seconds(1)).await;
+    notifier.send(alert(2, Severity::Info));
+    sleep(seconds(4_500)).await;
+    assert_eq!((counts(&notifier).refused, counts(&notifier).sent), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
+    let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
+    let receiver = Receiver::new(move |_, attempt| match attempt {
+        1 => Answer::TakeAfter(seconds(5)),
+        2 => refused(),
+        _ => Answer::Take,
+    });
+    let notifier = receiver.notifier(Pace { queue: 1, ..PACE });
+    for at in 0..4 {
+        notifier.send(alert(at, Severity::Info));
+        sleep(seconds(1)).await;
+    }
+    sleep(seconds(10)).await;
+    notifier.send(alert(9, Severity::Info));
+    sleep(seconds(10)).await;
+    let told: Vec<u64> = receiver.messages().iter().map(|message| message.dropped).collect();
+    assert_eq!(told, [0, 2, 2]);
 }
 
 #[tokio::test(start_paused = true)]
