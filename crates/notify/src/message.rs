@@ -57,11 +57,11 @@ impl Message {
         cut(&text, left, length) + &end
     }
 
-    /// Title and body, cut to so many UTF-16 units, which is how chats count.
-    pub(crate) fn chat_text(&self, most: usize) -> String {
+    /// Title and body in so much by that measure; chats count UTF-16 units.
+    pub(crate) fn chat_text(&self, most: usize, length: fn(char) -> usize) -> String {
         let title = self.title() + "\n";
-        let left = most.saturating_sub(title.chars().map(char::len_utf16).sum());
-        cut(&(title + &self.body_within(left, char::len_utf16)), most, char::len_utf16)
+        let left = most.saturating_sub(title.chars().map(length).sum());
+        cut(&(title + &self.body_within(left, length)), most, length)
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
             repeated: 2,
             ..Alert::new(1_767_661_200_000, Severity::Info, "alarm", "x".repeat(9_000))
         };
-        let said = message(vec![long], 3).chat_text(2_000);
+        let said = message(vec![long], 3).chat_text(2_000, char::len_utf16);
         let expected = "x...\n2 more like this were not sent.\nbtc-rsi\n2026-01-06 01:00:00 UTC\n\
                         3 alerts before this found no room and are lost.";
         assert!(said.len() == 2_000 && said.ends_with(expected), "{said}");
@@ -192,6 +192,6 @@ mod tests {
         assert_eq!(cut("abcdefg", 6, char::len_utf8), "abc...");
         assert_eq!(cut("ääää", 7, char::len_utf8), "ää...");
         let long = Alert::new(0, Severity::Info, "alarm", "x".repeat(9_000));
-        assert_eq!(message(vec![long], 0).chat_text(2_000).len(), 2_000);
+        assert_eq!(message(vec![long], 0).chat_text(2_000, char::len_utf16).len(), 2_000);
     }
 }

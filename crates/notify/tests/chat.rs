@@ -65,6 +65,9 @@ async fn answer(
         server.replies.lock().unwrap().push(body);
         return Json(json!({ "ok": true, "result": {} }));
     }
+    if method == "getMe" {
+        return Json(json!({ "ok": true, "result": { "id": 110_201_543, "username": "night_bot" } }));
+    }
     assert_eq!(method, "getUpdates");
     let offset = body["offset"].as_i64().unwrap();
     let holds = body["timeout"].as_u64().unwrap() > 0;
@@ -115,6 +118,7 @@ async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passe
 
     server.write(3, 999, "/status");
     server.write(4, CHAT, "/resume");
+    server.write(4, CHAT, "/status@other_bot");
     server.write(5, CHAT, "/halt 123456");
     assert!(server.reply(0).await.contains("nothing is halted"));
     server.write(6, CHAT, "/status");

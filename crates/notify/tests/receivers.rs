@@ -203,8 +203,8 @@ async fn a_channel_is_posted_to_and_nobody_is_called_by_name() {
     channel.deliver(&message()).await.unwrap();
     let seen = server.only();
     assert_eq!(seen.path, "/api/webhooks/1/abc-DEF");
-    let expected =
-        json!({ "content": format!("{TITLE}\n{BODY}"), "allowed_mentions": { "parse": [] }, "flags": 4 });
+    let content = format!("{TITLE}\n{BODY}").replace('[', "\\[").replace(']', "\\]");
+    let expected = json!({ "content": content, "allowed_mentions": { "parse": [] }, "flags": 4 });
     assert_eq!(json_of(&seen), expected);
 }
 
@@ -333,9 +333,9 @@ async fn mail_is_written_to_each_address_with_a_name_of_its_own() {
     assert!(said.contains(&format!("AUTH PLAIN {login}")), "{said:?}");
     let envelope: Vec<&String> =
         said.iter().filter(|line| line.starts_with("MAIL") || line.starts_with("RCPT")).collect();
-    assert_eq!(envelope.len(), 3, "{said:?}");
+    assert_eq!(envelope.len(), 4, "{said:?}");
     assert!(envelope[0].starts_with("MAIL FROM:<bot@example.org>"));
-    assert_eq!(envelope[1..], ["RCPT TO:<ann@example.org>", "RCPT TO:<bob@example.net>"]);
+    assert_eq!([envelope[1], envelope[3]], ["RCPT TO:<ann@example.org>", "RCPT TO:<bob@example.net>"]);
     for line in [
         "From: Candlewick <bot@example.org>",
         "To: ann@example.org, bob@example.net",
@@ -362,6 +362,25 @@ async fn a_mail_server_that_is_busy_is_tried_again_and_one_that_refuses_a_mail_i
         assert_eq!(matches!(failure, Failure::Refused { .. }), is_refused, "{answer}: {failure}");
         is_silent_about_secrets(&format!("{failure} {failure:?}"));
     }
+}
+
+#[tokio::test]
+async fn a_mailbox_that_is_closed_keeps_no_mail_from_another() {
+    let closed = ("RCPT TO:<ann", "550 5.1.1 nobody of that name");
+    let server = MailServer::start(&[closed]).await;
+    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
+    channel.deliver(&message()).await.unwrap();
+    assert_eq!(server.said().iter().filter(|line| *line == ".").count(), 1);
+
+    let server = MailServer::start(&[closed, ("RCPT TO:<bob", "451 4.7.1 greylisted")]).await;
+    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
+    for _ in 0..2 {
+        let failure = channel.deliver(&message()).await.unwrap_err();
+        assert!(matches!(failure, Failure::TryLater { .. }), "{failure}");
+    }
+    let said = server.said();
+    let tried = |name: &str| said.iter().filter(|line| line.starts_with(&format!("RCPT TO:<{name}"))).count();
+    assert_eq!((tried("ann"), tried("bob")), (1, 2), "who is done is not written to again");
 }
 
 #[tokio::test]

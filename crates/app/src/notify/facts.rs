@@ -7,7 +7,7 @@ use candlewick_engine::{Edge, IntentId};
 use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
-use candlewick_sdk::{Millis, MoneyScale};
+use candlewick_sdk::{Millis, MoneyScale, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rules whose refusal is told: a person set them, or has to act.
@@ -198,7 +198,8 @@ pub(super) fn alert(at: Millis, kind: Kind, text: String) -> Alert {
             Severity::Critical
         }
     };
-    Alert::new(at.get(), severity, &name_of(kind), text)
+    // What a venue says is one line, and nothing but its letters.
+    Alert::new(at.get(), severity, &name_of(kind), visible(&text))
 }
 
 fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
@@ -401,6 +402,13 @@ mod tests {
                 assert_eq!(facts().of_event(at(1), event).is_some(), is_told, "{text}");
             }
         }
+    }
+
+    #[test]
+    fn what_a_venue_says_is_one_line() {
+        let rejected = RunEvent::Rejected { order: order(7), reason: "no\n[critical] halted\u{202e}".into() };
+        let text = facts().of_event(at(1), rejected).unwrap().text;
+        assert_eq!(text, "the venue refused BUY BTCUSDT for 10.00: no\\n[critical] halted\\u{202e}");
     }
 
     #[test]

@@ -29,12 +29,32 @@ impl Discord {
     }
 }
 
+/// What Discord reads as a mark of its own: what a venue says is no link with another name, and no headline.
+const fn is_mark(letter: char) -> bool {
+    matches!(letter, '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' | '>' | '#')
+}
+
+const fn length(letter: char) -> usize {
+    letter.len_utf16() + if is_mark(letter) { 1 } else { 0 }
+}
+
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if is_mark(letter) {
+            shown.push('\\');
+        }
+        shown.push(letter);
+    }
+    shown
+}
+
 #[async_trait::async_trait]
 impl Delivery for Discord {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
         // Nobody is called by what a bot's name or a venue's text might hold.
         let body = json!({
-            "content": message.chat_text(MOST),
+            "content": escaped(&message.chat_text(MOST, length)),
             "allowed_mentions": { "parse": [] },
             "flags": SUPPRESS_EMBEDS,
         });

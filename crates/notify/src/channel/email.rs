@@ -5,11 +5,14 @@ use crate::failure::{ChannelError, Failure};
 use crate::http::is_loopback;
 use crate::message::Message;
 use crate::worker::DEADLINE;
+use lettre::address::Envelope;
 use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, MessageBuilder};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use url::Url;
 
 /// A mail server, and those who are written to.
@@ -17,21 +20,46 @@ pub(super) struct Email {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     head: MessageBuilder,
     domain: String,
+    from: Address,
+    to: Vec<Address>,
+    progress: Mutex<Progress>,
+}
+
+/// Whom the message that is being sent is no longer written to.
+#[derive(Default)]
+struct Progress {
+    id: String,
+    done: BTreeSet<usize>,
+    /// Whether anybody took it.
+    is_taken: bool,
 }
 
 impl Email {
     pub(super) fn new(place: &Place, mail: &EmailPlace) -> Result<Self, ChannelError> {
         let mut head = lettre::Message::builder();
         let from = mailbox("from", &mail.from)?;
-        let domain = from.email.domain().to_owned();
+        let (domain, sender) = (from.email.domain().to_owned(), from.email.clone());
         head = head.from(from);
         if mail.to.is_empty() {
             return Err(ChannelError::Mailbox { problem: "to: nobody is written to".to_owned() });
         }
-        for to in &mail.to {
-            head = head.to(mailbox("to", to)?);
+        let mut to = Vec::new();
+        for text in &mail.to {
+            let mailbox = mailbox("to", text)?;
+            to.push(mailbox.email.clone());
+            head = head.to(mailbox);
         }
-        Ok(Self { transport: transport(place, mail.user.as_deref())?, head, domain })
+        let (transport, progress) = (transport(place, mail.user.as_deref())?, Mutex::default());
+        Ok(Self { transport, head, domain, from: sender, to, progress })
+    }
+
+    /// What is known of a message.
+    fn progress(&self, id: &str) -> MutexGuard<'_, Progress> {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if progress.id != id {
+            *progress = Progress { id: id.to_owned(), ..Progress::default() };
+        }
+        progress
     }
 }
 
@@ -86,12 +114,33 @@ impl Delivery for Email {
         let mail = self.head.clone().subject(message.title()).header(ContentType::TEXT_PLAIN);
         let mail = mail.message_id(Some(format!("<{}@{}>", message.id, self.domain))).body(message.body());
         let mail = mail.map_err(|error| Failure::Refused { reason: error.to_string() })?;
-        match self.transport.send(mail).await {
-            Ok(_) => Ok(()),
-            Err(error) if error.is_permanent() && !is_of_sender(&error) => {
-                Err(Failure::Refused { reason: reason(&error) })
+        let mail = mail.formatted();
+        let (mut later, mut refused) = (None, None);
+        // To each alone: a mailbox that is closed keeps no mail from another.
+        for (number, to) in self.to.iter().enumerate() {
+            if self.progress(&message.id).done.contains(&number) {
+                continue;
             }
-            Err(error) => Err(Failure::later(reason(&error))),
+            let envelope = Envelope::new(Some(self.from.clone()), vec![to.clone()]);
+            let envelope = envelope.map_err(|error| Failure::Refused { reason: error.to_string() })?;
+            match self.transport.send_raw(&envelope, &mail).await {
+                Ok(_) => {
+                    let mut progress = self.progress(&message.id);
+                    progress.is_taken = true;
+                    progress.done.insert(number);
+                }
+                Err(error) if error.is_permanent() && !is_of_sender(&error) => {
+                    self.progress(&message.id).done.insert(number);
+                    tracing::warn!(reason = reason(&error), "a mailbox is not written to");
+                    refused = Some(reason(&error));
+                }
+                Err(error) => later = Some(Failure::later(reason(&error))),
+            }
+        }
+        match (later, refused) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(reason)) if !self.progress(&message.id).is_taken => Err(Failure::Refused { reason }),
+            (None, _) => Ok(()),
         }
     }
 }

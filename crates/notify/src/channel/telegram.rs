@@ -51,7 +51,7 @@ impl Delivery for Telegram {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
         let body = json!({
             "chat_id": self.chat,
-            "text": message.chat_text(MOST),
+            "text": message.chat_text(MOST, char::len_utf16),
             "disable_notification": message.severity() < Severity::Warning,
             "link_preview_options": { "is_disabled": true },
         });

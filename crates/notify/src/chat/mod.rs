@@ -58,6 +58,7 @@ pub struct Chat {
     client: Client,
     updates: Url,
     replies: Url,
+    name: Url,
     conversation: Conversation,
 }
 
@@ -70,7 +71,8 @@ impl Chat {
         let (updates, replies) =
             (telegram_method(place, "getUpdates")?, telegram_method(place, "sendMessage")?);
         let client = client(&updates, POLL_DEADLINE)?;
-        Ok(Self { client, updates, replies, conversation: Conversation::new(sender, chats) })
+        let name = telegram_method(place, "getMe")?;
+        Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
     /// Listens until it is dropped, or nobody takes questions any more. What was written before it began is not answered.
@@ -79,6 +81,13 @@ impl Chat {
         let mut pauses = pauses();
         while !questions.is_closed() {
             let begun = Instant::now();
+            // Until it is known, a command is taken whatever name it bears.
+            if self.conversation.bot.is_none()
+                && let Ok(answer) =
+                    send_and_read(self.client.post(self.name.clone()).json(&json!({})), MOST_BYTES).await
+            {
+                self.conversation.bot = answer["result"]["username"].as_str().map(str::to_owned);
+            }
             let rest = match self.poll(next).await {
                 Ok(batch) => {
                     (pauses, failures) = (self::pauses(), 0);
