@@ -252,7 +252,7 @@ async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
     notifier.send(alert(1, Severity::Info));
     sleep(seconds(2_400)).await;
     assert_eq!((counts(&notifier).refused, receiver.alerts()), (0, vec![1]), "somebody mended it");
-    let (notifier, _receiver) = notifier_and_receiver(seconds(3_601));
+    let (notifier, _receiver) = notifier_and_receiver(seconds(4_000));
     notifier.send(alert(1, Severity::Info));
     sleep(seconds(1)).await;
     notifier.send(alert(2, Severity::Info));
