@@ -8,6 +8,7 @@ use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, visible};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rules whose refusal is told: a person set them, or has to act.
@@ -199,7 +200,11 @@ pub(super) fn alert(at: Millis, kind: Kind, text: String) -> Alert {
         }
     };
     // What a venue says is one line, and nothing but its letters.
-    Alert::new(at.get(), severity, &name_of(kind), visible(&text))
+    let shown = match visible(&text) {
+        Cow::Owned(shown) => shown,
+        Cow::Borrowed(_) => text,
+    };
+    Alert::new(at.get(), severity, &name_of(kind), shown)
 }
 
 fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
