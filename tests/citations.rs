@@ -155,3 +155,42 @@ fn paths_that_documents_name_are_there() {
     }
     assert!(named > 20, "only {named} paths were found");
 }
+
+/// The code blocks of a page, each with the word after its fence; a fence with a word inside of a block is a block that was not closed.
+fn blocks(page: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(page).unwrap();
+    let page = page.display();
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in text.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(word), None) => open = Some((word.to_owned(), String::new())),
+            (Some(""), Some(_)) => blocks.extend(open.take()),
+            (Some(word), Some((kind, _))) => {
+                panic!("{page}: a block of {kind:?} is not closed before one of {word:?}")
+            }
+            (None, Some((_, block))) => block.extend([line, "\n"]),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "{page}: the last block is not closed");
+    blocks
+}
+
+#[test]
+fn every_block_of_a_page_is_closed() {
+    let pages = tracked(".md");
+    let blocks: usize = pages.iter().map(|page| blocks(page).len()).sum();
+    assert!(blocks > 100, "{blocks} blocks in {} pages", pages.len());
+}
+
+#[test]
+fn the_code_of_the_first_strategy_is_the_example_that_is_compiled() {
+    let example = fs::read_to_string(root().join("examples/own-bot/src/main.rs")).unwrap();
+    let blocks = blocks(&root().join("docs/first-strategy.md"));
+    let parts: Vec<_> = blocks.iter().filter(|(kind, _)| kind == "rust").collect();
+    assert_eq!(parts.len(), 4);
+    for (_, part) in parts {
+        assert!(example.contains(part.as_str()), "examples/own-bot does not have:\n{part}");
+    }
+}

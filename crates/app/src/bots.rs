@@ -163,7 +163,7 @@ pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
 /// A strategy's parameters are settings, the files that it reads are data.
 pub const fn kind_of_build(error: &BuildError) -> ProblemKind {
     match error {
-        BuildError::Parameters { .. } => ProblemKind::Setting,
+        BuildError::Parameters { .. } | BuildError::Indicator(_) => ProblemKind::Setting,
         BuildError::File { .. } => ProblemKind::Data,
     }
 }

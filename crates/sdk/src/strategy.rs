@@ -130,6 +130,10 @@ pub enum BuildError {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// An indicator cannot be made with what it was given, so that `Sma::new(params.period)?` is enough in
+    /// [`StrategyFactory::build`].
+    #[error("the strategy's parameters: {0}")]
+    Indicator(#[from] crate::indicator::IndicatorError),
 }
 
 impl BuildError {

@@ -4,7 +4,6 @@ use candlewick_cli::{App, CountingAllocator};
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 use std::process::ExitCode;
 
-// ANCHOR: parameters
 parameters! {
     /// Parameters of three in a row.
     pub struct Params {
@@ -12,9 +11,7 @@ parameters! {
         count: usize = 3, 1..=20;
     }
 }
-// ANCHOR_END: parameters
 
-// ANCHOR: strategy
 /// Bets against a run of candles of one colour.
 pub struct ThreeInARow {
     count: usize,
@@ -34,9 +31,7 @@ impl Strategy for ThreeInARow {
         due.then(|| if colour > 0 { Signal::sell("rising run") } else { Signal::buy("falling run") })
     }
 }
-// ANCHOR_END: strategy
 
-// ANCHOR: factory
 impl StrategyFactory for ThreeInARow {
     const NAME: &'static str = "three-in-a-row";
     const VERSION: &'static str = "1.0.0";
@@ -47,9 +42,7 @@ impl StrategyFactory for ThreeInARow {
         Ok(Self { count: params.count, run: 0 })
     }
 }
-// ANCHOR_END: factory
 
-// ANCHOR: main
 /// Lets `strategy check` say whether memory grows; leave it out if you have an allocator of your own.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -57,4 +50,3 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 fn main() -> ExitCode {
     App::with_builtin_strategies().with_strategy::<ThreeInARow>().run()
 }
-// ANCHOR_END: main

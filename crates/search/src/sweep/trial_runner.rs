@@ -93,6 +93,7 @@ impl Replay<'_> {
         let BuiltStrategy { strategy, declaration } = match self.build(&bot) {
             Ok(built) => built,
             Err(BuildError::Parameters { problem, .. }) => return Ok(Err(problem)),
+            Err(BuildError::Indicator(problem)) => return Ok(Err(problem.to_string())),
             Err(source @ BuildError::File { .. }) => {
                 return Err(EngineError::Strategy { bot: bot.name, source }.into());
             }

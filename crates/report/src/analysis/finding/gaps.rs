@@ -16,11 +16,18 @@ pub(super) fn find(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
         few if few <= SERIOUS => Severity::Warning,
         _ => Severity::Serious,
     };
-    let text = format!(
-        "The data has gaps: {missing} candles are missing in hours in which the market was open, and {touched} of {asked} trades \
-         ({:.1} %) found no price.",
-        share * 100.0
-    );
+    let (begins, closed) = match missing {
+        0 => (
+            "No candle is missing".to_owned(),
+            ", which usually is where the market was closed or the data ends",
+        ),
+        _ => (
+            format!("The data has gaps: {missing} candles are missing in hours in which the market was open"),
+            "",
+        ),
+    };
+    let text =
+        format!("{begins}, and {touched} of {asked} trades ({:.1} %) found no price{closed}.", share * 100.0);
     Some(Finding { kind: FindingKind::Gaps, severity, text })
 }
 
