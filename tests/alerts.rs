@@ -129,6 +129,7 @@ fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
             "each message has a name of its own"
         );
         ids.push(request.header("webhook-id").to_owned());
+        assert!(!request.body.contains("halted: "), "a halt is told once: {}", request.body);
         if let Some(alert) = request.alerts().into_iter().find(|alert| alert["event"] == event) {
             return alert;
         }
@@ -160,7 +161,7 @@ fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
 }
 
 #[test]
-fn a_receiver_that_says_nothing_changes_no_trade_and_ends_no_run_late() {
+fn a_receiver_that_says_nothing_changes_no_trade() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let section =
         webhook(&silent.local_addr().unwrap().to_string()).replace("end_timeout_s = 60", "end_timeout_s = 0");
@@ -187,6 +188,31 @@ fn a_receiver_that_says_nothing_changes_no_trade_and_ends_no_run_late() {
     let (without, _) = run("");
     assert!(with.lines().count() > 20 && with == without, "{} trades", with.lines().count());
     assert!(said.contains("alerts for the channel hook were not sent within 0 s"), "{said}");
+}
+
+#[test]
+fn whoever_asks_again_does_not_wait_for_a_receiver_that_says_nothing() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let section = webhook(&silent.local_addr().unwrap().to_string())
+        .replace("end_timeout_s = 60", "end_timeout_s = 600");
+    let folder = folder(&section);
+    let arguments = ["live", "--sandbox", "--config", "bot.toml", "--journal", "run.db"];
+    let mut bot = folder.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // The alert of its begin is on its way.
+    drop(silent.accept().unwrap());
+    // For two minutes, where it may wait for ten.
+    let is_over = (0..600).any(|_| {
+        Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status().unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        bot.try_wait().unwrap().is_some()
+    });
+    if !is_over {
+        bot.kill().unwrap();
+    }
+    assert!(is_over, "it waits for the receiver");
+    let said = bot.wait_with_output().unwrap().stderr;
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains("not waited for"), "{said}");
 }
 
 #[test]
@@ -241,7 +267,15 @@ fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
         .with_variable("CANDLEWICK_NOTIFY__CHANNELS__CHAT__URL", "https://chat.example/api/webhooks/1/hush");
     let sound = folder.run(&["config", "check", "--config", "bot.toml"]);
     assert_eq!(sound.code, 0, "{}", sound.stderr);
-    let shown = folder.run(&["config", "show", "--config", "bot.toml"]);
+    let split = folder
+        .with("topic.toml", "[notify.channels.topic]\nkind = \"ntfy\"\nurl = \"https://push.example/hush\"\n")
+        .with("split.toml", "[notify.channels.chat]\nurl = \"https://chat.example/hush\"\n");
+    let folder = &split;
+    let check = folder.run(&["config", "check", "--config", "bot.toml", "--config", "split.toml"]);
+    check.fails(2, &["chat.url", "url_file"]);
+    assert!(!check.stderr.contains("hush"), "{}", check.stderr);
+    let shown = folder.run(&["config", "show", "--config", "bot.toml", "--config", "topic.toml"]);
+    assert!(shown.stdout.contains("https://push.example/"), "{}", shown.stdout);
     assert!(shown.stdout.contains("discord") && !shown.stdout.contains("hush"), "{}", shown.stdout);
 }
 

@@ -106,6 +106,10 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
             };
             Value::Dict(*tag, dict.iter().map(shown).collect())
         }
+        Value::Dict(tag, dict) => {
+            let masked = |(name, value): (&String, &Value)| (name.clone(), mask(&path.key(name), value));
+            Value::Dict(*tag, dict.iter().map(masked).collect())
+        }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
             Some(name) if may_hold_a_secret(name) => Value::String(*tag, MASK.to_owned()),
             None if has_secret_path(&path.to_string()) => Value::String(*tag, cover_path(text)),

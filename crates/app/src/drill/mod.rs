@@ -94,7 +94,8 @@ pub async fn play(registry: &Registry, progress: &mut dyn FnMut(&str)) -> Result
     let night = Night::begin(&loaded, (&running, clock), &control.events());
     let read_again = Box::new(|| Err(AppError::invalid("a drill reads no settings again")));
     let announce = Box::new(|_: &str| {});
-    let front = FrontEnd { journal, control, watchers: Vec::new(), announce, stop: stopped, read_again };
+    let (watchers, leave) = (Vec::new(), Arc::default());
+    let front = FrontEnd { journal, control, watchers, announce, stop: stopped, leave, read_again };
     let run = Box::pin(live::run(&loaded, bots, connection, front));
     let played = async {
         let played = night.play(progress).await;

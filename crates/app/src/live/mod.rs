@@ -43,7 +43,7 @@ use candlewick_sdk::{Millis, Money, Strategy};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// Who accepts the trades, and by which clock.
 pub struct Connection {
@@ -88,6 +88,8 @@ pub struct FrontEnd<'a> {
     pub announce: Box<dyn Fn(&str) + 'a>,
     /// Says that the run is to stop, and why.
     pub stop: mpsc::Receiver<Stop>,
+    /// Says that nobody waits any longer for what is left to send once the run is over.
+    pub leave: Arc<Notify>,
     /// Reads the configuration again, for a run whose settings may be reloaded.
     pub read_again: ReadAgain,
 }
@@ -118,7 +120,7 @@ pub async fn run(
     connection: Connection,
     mut front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
-    let orders = front.control.sender.downgrade();
+    let (orders, leave) = (front.control.sender.downgrade(), Arc::clone(&front.leave));
     let alerts = match Alerts::begin(loaded, &mut front.watchers, (&connection.clock, &orders)) {
         Ok(alerts) => alerts,
         Err(error) => {
@@ -127,7 +129,10 @@ pub async fn run(
         }
     };
     let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
-    alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)).await;
+    tokio::select! {
+        () = alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)) => {}
+        () = leave.notified() => tracing::warn!("alerts that were not sent yet are not waited for"),
+    }
     outcome
 }
 
@@ -138,7 +143,7 @@ async fn run_watched(
     connection: Connection,
     front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
-    let FrontEnd { mut journal, control, watchers, announce, stop, read_again } = front;
+    let FrontEnd { mut journal, control, watchers, announce, stop, read_again, .. } = front;
     let Connection {
         market,
         broker,

@@ -29,9 +29,10 @@ use candlewick_app::inspection::problems_of;
 use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// A run that is ready to begin.
 pub(crate) struct ReadyRun<'a> {
@@ -78,7 +79,8 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
     let ReadyRun { interrupt, run_for, read_again, prints_events, .. } = run;
     let (sender, stop) = mpsc::channel(4);
-    let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone()));
+    let leave = Arc::new(Notify::new());
+    let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = prints_events.then(|| PrintedEvents::begin(&control.events()));
     let (watchers, shown) = if is_full_screen {
@@ -87,7 +89,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     } else {
         screen.show()
     };
-    let front = FrontEnd { journal, control, watchers, announce, stop, read_again };
+    let front = FrontEnd { journal, control, watchers, announce, stop, leave, read_again };
     let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;
@@ -114,8 +116,13 @@ pub(crate) fn read_again(
     })
 }
 
-/// Makes the run stop: when its time is up, and whenever a person or the system says so.
-async fn watch(mut interrupt: Interrupt, run_for: Option<Millis>, stop: mpsc::Sender<Stop>) {
+/// Makes the run stop: when its time is up, and whenever a person or the system says so. Once it is over they no longer wait.
+async fn watch(
+    mut interrupt: Interrupt,
+    run_for: Option<Millis>,
+    stop: mpsc::Sender<Stop>,
+    leave: Arc<Notify>,
+) {
     let span = run_for.and_then(|span| u64::try_from(span.get()).ok());
     let mut time_up = std::pin::pin!(async move {
         match span {
@@ -135,8 +142,8 @@ async fn watch(mut interrupt: Interrupt, run_for: Option<Millis>, stop: mpsc::Se
                 Ending::Done => Stop::Terminated,
             },
         };
-        if stop.send(why).await.is_err() {
-            return;
+        if stop.send(why).await.is_err() && why != Stop::TimeUp {
+            leave.notify_one();
         }
     }
 }

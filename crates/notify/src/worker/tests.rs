@@ -161,11 +161,11 @@ async fn whoever_sends_alerts_does_not_wait_for_a_receiver_that_is_slow_or_says_
     let dumb = Receiver::new(|_, _| Answer::Never);
     for receiver in [slow, dumb] {
         let notifier = receiver.notifier(PACE);
-        let begin = Instant::now();
+        // Without a point to wait at: this thread is the only one, and no receiver has had its turn.
         for at in 0..5_000 {
             notifier.send(alert(at, Severity::Info));
         }
-        assert_eq!(begin.elapsed(), Duration::ZERO);
+        assert!(receiver.attempts().is_empty());
         sleep(seconds(100)).await;
         let counts = counts(&notifier);
         assert_eq!(counts.sent + counts.dropped + counts.waiting, 5_000, "{counts:?}");
