@@ -31,33 +31,22 @@ fn the_table_of_contents_lists_every_page_once() {
     assert_eq!(set, pages);
 }
 
-/// What a page includes: a file, and a part of it by its anchor.
-fn included(page: &Path) -> Vec<(PathBuf, Option<String>)> {
+/// The files that a page includes whole. A part of one would be seen in the book alone, and not by who reads the page as a file.
+fn included(page: &Path) -> Vec<PathBuf> {
     let text = read(page);
     let named = text.split("{{#include ").skip(1).filter_map(|rest| rest.split("}}").next());
     let folder = page.parent().expect("a page lies in a folder");
-    named
-        .map(|name| match name.split_once(':') {
-            Some((file, anchor)) => (folder.join(file), Some(anchor.to_owned())),
-            None => (folder.join(name), None),
-        })
-        .collect()
+    named.map(|name| folder.join(name)).collect()
 }
 
 #[test]
 fn what_the_book_includes_is_there() {
-    let mut parts = 0;
+    let mut files = 0;
     for page in listed() {
-        for (file, anchor) in included(&page) {
+        for file in included(&page) {
             assert!(file.exists(), "{} includes {}, which is not there", page.display(), file.display());
-            let Some(anchor) = anchor else { continue };
-            parts += 1;
-            let text = read(&file);
-            for mark in ["ANCHOR", "ANCHOR_END"] {
-                let mark = format!("// {mark}: {anchor}");
-                assert!(text.lines().any(|line| line.trim() == mark), "{} lacks {mark}", file.display());
-            }
+            files += 1;
         }
     }
-    assert!(parts > 3, "only {parts} parts of files were found");
+    assert!(files > 0, "no file was found that a page includes");
 }
