@@ -126,46 +126,43 @@ pub fn answer_request(registry: &Registry, input: &mut dyn Read) -> Result<Strin
     let subject = Subject { entry, params, bot: BotContext { bot, symbol, interval, expiry } };
     let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
     std::panic::set_hook(Box::new(|_| {}));
-    let before = counted();
+    let before = look();
     let built = rivals.is_empty().then(|| subject.build().map(drop));
-    let between = counted();
+    let between = look();
     let decisions = match built {
         Some(Err(error)) => Err(error.to_string()),
         _ => subject.decisions(&candles, &rivals),
     };
-    let traffic = traffic(before, between, counted());
+    let traffic = traffic(before, between, look());
     Ok(serde_json::to_string(&Reply { decisions, traffic })?)
 }
 
-/// Bytes read and written by this thread so far.
-fn counted() -> Option<(u64, u64)> {
+/// A look at what this thread has read and written so far.
+struct Look {
+    read: u64,
+    wrote: u64,
+    /// What the look itself read, which the next one counts.
+    own: u64,
+}
+
+fn look() -> Option<Look> {
     let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let number = |key: &str| {
         text.lines().find_map(|line| line.strip_prefix(key)?.trim_start_matches(':').trim().parse().ok())
     };
-    Some((number("rchar")?, number("wchar")?))
+    Some(Look { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
 }
 
-/// What was read and written between three looks at the counters, each of which reads, too.
-fn traffic(
-    before: Option<(u64, u64)>,
-    between: Option<(u64, u64)>,
-    after: Option<(u64, u64)>,
-) -> Option<Traffic> {
-    let (first, second) = (counted()?, counted()?);
-    let look = second.0 - first.0;
+/// What was read and written between three looks.
+fn traffic(before: Option<Look>, between: Option<Look>, after: Option<Look>) -> Option<Traffic> {
     let (before, between, after) = (before?, between?, after?);
-    // The numbers may have become a few digits longer.
-    let read = |from: u64, to: u64| (to - from).checked_sub(look + SLACK).map_or(0, |more| more + SLACK);
+    let read = |from: &Look, to: &Look| (to.read - from.read).saturating_sub(from.own);
     Some(Traffic {
-        read_to_build: read(before.0, between.0),
-        read_to_decide: read(between.0, after.0),
-        wrote: after.1 - before.1,
+        read_to_build: read(&before, &between),
+        read_to_decide: read(&between, &after),
+        wrote: after.wrote - before.wrote,
     })
 }
-
-/// Bytes by which two looks at the counters may differ.
-const SLACK: u64 = 16;
 
 fn encode(request: &Request, candles: &[Candle]) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec(request)?;

@@ -170,7 +170,7 @@ pub(crate) async fn a_snapshot_that_is_cut_off_costs_no_entry(fixture: &Fixture)
     let told = snapshots.0.lock().unwrap();
     let failures = bodies.iter().filter(|body| body.contains("snapshots_not_kept")).count();
     assert_eq!((failures as u32, told.recorded.len()), (told.not_recorded, 1));
-    assert!(failures > 1, "{failures}");
+    assert!(failures > 0, "no snapshot was cut off");
     let kept: Vec<&String> = bodies.iter().filter(|body| is_snapshot(body)).collect();
     assert!(kept.len() <= failures + 1 && kept.is_sorted_by(|one, other| one != other), "{kept:?}");
 }
