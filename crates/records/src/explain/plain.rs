@@ -142,7 +142,7 @@ mod tests {
             (r#"200 {"result":"DRAW","pnl":0.0}"#, "200 DRAW, profit 0.0"),
             (r#"400 {"statusCode":400,"message":"too late"}"#, "400 too late"),
             (r#"200 [{"id":1},{"id":2}]"#, "200 2 in a list"),
-            (r#"200 {"not_known":{"deep":[1]},"of":true}"#, "200 of true, deep 1 in a list"),
+            (r#"200 {"not_known":{"deep":[1]},"of":true}"#, "200 deep 1 in a list, of true"),
             ("GET /token/trades/01A", "GET /token/trades/01A"),
             ("502 <html>{", "502 <html>{"),
             ("no answer", "no answer"),
