@@ -21,6 +21,8 @@ struct Server {
     polls: Mutex<Vec<Value>>,
     replies: Mutex<Vec<Value>>,
     changed: Notify,
+    /// It was asked, or written to. One waits for that at a time.
+    reached: Notify,
 }
 
 impl Server {
@@ -48,10 +50,20 @@ impl Server {
                     assert_eq!(reply["chat_id"], CHAT);
                     return reply["text"].as_str().unwrap().to_owned();
                 }
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                self.reached.notified().await;
             }
         };
         tokio::time::timeout(Duration::from_mins(1), there).await.expect("a reply comes")
+    }
+
+    /// Waits until it was asked for the second time, which is for what is written from now on.
+    async fn is_listened_to(&self) {
+        let there = async {
+            while self.polls.lock().unwrap().len() < 2 {
+                self.reached.notified().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), there).await.expect("it is asked");
     }
 }
 
@@ -63,6 +75,7 @@ async fn answer(
     assert_eq!(bot, format!("bot{TOKEN}"));
     if method == "sendMessage" {
         server.replies.lock().unwrap().push(body);
+        server.reached.notify_one();
         return Json(json!({ "ok": true, "result": {} }));
     }
     if method == "getMe" {
@@ -72,6 +85,7 @@ async fn answer(
     let offset = body["offset"].as_i64().unwrap();
     let holds = body["timeout"].as_u64().unwrap() > 0;
     server.polls.lock().unwrap().push(body);
+    server.reached.notify_one();
     // A negative offset counts from the end, and all before it are forgotten; another confirms what is below it.
     {
         let mut updates = server.updates.lock().unwrap();
@@ -108,9 +122,7 @@ async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passe
     let (questions, asked) = run();
     let chat = Chat::open(&place, "night bot", &[CHAT]).unwrap();
     let listening = tokio::spawn(chat.listen(questions));
-    while server.polls.lock().unwrap().len() < 2 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    server.is_listened_to().await;
     let polls = server.polls.lock().unwrap().clone();
     assert_eq!(polls[0], json!({ "offset": -1, "limit": 10, "timeout": 0, "allowed_updates": ["message"] }));
     assert_eq!((&polls[1]["offset"], &polls[1]["timeout"]), (&json!(3), &json!(50)));
@@ -141,9 +153,7 @@ async fn messages_that_are_no_text_of_a_person_do_no_harm() {
     let (questions, asked) = run();
     let chat = Chat::open(&place, "night bot", &[CHAT]).unwrap();
     let listening = tokio::spawn(chat.listen(questions));
-    while server.polls.lock().unwrap().len() < 2 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    server.is_listened_to().await;
     for (id, update) in (10..).zip([
         json!({ "message": { "chat": { "id": CHAT }, "from": { "id": 42 }, "photo": [] } }),
         json!({ "message": { "chat": { "id": CHAT }, "text": "/status" } }),
