@@ -1,7 +1,6 @@
 //! Intents whose answer was lost, and what is known of all trades that are somebody's.
 
 use super::recorded_session::RecordedSession;
-use super::settlement::profit_by_rule;
 use crate::RuntimeSettings;
 use crate::past::{HALTED, Past};
 use crate::resolver::{
@@ -10,7 +9,7 @@ use crate::resolver::{
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
-use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_sdk::{Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Listed trades that are remembered for what cannot be of them.
@@ -188,7 +187,7 @@ impl Doubts {
             in_flight: &in_flight,
             answered: &answered,
             reserved: &session.session().reserved().collect(),
-            returned: &returned(session, now + uncertainty),
+            has_unknown_pay: has_unknown_pay(session, now + uncertainty),
             wallet,
             uncertainty,
         };
@@ -285,15 +284,12 @@ impl Doubts {
     }
 }
 
-/// What the venue may have paid by `now` for trades that are open as far as is known: their stakes, and what a win earns.
-fn returned(session: &RecordedSession, now: Millis) -> Vec<Money> {
-    let may_be_over = |row: &&IntentRow| {
+/// Whether the venue may have paid by `now` for a trade that is open as far as is known. By the rules that is its stake, or what a win
+/// earns beside it; what a venue pays that errs is known when it says how the trade ended.
+fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
+    let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());
         row.state == IntentState::Open && row.close_time.unwrap_or(earliest) <= now
     };
-    let open = session.book().rows().iter().filter(may_be_over).flat_map(|row| {
-        let stake = row.approved.stake();
-        [Some(stake), profit_by_rule(Outcome::Won, stake, row.payout)].into_iter().flatten()
-    });
-    open.chain(session.session().second_trades().iter().map(|trade| trade.stake)).collect()
+    session.book().rows().iter().any(may_be_over) || !session.session().second_trades().is_empty()
 }

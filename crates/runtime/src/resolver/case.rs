@@ -13,6 +13,10 @@ const ABSENT_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 const PAUSES_S: [i64; 6] = [2, 5, 5, 10, 20, 30];
 /// The pause between looks that hardly bring anything.
 const SLOW_PAUSE: Millis = Millis::from_seconds(180);
+/// The pause before the next look where only the ends of other trades are missing, and where a person was asked about that too: no
+/// parts of a minute, at the same seconds of which trades may end.
+const PAUSE_FOR_ENDS: Millis = Millis::from_seconds(17);
+const SLOW_PAUSE_FOR_ENDS: Millis = Millis::from_seconds(97);
 /// For how long after its sending a trade of an intent that was taken as not opened is looked for.
 const FOUND_WITHIN: Millis = Millis::DAY;
 
@@ -64,6 +68,8 @@ pub(crate) struct Case {
     pub(crate) departed: BTreeSet<String>,
     /// Those that a person was told of.
     named: BTreeSet<String>,
+    /// Whether only the ends of other trades are missing.
+    waits_for_ends: bool,
     looks: usize,
     next_look: Millis,
 }
@@ -81,6 +87,7 @@ impl Case {
             seen: BTreeSet::new(),
             departed: BTreeSet::new(),
             named: BTreeSet::new(),
+            waits_for_ends: false,
             looks: 0,
             next_look: now + Millis::from_seconds(PAUSES_S[0]),
         }
@@ -138,6 +145,7 @@ impl Case {
         (ids, departures): (BTreeSet<String>, BTreeSet<String>),
         deadline: Millis,
     ) {
+        self.waits_for_ends = false;
         self.seen.extend(ids.iter().chain(&departures).cloned());
         self.departed.extend(departures.iter().cloned());
         if !ids.is_empty() {
@@ -194,6 +202,11 @@ impl Case {
         known + list_lag <= now
     }
 
+    /// Only the ends of other trades are missing.
+    pub(crate) const fn wait_for_ends(&mut self) {
+        self.waits_for_ends = true;
+    }
+
     /// When the next look is useful.
     pub(crate) const fn next_look(&self) -> Millis {
         self.next_look
@@ -219,7 +232,11 @@ impl Case {
             (Some(_), Stage::InDoubt) => Some(deadline),
             (None, _) => self.first_seen.map(|_| now + self.pause()),
         };
-        if let Some(at) = decided_at.filter(|at| *at > now) {
+        let ended_by = self.waits_for_ends.then(|| match self.question {
+            Question::Open => now + PAUSE_FOR_ENDS,
+            Question::Asked => now + SLOW_PAUSE_FOR_ENDS,
+        });
+        for at in decided_at.into_iter().chain(ended_by).filter(|at| *at > now) {
             self.next_look = self.next_look.min(at);
         }
     }

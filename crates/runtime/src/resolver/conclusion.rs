@@ -3,9 +3,9 @@
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
 use super::wallet::Reserved;
-use super::{Known, Why, earliest_close};
+use super::{Doubt, Known, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
-use candlewick_sdk::{Expiry, Millis, Money};
+use candlewick_sdk::{Expiry, Millis};
 use std::collections::BTreeSet;
 
 /// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
@@ -19,6 +19,8 @@ pub(crate) enum Conclusion {
     NotOpened(usize),
     /// A person is to be asked.
     Ask(Why),
+    /// Nothing before the venue has said how other trades ended; a person is asked where that takes long.
+    WaitForEnds { is_late: bool },
 }
 
 /// All that a conclusion rests on.
@@ -82,19 +84,39 @@ impl Evidence<'_> {
                 None => Conclusion::Ask(Why::OtherTrades { venue_ids: self.table.names(departures) }),
             };
         }
+        let is_late = case.is_late(self.list_lag, self.now);
         let why = match self.known.wallet {
             _ if !is_absent => self.unsteady(&BTreeSet::from([intent])),
             None => Why::WalletUnknown,
+            Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForEnds { is_late },
             Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
                 return Conclusion::NotOpened(intent);
             }
             Some(view) => Why::WalletUnexplained { surplus: view.surplus() },
         };
-        ask_if(case.is_late(self.list_lag, self.now), why)
+        ask_if(is_late, why)
     }
 
-    /// Stakes of the other intents that are taken off the ledger's free balance. One that has a trade in the list
-    /// has left the wallet, and may be back when that trade may be over.
+    /// Whether the venue may have paid for a trade that is not this intent's and whose end is not booked. By the rules that is nothing, its
+    /// stake, or what a win brings; a venue that errs pays any sum, and a stake that is missing may hide in it.
+    fn has_unknown_pay(&self, intent: usize) -> bool {
+        let now = self.now + self.known.uncertainty;
+        let may_be_over = |doubt: &Doubt| {
+            let OpenOrder { close_type, expiration_type, .. } = doubt.order;
+            earliest_close(doubt.sent, Expiry { close_type, expiration_type }) <= now
+        };
+        let is_over = |other: usize, row: &TradeReport| {
+            let by_request = || may_be_over(&self.cases[other].doubt);
+            row.progress.outcome().is_some() || row.close_time.map_or_else(by_request, |close| close <= now)
+        };
+        let may_be_paid =
+            |other: usize| self.table.possible[other].iter().any(|row| is_over(other, self.table.rows[*row]));
+        let mut others = (0..self.cases.len()).filter(|other| *other != intent);
+        self.known.has_unknown_pay || self.known.in_flight.iter().any(may_be_over) || others.any(may_be_paid)
+    }
+
+    /// Stakes of the other intents that are taken off the ledger's free balance. One that has a trade in the list, which is not over,
+    /// has left the wallet.
     fn reserved_by_others(&self, intent: usize) -> Reserved {
         let mut reserved = Reserved::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -102,7 +124,7 @@ impl Evidence<'_> {
             let stake = case.doubt.stake;
             let is_listed = !self.table.possible[other].is_empty();
             match case.stage {
-                Stage::InDoubt if is_listed => reserved.unknown.extend(self.returned_of(other)),
+                Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
                 // It may have left the wallet after all.
@@ -111,25 +133,7 @@ impl Evidence<'_> {
             }
         }
         reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
-        reserved.unknown.extend(self.known.returned);
         reserved
-    }
-
-    /// What the venue may have paid by now for the listed trade of an intent in doubt: its stake, and what a win earns.
-    fn returned_of(&self, intent: usize) -> BTreeSet<Money> {
-        let doubt = &self.cases[intent].doubt;
-        let OpenOrder { close_type, expiration_type, .. } = doubt.order;
-        let earliest = earliest_close(doubt.sent, Expiry { close_type, expiration_type });
-        let now = self.now + self.known.uncertainty;
-        let may_be_over = |row: &&TradeReport| {
-            row.progress.outcome().is_some() || row.close_time.unwrap_or(earliest) <= now
-        };
-        let rows = self.table.possible[intent].iter().map(|row| self.table.rows[*row]).filter(may_be_over);
-        let paid = |row: &TradeReport| {
-            let won = row.payout.map(|payout| doubt.stake.profit_at(payout));
-            [Some(doubt.stake), won].into_iter().flatten()
-        };
-        rows.flat_map(paid).collect()
     }
 
     /// What listings that prove nothing have shown all the same.

@@ -39,7 +39,7 @@ pub(crate) use candidate::{Match, compare_terms, is_departure, request_time_of};
 use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::Millis;
 use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence};
 use std::collections::BTreeSet;
@@ -67,8 +67,9 @@ pub(crate) struct Known<'a> {
     pub(crate) answered: &'a [Doubt],
     /// Intents without a known trade whose stakes are taken off the ledger's free balance all the same.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
-    /// Stakes of trades that count as open and may be over: the venue may have given them back.
-    pub(crate) returned: &'a [Money],
+    /// Whether the venue may have paid for a known trade whose end is not booked: nobody knows how much, so that the wallet
+    /// proves nothing.
+    pub(crate) has_unknown_pay: bool,
     /// The wallet, read after the listing began; none when it could not be read.
     pub(crate) wallet: Option<WalletView>,
     /// How far our clock may be wrong.
@@ -288,14 +289,24 @@ impl Resolver {
                 let reserved_until = case.give_up(self.lag.allowance());
                 resolutions.push(Resolution::NotOpened { intent: case.doubt.intent, reserved_until });
             }
-            Conclusion::Ask(why) => {
+            Conclusion::Ask(why) => self.ask(&why, group, resolutions),
+            Conclusion::WaitForEnds { is_late } => {
                 for intent in &group.intents {
-                    let case = &mut self.cases[*intent];
-                    if case.ask(&why) {
-                        let (intent, why) = (case.doubt.intent, why.clone());
-                        resolutions.push(Resolution::AskPerson { intent, why });
-                    }
+                    self.cases[*intent].wait_for_ends();
                 }
+                if is_late {
+                    self.ask(&Why::WalletUnsettled, group, resolutions);
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, why: &Why, group: &Group, resolutions: &mut Vec<Resolution>) {
+        for intent in &group.intents {
+            let case = &mut self.cases[*intent];
+            if case.ask(why) {
+                let (intent, why) = (case.doubt.intent, why.clone());
+                resolutions.push(Resolution::AskPerson { intent, why });
             }
         }
     }

@@ -188,7 +188,7 @@ impl Run {
             in_flight: &in_flight,
             answered: &answered,
             reserved: &reserved.collect(),
-            returned: &[],
+            has_unknown_pay: false,
             wallet: Some(self.wallet(now)),
             uncertainty: Millis::ZERO,
         };

@@ -35,6 +35,8 @@ pub(crate) enum Why {
     WalletUnexplained { surplus: Money },
     /// No trade is listed, and the wallet could not be read.
     WalletUnknown,
+    /// No trade is listed, and the venue may have paid for other trades of which it has not said how they ended.
+    WalletUnsettled,
     /// No listing was complete, or no two were alike.
     ListUnsteady { venue_ids: Vec<String> },
 }
@@ -48,7 +50,7 @@ impl Why {
             | Self::UnclearTrades { venue_ids }
             | Self::OtherTrades { venue_ids }
             | Self::ListUnsteady { venue_ids } => venue_ids,
-            Self::WalletUnexplained { .. } | Self::WalletUnknown => &[],
+            Self::WalletUnexplained { .. } | Self::WalletUnknown | Self::WalletUnsettled => &[],
         }
     }
 }
@@ -105,6 +107,9 @@ impl fmt::Display for Why {
                 surplus.minor()
             ),
             Self::WalletUnknown => f.write_str("no such trade is listed, and the wallet could not be read"),
+            Self::WalletUnsettled => f.write_str(
+                "no such trade is listed, and the wallet proves nothing while it is not known how other trades ended",
+            ),
             Self::ListUnsteady { venue_ids } => {
                 f.write_str("the venue's trade list could not be read completely")?;
                 if venue_ids.is_empty() {

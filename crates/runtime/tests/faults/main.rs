@@ -71,7 +71,7 @@ fn no_schedule_breaks_an_invariant() {
 /// of what was broken once stands as scenarios beside the coordinator, the resolver and the audits.
 #[test]
 fn schedules_of_chosen_seeds_hold() {
-    for seed in [7_597, 31_781, 33_954, 34_871, 46_898, 101_604, 164_983] {
+    for seed in [7_597, 31_781, 33_954, 34_871, 46_898, 101_604, 164_983, 172_874] {
         let played = schedule::play(seed, Logging::Nothing);
         assert_eq!(played.broken, [""; 0], "seed {seed}");
     }

@@ -7,6 +7,7 @@ mod reports;
 mod token;
 mod venue_watch;
 mod wallet;
+mod wallet_proof;
 
 use super::*;
 use crate::resolver::order_of_tests;

@@ -73,7 +73,10 @@ fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trad
     };
     // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
     check(&[], &[]);
-    check(&[trade("a", 101)], &["1 is a after all", "2 is nothing, 321 s"]);
+    let closes = |second| TradeReport { close_time: Some(Millis::from_seconds(second)), ..trade("a", 101) };
+    check(&[closes(300)], &["1 is a after all", "2 is nothing, 321 s"]);
+    // It may be over, and paid.
+    check(&[closes(280)], &["1 is a after all"]);
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! What the wallet proves of an intent in doubt while the venue keeps to itself how another trade ended.
+
+use super::*;
+use crate::resolver::report_of_tests;
+use candlewick_broker::{Balances, Progress};
+use candlewick_engine::IntentState;
+use candlewick_sdk::Outcome;
+
+/// The first open is answered. Of the second, a minute later, the answer gets lost, and whole lists that mean something lack its trade
+/// from 211 s and 221 s on.
+const FIRST: IntentId = IntentId::new(1);
+const SECOND: IntentId = IntentId::new(2);
+const FIRST_CLOSES: i64 = 120_999;
+const SECOND_CLOSES: i64 = 180_999;
+const ENDS: i64 = 500_000;
+
+/// What the venue does, in ms after the start of the run and in minor units.
+#[derive(Clone, Copy)]
+struct Venue {
+    /// When it says how the first trade ended, which it calls LOST.
+    told: i64,
+    /// What it gives back for the first from 125 s on, and for the second from 185 s on.
+    back: [i64; 2],
+    /// When it lists the second, if it took that at all.
+    lists_second: Option<i64>,
+}
+
+impl Venue {
+    fn wallet(self, ms: i64) -> i64 {
+        let from = |moment: i64, amount: i64| if ms >= moment { amount } else { 0 };
+        let first = from(60_000, -1_000) + from(125_000, self.back[0]);
+        let second = from(120_000, -1_000) + from(185_000, self.back[1]);
+        100_000 + first + if self.lists_second.is_some() { second } else { 0 }
+    }
+
+    fn first(self, ms: i64) -> TradeReport {
+        let closes = Some(START + Millis::new(FIRST_CLOSES));
+        let running =
+            TradeReport { close_time: closes, ..report_of_tests("first", START + Millis::new(60_000)) };
+        if ms < self.told {
+            return running;
+        }
+        let profit = Some(Decimal::new(self.back[0] - 1_000, 2));
+        TradeReport { progress: Progress::Over(Outcome::Lost), profit, ..running }
+    }
+
+    fn rows(self, ms: i64) -> Vec<TradeReport> {
+        let second = TradeReport {
+            close_time: Some(START + Millis::new(SECOND_CLOSES)),
+            ..report_of_tests("second", START + Millis::new(120_000))
+        };
+        let is_listed = self.lists_second.is_some_and(|at| ms >= at);
+        [Some(self.first(ms)), is_listed.then_some(second)].into_iter().flatten().collect()
+    }
+
+    fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
+        let failed = || BrokerError::Unavailable { text: "no".to_owned() };
+        match ask {
+            Ask::Candles(series, _) => {
+                let candles = match ms {
+                    0 => Some(Vec::new()),
+                    60_000 | 120_000 => Some(vec![candle(now)]),
+                    _ => None,
+                };
+                let reply = |candles| Reply::at(Candles { candles, ..Candles::default() }, now);
+                Answer::Candles(series, candles.map(reply).ok_or_else(failed))
+            }
+            Ask::Trade(FIRST, _) => Answer::Trade(FIRST, Ok(Box::new(Reply::at(self.first(ms), now)))),
+            Ask::Trade(intent, _) => Answer::Trade(intent, Err(failed())),
+            Ask::Trades => Answer::Trades(TradeListing {
+                began: now,
+                ended: now,
+                is_complete: true,
+                trades: self.rows(ms),
+                ended_early: None,
+            }),
+            Ask::BalancesAfterTrades => {
+                let balances = Balances { demo: Some(Decimal::new(self.wallet(ms), 2)), real: None };
+                Answer::BalancesAfterTrades(Ok(Reply::at(balances, now)))
+            }
+            other => panic!("nobody asks {other:?}"),
+        }
+    }
+
+    /// When the second intent was taken as not opened, or adopted, in ms after the start.
+    fn play(self) -> (Vec<(i64, &'static str)>, IntentState) {
+        let mut parts = parts();
+        parts.settings.list_lag_ms = 60_000;
+        parts.settings.audit_settlement_prices = false;
+        parts.session = session(RiskSettings {
+            max_open_trades_per_symbol: 2,
+            allow_duplicate: true,
+            ..RiskSettings::default()
+        });
+        let (mut bench, mut seen) = (Bench::of(parts), Vec::new());
+        for ms in (0..ENDS).step_by(500) {
+            let mut inputs = vec![Input::Time, if ms == 0 { Input::Start } else { Input::Durable(Ok(())) }];
+            while let Some(input) = inputs.pop() {
+                let now = bench.at(ms).now;
+                for command in bench.step(input) {
+                    match command {
+                        Command::Ask(ask) => inputs.push(Input::Answer(self.answer(ask, ms, now))),
+                        Command::Send(open) if open.intent() == FIRST => {
+                            let opened = OpenOutcome::Opened(Reply::at(Box::new(self.first(ms)), now));
+                            inputs.push(Input::Answer(Answer::Open(FIRST, opened)));
+                        }
+                        Command::Send(open) => {
+                            let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
+                            inputs.push(Input::Answer(Answer::Open(open.intent(), unknown)));
+                        }
+                        Command::Record(JournalEntry::Event(event)) => match event.kind {
+                            EventKind::NotOpened { .. } => seen.push((ms, "not opened")),
+                            EventKind::Adopted(_) => seen.push((ms, "adopted")),
+                            _ => {}
+                        },
+                        _ => {}
+                    }
+                }
+            }
+        }
+        let row = bench.coordinator.session.row(SECOND).expect("there are two intents");
+        (seen, row.state)
+    }
+}
+
+/// A LOST that earns gives 20.00 back, be it the first or the second: the wallet is as if the first had been called off, and no stake had
+/// been taken for the second.
+#[test]
+fn what_the_venue_pays_against_its_rules_passes_for_no_stake_that_was_never_taken() {
+    for back in [[2_000, 0], [0, 2_000]] {
+        let (seen, state) = Venue { told: 280_000, back, lists_second: Some(350_000) }.play();
+        assert!(matches!(seen[..], [(350_000.., "adopted")]), "{back:?}: {seen:?}");
+        assert_eq!(state, IntentState::Open);
+    }
+}
+
+#[test]
+fn a_request_that_came_to_nothing_is_known_as_that_once_it_is_known_how_other_trades_ended() {
+    for (told, expected) in [(130_000, 221_000..230_000), (280_000, 280_000..330_000)] {
+        for back in [0, 1_000, 2_000] {
+            let (seen, state) = Venue { told, back: [back, 0], lists_second: None }.play();
+            let is_expected = matches!(seen[..], [(at, "not opened")] if expected.contains(&at));
+            assert!(is_expected, "told at {told}, {back} back: {seen:?}");
+            assert_eq!(state, IntentState::NotOpened);
+        }
+    }
+}
