@@ -181,11 +181,23 @@ fn the_best_set_gives_its_figures_as_a_single_backtest() {
     assert_eq!(found["data_hash"], single["data_hash"]);
 }
 
-/// A step of a sweep in parts, with the arguments of a sweep.
-pub(crate) fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+/// The plan of a sweep, with the arguments of one.
+pub(crate) fn plan<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = sweep(more);
-    arguments.splice(1..1, name.iter().copied());
+    arguments.insert(1, "plan");
     arguments
+}
+
+/// A step of the plan in the folder `sweep`.
+pub(crate) fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [&["sweep"], name, &["--json"], more].concat()
+}
+
+/// A folder of another machine, which has the plan and nothing else.
+fn elsewhere(here: &Folder) -> Folder {
+    let there = Folder::new();
+    std::fs::copy(here.path("sweep/plan.json"), there.path("plan.json")).unwrap();
+    there
 }
 
 #[test]
@@ -194,50 +206,92 @@ fn shards_on_several_machines_merge_to_the_files_of_one() {
         let whole = folder(2);
         let alone = whole.run(&sweep(more)).json();
         let here = folder(2);
-        let plan = here.run(&step(&["plan", "--shards", "3"], more)).json();
-        assert_eq!(plan["shards"], json!(3));
+        let planned = here.run(&plan(&[more, &["--shards", "3"]].concat())).json();
+        assert_eq!(planned["shards"], json!(3));
         let mut trials = 0;
         for shard in ["1", "2", "3"] {
-            here.run(&step(&["merge"], more)).fails(2, &[&format!("shard {shard} is missing")]);
-            // Each machine has candles of its own, and the plan.
-            let there = folder(2);
-            std::fs::create_dir(there.path("sweep")).unwrap();
-            std::fs::copy(here.path("sweep/plan.json"), there.path("sweep/plan.json")).unwrap();
-            let ran = there.run(&step(&["run", "--shard", shard, "--threads", "1"], more)).json();
+            here.run(&step(&["merge"], &[])).fails(2, &[&format!("shard {shard} is missing")]);
+            // Each machine has the plan, and candles in a place of its own; no argument, no configuration.
+            let there = elsewhere(&here);
+            std::fs::create_dir(there.path("candles")).unwrap();
+            std::fs::copy(here.path("BTCUSDT_1m.csv"), there.path("candles/BTCUSDT_1m.csv")).unwrap();
+            let data = ["--plan", "plan.json", "--data", "candles/BTCUSDT_1m.csv", "--threads", "1"];
+            let ran = there.run(&step(&["run", "--shard", shard], &data)).json();
             trials += ran["trials"].as_u64().unwrap();
-            let journal = format!("sweep/shard-{shard}.jsonl");
-            std::fs::copy(there.path(&journal), here.path(&journal)).unwrap();
+            let journal = format!("shard-{shard}.jsonl");
+            std::fs::copy(there.path(&journal), here.path(&format!("sweep/{journal}"))).unwrap();
+            // Twice is once.
+            let again = there.run(&step(&["run", "--shard", shard], &data)).json();
+            assert_eq!((&again["resumed"], &again["trials"]), (&ran["trials"], &ran["trials"]));
+            assert_eq!(there.read(&journal), here.read(&format!("sweep/{journal}")));
         }
-        assert_eq!(json!(trials), plan["sets"]);
-        let merged = here.run(&step(&["merge"], more)).json();
+        assert_eq!(json!(trials), planned["sets"]);
+        let merged = here.run(&step(&["merge"], &[])).json();
         assert_eq!((&merged["best"], &merged["luck"]), (&alone["best"], &alone["luck"]));
         assert_same(&whole.path("sweep"), &here.path("sweep"), &format!("{more:?}"));
     }
 }
 
 #[test]
+fn a_plan_of_synthetic_candles_and_built_in_bots_needs_the_program_alone() {
+    let search = ["--bot", "btc-rsi", "--param", "period=5..8", "--json"];
+    let (whole, here) = (Folder::new(), Folder::new());
+    whole.run(&[&["sweep"], &search[..]].concat()).json();
+    here.run(&[&["sweep", "plan", "--shards", "1"], &search[..]].concat()).json();
+    let there = elsewhere(&here);
+    there.run(&step(&["run", "--shard", "1", "--plan", "plan.json", "--out", "mine"], &[])).json();
+    there.run(&step(&["merge", "--plan", "plan.json", "--out", "mine"], &[])).json();
+    assert_same(&whole.path("sweep"), &there.path("mine"), "synthetic");
+}
+
+#[test]
 fn a_shard_that_does_not_fit_its_plan_is_refused_with_a_way_out() {
     let folder = folder(1);
     let few = ["--search", "random", "--trials", "12"];
-    folder.run(&step(&["run", "--shard", "1"], &few)).fails(2, &["there is no plan", "sweep plan"]);
-    folder.run(&step(&["plan"], &["--search", "tpe"])).fails(2, &["a search that learns has no shards"]);
-    folder.run(&step(&["plan", "--shards", "2"], &few)).json();
-    folder.run(&step(&["run", "--shard", "3"], &few)).fails(2, &["there is no shard 3 of 2"]);
-    let other = [&few[..], &["--objective", "sharpe"]].concat();
-    folder.run(&step(&["run", "--shard", "1"], &other)).fails(2, &["differs in: objective"]);
+    folder.run(&step(&["run", "--shard", "1"], &[])).fails(2, &["there is no plan", "sweep plan"]);
+    folder.run(&plan(&["--search", "tpe"])).fails(2, &["a search that learns has no shards"]);
+    folder.run(&plan(&[&few[..], &["--shards", "2"]].concat())).json();
+    folder.run(&step(&["run", "--shard", "3"], &[])).fails(2, &["there is no shard 3 of 2"]);
+    folder
+        .run(&step(&["run", "--shard", "1", "--config", "bot.toml"], &[]))
+        .fails(2, &["a plan holds the configuration", "leave it out"]);
     for shard in ["1", "2"] {
-        assert_eq!(folder.run(&step(&["run", "--shard", shard], &few)).json()["trials"], json!(6));
+        assert_eq!(folder.run(&step(&["run", "--shard", shard], &[])).json()["trials"], json!(6));
     }
-    let again = folder.run(&step(&["run", "--shard", "1"], &few)).json();
+    let again = folder.run(&step(&["run", "--shard", "1"], &[])).json();
     assert_eq!(again["resumed"], json!(6), "what ran is not run again");
     let whole = folder.read("sweep/shard-1.jsonl");
     let cut: Vec<&str> = whole.lines().take(3).collect();
     std::fs::write(folder.path("sweep/shard-1.jsonl"), cut.join("\n") + "\n").unwrap();
-    folder
-        .run(&step(&["merge"], &few))
-        .fails(2, &["4 trials of shard 1 have not run", "sweep run --shard 1"]);
+    folder.run(&step(&["merge"], &[])).fails(2, &["4 trials of shard 1 have not run", "sweep run --shard 1"]);
     std::fs::write(folder.path("sweep/shard-1.jsonl"), folder.read("sweep/shard-2.jsonl")).unwrap();
-    folder.run(&step(&["merge"], &few)).fails(2, &["another sweep, which differs in: shard"]);
+    folder.run(&step(&["merge"], &[])).fails(2, &["another sweep, which differs in: shard"]);
+}
+
+#[test]
+fn other_candles_than_the_plans_are_named_with_what_differs() {
+    let folder = folder(2);
+    folder.run(&plan(&["--shards", "1"])).json();
+    let run = step(&["run", "--shard", "1"], &[]);
+    let candles = folder.read("BTCUSDT_1m.csv");
+    let without_last = candles.trim_end().rsplit_once('\n').unwrap().0;
+    std::fs::write(folder.path("BTCUSDT_1m.csv"), format!("{without_last}\n")).unwrap();
+    let count = candles.lines().count() - 1;
+    folder.run(&run).fails(
+        3,
+        &[
+            "the candles of BTCUSDT@1m are not those of the plan",
+            &format!("{count} candles from"),
+            &format!("here there are {} candles", count - 1),
+            "--data or --catalog",
+        ],
+    );
+    std::fs::write(folder.path("BTCUSDT_1m.csv"), &candles).unwrap();
+    // What the environment says of a run here changes nothing of what was planned.
+    let folder = folder.with_variable("CANDLEWICK_SIMULATION__PAYOUT_PERCENT", "99");
+    folder.run(&run).json();
+    std::fs::write(folder.path("sweep/plan.json"), "{\"sets\": 3}").unwrap();
+    folder.run(&run).fails(2, &["it is not the plan of a sweep: it has no format", "make it anew"]);
 }
 
 #[test]
@@ -261,7 +315,7 @@ fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
 /// The same program, but for one letter of a help text: of the same version, and still another.
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
-    let text = b"Put the shards of the plan together";
+    let text = b"Put the shards of a plan together";
     let place = bytes.windows(text.len()).position(|part| part == text).expect("the help of the binary");
     bytes[place] = b'p';
     let path = folder.path("rebuilt");
@@ -272,7 +326,7 @@ fn rebuilt(folder: &Folder) -> PathBuf {
 
 #[test]
 fn what_another_program_tried_is_not_taken_for_its_own() {
-    let (here, there) = (folder(1), folder(1));
+    let here = folder(1);
     let other = rebuilt(&here);
     let few = ["--search", "random", "--trials", "12"];
     let of_another = ["another sweep, which differs in: program", "--out"];
@@ -281,16 +335,24 @@ fn what_another_program_tried_is_not_taken_for_its_own() {
     let walk = [&["walk-forward", "--train", "8h", "--test", "8h"], &SEARCHED[..]].concat();
     assert_eq!(here.run(&walk).code, 0);
     here.run_of(&other, &walk).fails(2, &of_another);
-    // A shard that another program ran fits neither the plan nor its merger.
-    here.run(&step(&["plan", "--shards", "1"], &few)).json();
-    here.run_of(&other, &step(&["run", "--shard", "1"], &few))
-        .fails(2, &["differs in: program", "the program that made it"]);
-    there.run_of(&other, &step(&["plan", "--shards", "1"], &few)).json();
-    there.run_of(&other, &step(&["run", "--shard", "1"], &few)).json();
-    std::fs::copy(there.path("sweep/shard-1.jsonl"), here.path("sweep/shard-1.jsonl")).unwrap();
-    here.run(&step(&["merge"], &few)).fails(2, &of_another);
+    // A shard that another program ran fits neither the plan nor its merger, unless it is asked to.
+    here.run(&plan(&[&few[..], &["--shards", "1"]].concat())).json();
+    let (run, merge) = (step(&["run", "--shard", "1"], &[]), step(&["merge"], &[]));
+    here.run_of(&other, &run)
+        .fails(2, &["this is another program than made the plan", "--allow-other-program"]);
+    let allowed = |step: &[&'static str]| [step, &["--allow-other-program"]].concat();
+    let ran = here.run_of(&other, &allowed(&run)).json();
+    assert!(ran["notices"][0].as_str().unwrap().contains("another program than made the plan"), "{ran}");
+    let by_another = "shard 1 was run by another program than made the plan";
+    here.run(&merge).fails(2, &[by_another, "--allow-other-program"]);
+    let merged = here.run(&allowed(&merge)).json();
+    let notices: Vec<&str> = merged["notices"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(notices.iter().any(|notice| notice.contains(by_another)), "{notices:?}");
+    assert!(here.read("sweep/report.html").contains(by_another));
     here.run_of(&other, &[&sweep(&few)[..], &["--out", "own"]].concat()).json();
-    assert_same(&here.path("sweep"), &here.path("own"), "a letter of a help text");
+    for name in ["results.csv", "best.toml", "luck.json"] {
+        assert_eq!(here.read(&format!("sweep/{name}")), here.read(&format!("own/{name}")), "{name}");
+    }
 }
 
 #[test]

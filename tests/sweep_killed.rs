@@ -3,7 +3,7 @@
 
 use crate::candlewick::{BINARY, Folder};
 use crate::searched::folder;
-use crate::sweep::{assert_same, journalled, step, sweep};
+use crate::sweep::{assert_same, journalled, plan, step, sweep};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -75,12 +75,12 @@ fn a_shard_that_is_killed_merges_to_the_files_of_one_sweep() {
     let folder = folder(5);
     let way = ["--search", "random", "--trials", "60"];
     let whole = folder.run(&[sweep(&way), vec!["--out", "whole"]].concat()).json();
-    folder.run(&step(&["plan", "--shards", "2"], &way)).json();
+    folder.run(&plan(&[&way[..], &["--shards", "2"]].concat())).json();
     let (first, second) = (["run", "--shard", "1"], ["run", "--shard", "2"]);
-    let (resumed, _) = killed(&folder, &step(&first, &way), "sweep/shard-1.jsonl", &[2, 7, 12]);
+    let (resumed, _) = killed(&folder, &step(&first, &[]), "sweep/shard-1.jsonl", &[2, 7, 12]);
     assert_eq!(resumed["trials"], json!(30));
-    folder.run(&step(&second, &way)).json();
-    let merged = folder.run(&step(&["merge"], &way)).json();
+    folder.run(&step(&second, &[])).json();
+    let merged = folder.run(&step(&["merge"], &[])).json();
     assert_eq!((&merged["best"], &merged["luck"]), (&whole["best"], &whole["luck"]));
     assert_same(&folder.path("whole"), &folder.path("sweep"), "a shard after three kills");
 }

@@ -1,26 +1,93 @@
-//! The code that runs: the hash of the program itself, strategies and all.
+//! The code that runs: which program it is, strategies and all.
 
 use crate::error::AppError;
 use object::read::ReadCache;
 use object::{Object, ObjectSegment};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::env::consts::{ARCH, OS};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
-/// Over every byte of the executable, and of the libraries that it has loaded, that is in memory while they run. Whatever
-/// was compiled into them, by whomever, a change of it is a change of the hash, whether a version was raised or not. What
-/// only a debugger reads is left out: it is most of the file, and decides nothing.
+/// A program, as a plan for other machines names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The version of Candlewick in it.
+    pub version: String,
+    /// What it was built for, such as `x86_64-linux`.
+    pub target: String,
+    /// The features that it was built with.
+    pub features: Vec<String>,
+    /// Its [`program_hash`].
+    pub hash: String,
+    /// The libraries of the system that it has loaded, by file name, each with its hash. They are noted and decide
+    /// nothing: a patch of one makes no other program.
+    pub libraries: BTreeMap<String, String>,
+}
+
+impl Program {
+    /// The one that runs.
+    ///
+    /// # Errors
+    /// It cannot read itself.
+    pub fn running() -> Result<Self, AppError> {
+        let features = [
+            ("metrics", cfg!(feature = "metrics")),
+            ("notify", cfg!(feature = "notify")),
+            ("systemd", cfg!(feature = "systemd")),
+        ];
+        let features = features.into_iter().filter(|(_, is_on)| *is_on);
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            target: format!("{ARCH}-{OS}"),
+            features: features.map(|(name, _)| name.to_owned()).collect(),
+            hash: program_hash()?,
+            libraries: hashes_of_libraries().map_err(unreadable)?,
+        })
+    }
+
+    /// The libraries that are others than `other` had loaded. One that only one of them has is none of these.
+    pub fn other_libraries(&self, other: &Self) -> Vec<&str> {
+        let differs =
+            |(name, hash): &(&String, &String)| other.libraries.get(*name).is_some_and(|one| one != *hash);
+        self.libraries.iter().filter(differs).map(|(name, _)| name.as_str()).collect()
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { version, target, features, hash, .. } = self;
+        let features = if features.is_empty() { "no features".to_owned() } else { features.join(" ") };
+        write!(f, "candlewick {version} for {target} with {features}, {}", &hash[..hash.len().min(12)])
+    }
+}
+
+/// Over every byte of the executable that is in memory while it runs. Whatever was compiled into it, by whomever, a change
+/// of it is a change of the hash, whether a version was raised or not: a hash of our sources alone would not know of a
+/// strategy from another crate. What only a debugger reads is left out: it is most of the file, and decides nothing.
 pub fn program_hash() -> Result<String, AppError> {
-    let hash = || {
-        let mut hasher = blake3::Hasher::new();
-        add(executable()?, &mut hasher)?;
-        for library in libraries()? {
-            add(File::open(library)?, &mut hasher)?;
-        }
-        Ok(hasher.finalize().to_hex().to_string())
+    executable().and_then(hash_of).map_err(unreadable)
+}
+
+fn unreadable(error: io::Error) -> AppError {
+    AppError::system("the program cannot read itself", error)
+}
+
+fn hash_of(file: File) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    add(file, &mut hasher)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
+    let hash = |path: String| {
+        let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok((name.unwrap_or_default(), hash_of(File::open(&path)?)?[..16].to_owned()))
     };
-    hash().map_err(|error: io::Error| AppError::system("the program cannot read itself", error))
+    libraries()?.into_iter().map(hash).collect()
 }
 
 /// Adds what of a file is in memory while it runs; all of it, where that is not known.
@@ -81,10 +148,8 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn hash_of(path: &Path) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new();
-        add(File::open(path).unwrap(), &mut hasher).unwrap();
-        hasher.finalize()
+    fn hash_of(path: &Path) -> String {
+        super::hash_of(File::open(path).unwrap()).unwrap()
     }
 
     #[test]
@@ -124,10 +189,17 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_library_of_arithmetic_is_part_of_what_runs() {
+    fn the_library_of_arithmetic_is_noted_and_a_patch_of_it_is_told() {
         let libraries = libraries().unwrap();
         assert!(libraries.iter().any(|path| path.contains("libc")), "{libraries:?}");
         assert!(!libraries.contains(std::env::current_exe().unwrap().to_str().unwrap()));
-        assert_eq!(program_hash().unwrap(), program_hash().unwrap());
+        let program = Program::running().unwrap();
+        assert_eq!(program.hash, hash_of(&std::env::current_exe().unwrap()), "of the executable alone");
+        let name = program.libraries.keys().find(|name| name.starts_with("libc")).unwrap().clone();
+        let mut patched = program.clone();
+        patched.libraries.insert(name.clone(), "0123456789abcdef".to_owned());
+        patched.libraries.insert("libnew.so.1".to_owned(), "0123456789abcdef".to_owned());
+        assert_eq!(program.other_libraries(&program), [""; 0]);
+        assert_eq!(patched.other_libraries(&program), [name]);
     }
 }

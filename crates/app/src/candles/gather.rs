@@ -7,10 +7,11 @@ use crate::configuration::{Flag, Loaded};
 use crate::error::AppError;
 use crate::progress::Progress;
 use candlewick_engine::{BotSettings, TradeBook};
-use candlewick_history::{combine_series_hashes, missing_candles};
+use candlewick_history::{HashedSeries, combine_series_hashes, missing_candles};
 use candlewick_records::utc;
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::Market;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -30,6 +31,21 @@ pub struct CandleChoice {
     pub allow_coarse: bool,
 }
 
+/// A series by what is in it, wherever it lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeriesContent {
+    /// Symbol and interval, `BTCUSDT@1m`.
+    pub series: String,
+    /// How many candles there are.
+    pub candles: u64,
+    /// The first one's open, ms since 1970.
+    pub start: Millis,
+    /// The last one's close.
+    pub end: Millis,
+    /// Over all of them ([`candlewick_history::series_hash`]).
+    pub hash: String,
+}
+
 /// The candles of a run and what is to be said of them.
 pub struct Candles {
     /// All that bots listen to or trades are priced by.
@@ -38,12 +54,27 @@ pub struct Candles {
     pub markets: Vec<Market>,
     /// Over all series.
     pub hash: String,
+    /// What each of them is.
+    pub contents: Vec<SeriesContent>,
     /// Whose prices they are.
     pub prices: PriceSource,
     /// Values of the candles that a venue changed later, as far as the catalog knows.
     pub revised: u64,
     /// What the reader should know.
     pub notices: Vec<String>,
+}
+
+impl SeriesContent {
+    fn of(series: &HashedSeries) -> Self {
+        let candles = series.candles();
+        Self {
+            series: format!("{}@{}", candles.symbol(), candles.interval()),
+            candles: candles.candles().len() as u64,
+            start: candles.start(),
+            end: candles.end(),
+            hash: series.hash().to_hex().to_string(),
+        }
+    }
 }
 
 impl Candles {
@@ -91,7 +122,8 @@ impl CandleChoice {
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));
         let hash = combine_series_hashes(&selected).to_hex().to_string();
-        Ok(Candles { series, markets, hash, prices, revised, notices })
+        let contents = selected.iter().map(SeriesContent::of).collect();
+        Ok(Candles { series, markets, hash, contents, prices, revised, notices })
     }
 
     /// Holds every bot's expiry to the candles: a notice where it is too short and may be.

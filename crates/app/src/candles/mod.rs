@@ -12,7 +12,7 @@ mod synthetic;
 
 pub use absent::help_for_history;
 pub use coarse::{COARSE, Fineness, check_expiries, too_coarse};
-pub use gather::{CandleChoice, Candles};
+pub use gather::{CandleChoice, Candles, SeriesContent};
 pub use load::{ALWAYS, candle_store, candles_of, load, stored_for, within};
 pub use market::{markets_for, select_series};
 pub use name::{CandleStore, DataName};

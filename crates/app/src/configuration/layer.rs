@@ -6,7 +6,8 @@ use crate::error::AppError;
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -89,6 +90,15 @@ impl Layer {
         let layer = Self::parse(Origin::File(path.to_owned()), &text)?;
         layer.refuse_secrets()?;
         Ok(layer)
+    }
+
+    /// Sections that a plan in `path` holds.
+    pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self, AppError> {
+        let wrong = |error| {
+            AppError::invalid(format!("{}: its configuration is none", path.display())).because(error)
+        };
+        let values = Dict::deserialize(sections).map_err(wrong)?;
+        Ok(Self { origin: Origin::File(path.to_owned()), values })
     }
 
     pub(super) fn environment() -> Result<Self, AppError> {

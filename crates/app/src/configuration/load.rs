@@ -10,7 +10,8 @@ use crate::error::AppError;
 use candlewick_sdk::{Money, MoneyError};
 use figment::value::{Tag, Value};
 use figment::{Figment, Profile, Provider};
-use std::path::PathBuf;
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
 
 /// What lies below the environment when no file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,14 @@ impl Loaded {
         }
         let whole = |file: &PathBuf| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
+    }
+
+    /// Lays the sections of the plan in `path` over the defaults and the environment, and `flags` over them: what a plan
+    /// says is the same on every machine, where its candles lie is the machine's own.
+    pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self, AppError> {
+        let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
+        layers.extend(flags.into_iter().map(Layer::flag));
+        Self::stack(layers)
     }
 
     /// Lays a text over the defaults, and nothing else: neither files nor the environment.
@@ -186,7 +195,6 @@ fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value as Json;
 
     fn defaults() -> Loaded {
         Loaded::stack(vec![Layer::defaults().unwrap()]).unwrap()

@@ -35,8 +35,7 @@ fn help_for_search(error: &SearchError) -> Option<String> {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
         SearchError::OtherSweep { .. } => Some(
-            "give --out another folder; what another program (or the same with other libraries of the system), \
-             other arguments or other candles made is not mixed with this"
+            "give --out another folder; what another program, other arguments or other candles made is not mixed with this"
                 .to_owned(),
         ),
         _ => None,

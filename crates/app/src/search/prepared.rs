@@ -15,6 +15,7 @@ use candlewick_sdk::{Expiry, Millis, Registry, StrategyEntry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
 use candlewick_search::variants::VariantLedger;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -56,7 +57,9 @@ pub struct PreparedSearch<'a> {
     /// The configuration, with the bot that is searched alone.
     pub loaded: Loaded,
     /// The bot as it is configured.
-    pub written: serde_json::Value,
+    pub written: Value,
+    /// The sections of the configuration that decide a trial, of all bots.
+    pub(super) sections: Value,
     /// Its strategy.
     pub entry: &'a StrategyEntry,
     /// What every trial is made from, but for the parameters.
@@ -90,13 +93,23 @@ impl SearchTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>, AppError> {
-        let mut loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
+        self.prepare_loaded(Loaded::read(files, Base::Sandbox, self.candles.flags())?, registry, progress)
+    }
+
+    /// The same, of a configuration that is read.
+    pub(super) fn prepare_loaded<'a>(
+        &self,
+        mut loaded: Loaded,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<PreparedSearch<'a>, AppError> {
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
         BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();
-        let written = to_json(&loaded)["configuration"]["bots"][index].take();
+        let sections = deciding_sections(&loaded);
+        let written = sections["bots"][index].clone();
         let Some(entry) = registry.find(&bot.strategy) else {
             return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
         };
@@ -116,7 +129,7 @@ impl SearchTerms {
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
         let files = named_files(&settings.session.bots, &space)?;
-        Ok(PreparedSearch { loaded, written, entry, settings, space, sweep, files, candles })
+        Ok(PreparedSearch { loaded, written, sections, entry, settings, space, sweep, files, candles })
     }
 
     /// Everything that decides the trials and their order.
@@ -153,6 +166,17 @@ impl SearchTerms {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(cores)
     }
+}
+
+/// What of a configuration decides a trial, whatever the machine.
+fn deciding_sections(loaded: &Loaded) -> Value {
+    let mut all = to_json(loaded)["configuration"].take();
+    let mut section = |name: &str| (name.to_owned(), all[name].take());
+    let mut sections: Map<String, Value> =
+        ["account", "simulation", "risk", "bots"].into_iter().map(&mut section).collect();
+    let price_every = all["runtime"]["price_every_ms"].take();
+    sections.insert("runtime".to_owned(), json!({ "price_every_ms": price_every }));
+    Value::Object(sections)
 }
 
 /// The place of the bot that is searched.

@@ -9,7 +9,8 @@ use crate::progress::{Progress, Terminal, with_spinner};
 use crate::search::SearchArguments;
 use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
-    PreparedSearch, ResultFolder, ShardPlan, SweepRun, TriedCount, best_bot, count_sweep,
+    OtherProgram, PlanDifferences, PlanPlace, PreparedSearch, ResultFolder, SearchTerms, SweepPlan, SweepRun,
+    TriedCount, best_bot, count_sweep,
 };
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepCount, SweepReport, SweepResults, write_sweep_page};
@@ -23,9 +24,9 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to search, and where.
 #[derive(Debug, Args)]
@@ -38,9 +39,9 @@ use std::path::PathBuf;
                   nothing else of it counts as a variant. Killed, all sets that it set out to try count until it has \
                   run them, by the same program, and for good where it never does: that one of them was not tried is \
                   proven by no file, since trials.jsonl may have been cut, or lie in another folder, too.\n\nOn \
-                  several machines: sweep plan --shards 4 ..., on each the same program's sweep run --shard N ... (and \
-                  the same system's: what it loads counts) with the same arguments and plan.json in the folder, then, \
-                  with all of their shard-N.jsonl in one folder, sweep merge ....\n\nExamples:\n  candlewick sweep \
+                  several machines: sweep plan --shards 4 ..., then, with plan.json, the same program and the candles on \
+                  each, sweep run --plan plan.json --shard N, then, with all of their shard-N.jsonl beside it, sweep \
+                  merge --plan plan.json.\n\nExamples:\n  candlewick sweep \
                   --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config my.toml \
                   --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
                   --objective sharpe"
@@ -52,7 +53,7 @@ pub(crate) struct SweepArguments {
     own: Box<OwnArguments>,
 }
 
-/// The arguments of every step of a sweep.
+/// The arguments of a sweep, and of the plan of one.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -77,21 +78,52 @@ enum Step {
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of the plan in the folder; its trials are kept in shard-N.jsonl
-    #[command(after_help = "Example:\n  candlewick sweep run --shard 2 --bot btc-rsi --param period=5..30")]
+    /// Run one shard of a plan; its trials are kept in shard-N.jsonl
+    ///
+    /// The plan says what is searched, over which candles and how: neither arguments nor a configuration are needed. A
+    /// shard may be run twice, stopped, killed and started again: what ran is not run again, and changes nothing.
+    #[command(
+        after_help = "Example:\n  candlewick sweep run --plan sweep/plan.json --shard 2 --catalog /mnt/candles"
+    )]
     Run {
         /// Which one, from 1
         #[arg(long, value_name = "N")]
         shard: u64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        planned: PlannedArguments,
     },
-    /// Put the shards of the plan together: the results are those of the sweep on one machine, to the byte
-    #[command(after_help = "Example:\n  candlewick sweep merge --bot btc-rsi --param period=5..30")]
+    /// Put the shards of a plan together: the results are those of the sweep on one machine, to the byte
+    #[command(after_help = "Example:\n  candlewick sweep merge --plan sweep/plan.json")]
     Merge {
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        planned: PlannedArguments,
+        /// How many of the best sets are shown
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        top: usize,
     },
+}
+
+/// The arguments of the steps that a plan tells what to do.
+#[derive(Debug, Args)]
+struct PlannedArguments {
+    /// The plan, as sweep plan wrote it
+    #[arg(long, value_name = "FILE", default_value = "sweep/plan.json")]
+    plan: PathBuf,
+    /// The folder of the shards' journals and the results [default: that of the plan]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where the plan's candles lie on this machine, as for sweep; repeatable [default: where they lay when it was made]
+    #[arg(long, value_name = "FILE")]
+    data: Vec<String>,
+    /// Folder of the catalog on this machine [default: as for --data]
+    #[arg(long, value_name = "DIR")]
+    catalog: Option<PathBuf>,
+    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Take a plan or shards that another program made; the report says so
+    #[arg(long)]
+    allow_other_program: bool,
 }
 
 /// What of a sweep is done here.
@@ -106,48 +138,98 @@ enum Part {
 /// A sweep that is ready to run.
 struct SweepContext<'a> {
     noted: SweepRun<'a>,
+    terms: &'a SearchTerms,
     prepared: &'a PreparedSearch<'a>,
     runner: &'a SharedRunner<'a>,
     job: &'a Sweep<'a>,
     identity: Value,
     folder: ResultFolder,
     top: usize,
+    /// What is to be said of a plan that was made elsewhere.
+    notices: Vec<String>,
     context: &'a Context<'a>,
 }
 
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (part, own) = match &arguments.step {
-        None => (Part::Whole, &arguments.own),
-        Some(Step::Plan { shards, own }) => (Part::Plan(*shards), own),
-        Some(Step::Run { shard, own }) => (Part::Shard(*shard), own),
-        Some(Step::Merge { own }) => (Part::Merged, own),
-    };
+    match &arguments.step {
+        None => run_here(Part::Whole, &arguments.own, context),
+        Some(Step::Plan { shards, own }) => run_here(Part::Plan(*shards), own, context),
+        Some(Step::Run { shard, planned }) => run_planned(Part::Shard(*shard), planned, 0, context),
+        Some(Step::Merge { planned, top }) => run_planned(Part::Merged, planned, *top, context),
+    }
+}
+
+/// A sweep, or the plan of one, by its arguments and the configuration.
+fn run_here(part: Part, own: &OwnArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let terms = own.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
+    let folder = ResultFolder::open(&own.out)?;
+    run_part(part, (&terms, &prepared), (folder, own.top), None, context)
+}
+
+/// What a plan says.
+fn run_planned(
+    part: Part,
+    planned: &PlannedArguments,
+    top: usize,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    if !context.global.config.is_empty() {
+        let problem = "--config: a plan holds the configuration that it was made with";
+        return Err(Failure::configuration(problem).help("leave it out, or make another plan"));
+    }
+    let PlannedArguments { plan: path, out, data, catalog, threads, allow_other_program } = planned;
+    let plan = SweepPlan::read(path)?;
+    let place = PlanPlace { data: data.clone(), catalog: catalog.clone(), threads: *threads };
+    let terms = plan.terms(place)?;
+    let prepared = plan.prepare(path, &terms, context.registry, &Terminal(context.global))?;
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let folder = ResultFolder::open(out.as_deref().unwrap_or(beside))?;
+    let others = if *allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
+    run_part(part, (&terms, &prepared), (folder, top), Some((&plan, others)), context)
+}
+
+fn run_part(
+    part: Part,
+    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    (folder, top): (ResultFolder, usize),
+    plan: Option<(&SweepPlan, OtherProgram)>,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
-    let identity = terms.identity(&prepared)?.to_json();
-    let sweep_context = SweepContext {
-        noted: SweepRun::new(&terms, &prepared, &identity),
-        prepared: &prepared,
+    let identity = terms.identity(prepared)?.to_json();
+    let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
+    let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
+    for one in differences {
+        context.say(&format!("note: {one}"));
+    }
+    let noted = SweepRun::new(terms, prepared, &identity);
+    let mut sweep_context = SweepContext {
+        noted,
+        terms,
+        prepared,
         runner: &runner,
         job: &job,
         identity,
-        folder: ResultFolder::open(&own.out)?,
-        top: own.top,
+        folder,
+        top,
+        notices,
         context,
     };
-    match part {
-        Part::Whole => sweep_context.run(Vec::new()),
-        Part::Plan(shards) => sweep_context.plan(shards),
-        Part::Shard(number) => sweep_context.run_shard(number),
-        Part::Merged => {
-            let plan = ShardPlan::read(&sweep_context.folder, &sweep_context.identity)?;
-            sweep_context.run(plan.gather(&sweep_context.folder, |error| error_of_search(error, loaded))?)
+    match (part, plan) {
+        (Part::Plan(shards), _) => sweep_context.plan(shards),
+        (Part::Shard(number), Some((plan, _))) => sweep_context.run_shard(plan, number),
+        (Part::Merged, Some((plan, others))) => {
+            let gathered =
+                plan.gather(&sweep_context.folder, others, |error| error_of_search(error, loaded))?;
+            sweep_context.notices.extend(gathered.notices);
+            sweep_context.run(gathered.records)
         }
+        (Part::Whole | Part::Shard(_) | Part::Merged, _) => sweep_context.run(Vec::new()),
     }
 }
 
@@ -191,7 +273,8 @@ impl SweepContext<'_> {
             })
         });
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
-        let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
+        let notices = [candles.notices.as_slice(), &self.notices].concat();
+        let report = SweepReport::of(&tried, (&candles.hash, &notices), self.top);
         self.print(&report, || report.to_string())
     }
 
@@ -210,7 +293,9 @@ impl SweepContext<'_> {
         let mut files = vec![
             folder.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
             folder.put("results.parquet", |bytes| write_trials_parquet(rows, space, luck, bytes))?,
-            folder.put("report.html", |bytes| write_sweep_page(rows, space, objective, luck, bytes))?,
+            folder.put("report.html", |bytes| {
+                write_sweep_page(rows, space, (objective, luck), &self.notices, bytes)
+            })?,
             folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
         ];
         if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
@@ -223,21 +308,26 @@ impl SweepContext<'_> {
     /// Writes the plan of the shards.
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let sets = self.job.planned().map_err(|error| self.failure(error))?;
-        let path = ShardPlan::new(sets, shards.get(), self.identity.clone()).write(&self.folder)?;
-        self.print(&json!({ "sets": sets, "shards": shards, "file": path }), || {
+        let plan = SweepPlan::new((sets, shards.get()), (self.terms, self.prepared), self.identity.clone())?;
+        let path = plan.write(&self.folder)?;
+        let shown = path.display();
+        self.print(&json!({ "sets": sets, "shards": shards, "file": path, "program": plan.program }), || {
             format!(
-                "{sets} sets in {shards} shards: wrote {}\nnext, with the same arguments: sweep run --shard 1 to \
-                 {shards}, each wherever this file is; then sweep merge where all of their journals are",
-                path.display()
+                "{sets} sets in {shards} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 to {shards}, on \
+                 whatever machine has this file, the same program and the candles; then sweep merge --plan {shown} where \
+                 all of their journals are",
             )
         })
     }
 
     /// Runs one shard of the plan.
-    fn run_shard(&self, number: u64) -> Result<Ending, Failure> {
-        let plan = ShardPlan::read(&self.folder, &self.identity)?;
+    fn run_shard(&self, plan: &SweepPlan, number: u64) -> Result<Ending, Failure> {
+        for notice in &self.notices {
+            self.context.say(&format!("note: {notice}"));
+        }
         let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
-        let (mut journal, known) = plan.journal(&self.folder, shard).map_err(|error| self.failure(error))?;
+        let journal = plan.journal(&self.folder, shard, &self.identity);
+        let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
         let resumed = known.len();
         // Shards count as the sweep whose parts they are, until they are merged.
         self.begin(0)?;
@@ -245,8 +335,9 @@ impl SweepContext<'_> {
             Watched::Stopped(_, ending) => Ok(ending),
             Watched::Done(rows) => {
                 let trials = rows.len();
-                let document =
-                    json!({ "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed });
+                let document = json!({
+                    "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
+                });
                 self.print(&document, || {
                     format!("shard {number} of {}: {trials} trials have run", plan.shards)
                 })

@@ -97,6 +97,18 @@ impl TrialJournal {
         Ok((journal, records))
     }
 
+    /// What the journal in `path` says of its sweep: the `identity` that it was begun with. Nothing where that is no
+    /// journal of a sweep.
+    ///
+    /// # Errors
+    /// [`SearchError::UnusableFile`] when the file cannot be read.
+    pub fn identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
+        let mut line = Vec::new();
+        let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
+        read.map_err(|source| unusable(path, "read", source))?;
+        Ok(identity_of(&line))
+    }
+
     /// Adds a trial.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod heat_map;
 mod parallel;
 mod ruler;
 
+use crate::markup::escaped;
 use candlewick_search::sweep::{Luck, Objective, Outcome, Space, TrialRow, ranked};
 use ruler::{Ruler, Shade};
 use std::io::{self, Write};
@@ -15,14 +16,15 @@ const SCRIPT: &str = include_str!("page.js");
 const MAX_PAIRED: usize = 4;
 
 /// Writes the page of a sweep's rows, and how much of the best is luck. Rows that do not count are left out of the drawings.
+/// `notices` are what the reader has to know of who ran them.
 ///
 /// # Errors
 /// Those of `writer`.
 pub fn write_sweep_page(
     rows: &[TrialRow],
     space: &Space,
-    objective: Objective,
-    luck: Option<&Luck>,
+    (objective, luck): (Objective, Option<&Luck>),
+    notices: &[String],
     mut writer: impl Write,
 ) -> io::Result<()> {
     let last = rows.iter().map(|row| row.rung).max().unwrap_or_default();
@@ -39,6 +41,9 @@ pub fn write_sweep_page(
         rows.len(),
         counting.len()
     )?;
+    for notice in notices {
+        write!(writer, "<p>Note: {}.</p>", escaped(notice))?;
+    }
     if let Some(luck) = luck {
         write_luck(luck, &mut writer)?;
     }
@@ -148,7 +153,7 @@ mod tests {
         let mut bytes = Vec::new();
         let space = space(names);
         let luck = Luck::of(rows, 0.8, 1);
-        write_sweep_page(rows, &space, Objective::Edge, luck.as_ref(), &mut bytes).unwrap();
+        write_sweep_page(rows, &space, (Objective::Edge, luck.as_ref()), &[], &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
