@@ -1,6 +1,7 @@
 //! What a strategy may declare of its signals, so that a search does work once that many sets of parameters share.
 
 use crate::{Candle, DeclaredStrategy, Direction, Expiry};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A strategy's signals as comparisons: which series of numbers it looks at, and beyond which levels it trades.
@@ -44,7 +45,7 @@ pub struct DeclaredSeries {
 /// What a declared series is. Two series with the same key are the same series: one of them is computed for both.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SeriesKey {
-    name: &'static str,
+    name: Cow<'static, str>,
     /// The bits of the numbers.
     numbers: Vec<u64>,
 }
@@ -122,7 +123,7 @@ impl Declaration {
     /// that decides what it answers.
     pub fn series(
         &mut self,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         numbers: &[f64],
         value: impl FnMut(&Candle) -> Option<f64> + Send + 'static,
     ) -> SeriesPlace {
@@ -178,8 +179,8 @@ impl fmt::Display for SeriesKey {
 
 impl SeriesKey {
     /// A series of this name that the numbers decide.
-    pub fn new(name: &'static str, numbers: &[f64]) -> Self {
-        Self { name, numbers: numbers.iter().map(|number| number.to_bits()).collect() }
+    pub fn new(name: impl Into<Cow<'static, str>>, numbers: &[f64]) -> Self {
+        Self { name: name.into(), numbers: numbers.iter().map(|number| number.to_bits()).collect() }
     }
 }
 
@@ -268,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_key_is_the_name_and_the_numbers() {
-        let key = |name, numbers: &[f64]| {
+        let key = |name: &'static str, numbers: &[f64]| {
             let mut declaration = Declaration::new();
             declaration.series(name, numbers, |_| None);
             declaration.into_parts().0.remove(0).key().clone()

@@ -3,6 +3,7 @@
 use crate::parameters::{self, Parameter};
 use crate::{BotContext, BuildError, Declaration, Strategy, StrategyFactory};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -59,6 +60,7 @@ pub struct StrategyEntry {
     /// Its parameters, in their order.
     pub parameters: Vec<Parameter>,
     build: Arc<Build>,
+    specify: Option<Arc<Specify>>,
 }
 
 /// A strategy that was made for a bot, and what it declares of its signals.
@@ -70,6 +72,8 @@ pub struct BuiltStrategy {
 }
 
 type Build = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync;
+
+type Specify = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync;
 
 impl StrategyEntry {
     /// The entry of a strategy that is a type.
@@ -88,6 +92,7 @@ impl StrategyEntry {
             wants_prices: S::WANTS_PRICES,
             parameters: parameters::describe::<S::Params>(),
             build: Arc::new(build),
+            specify: None,
         }
     }
 
@@ -98,12 +103,24 @@ impl StrategyEntry {
         version: impl Into<String>,
         build: impl Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync + 'static,
     ) -> Self {
+        let undeclared = move |values: &Value, bot: &BotContext| {
+            Ok(BuiltStrategy { strategy: build(values, bot)?, declaration: None })
+        };
+        Self::declaring(name, version, undeclared)
+    }
+
+    /// The same, and `build` answers as well with what the strategy declares of its signals.
+    pub fn declaring(
+        name: impl Into<String>,
+        version: impl Into<String>,
+        build: impl Fn(&Value, &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync + 'static,
+    ) -> Self {
         let name = name.into();
         let of = name.clone();
         let build = move |values: &Value, described: &[Parameter], bot: &BotContext| {
             let values = parameters::completed(values, described)
                 .map_err(|problem| BuildError::parameters(of.as_str(), problem))?;
-            Ok(BuiltStrategy { strategy: build(&values, bot)?, declaration: None })
+            build(&values, bot)
         };
         Self {
             name,
@@ -112,7 +129,28 @@ impl StrategyEntry {
             wants_prices: false,
             parameters: Vec::new(),
             build: Arc::new(build),
+            specify: None,
         }
+    }
+
+    /// The same, but which version it has and which parameters depends on a bot's own, such as a file that one of them names:
+    /// `specify` answers with the entry for these ([`for_params`](Self::for_params)), of the same name. To [build](Self::build) a bot, that
+    /// entry is asked.
+    #[must_use]
+    pub fn specified_by(
+        mut self,
+        specify: impl Fn(&Value) -> Result<Self, BuildError> + Send + Sync + 'static,
+    ) -> Self {
+        self.specify = Some(Arc::new(specify));
+        self
+    }
+
+    /// The entry for a bot of these parameters: what its version and its parameters are there. Of most strategies it is this one.
+    ///
+    /// # Errors
+    /// [`BuildError`] where the parameters say nothing that a strategy could be.
+    pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
+        self.specify.as_ref().map_or(Ok(Cow::Borrowed(self)), |specify| specify(params).map(Cow::Owned))
     }
 
     /// The same with this sentence about it.
@@ -153,7 +191,8 @@ impl StrategyEntry {
         params: &Value,
         bot: &BotContext,
     ) -> Result<BuiltStrategy, BuildError> {
-        (self.build)(params, &self.parameters, bot)
+        let entry = self.for_params(params)?;
+        (entry.build)(params, &entry.parameters, bot)
     }
 
     fn check(&self) -> Result<(), RegistryError> {
