@@ -56,6 +56,7 @@ mod renewed_token;
 mod replay;
 mod resolve;
 mod restart;
+mod rules;
 mod schemas;
 mod scraped;
 mod searched;

@@ -7,6 +7,7 @@ use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
 use candlewick_sdk::{BotContext, BuildError, Registry, Strategy, StrategyEntry};
 use candlewick_search::SearchError;
+use std::borrow::Cow;
 
 /// One strategy for each bot, in the bots' order, and what a driver must know of them.
 #[derive(Default)]
@@ -80,7 +81,7 @@ fn build<'a>(
     bot: &BotSettings,
     loaded: &Loaded,
     registry: &'a Registry,
-) -> Result<(&'a StrategyEntry, Box<dyn Strategy>), Problem> {
+) -> Result<(Cow<'a, StrategyEntry>, Box<dyn Strategy>), Problem> {
     let Some(entry) = registry.find(&bot.strategy) else {
         let problem = format!("there is no such strategy; {}", suggest_strategy(&bot.strategy, registry));
         return Err(loaded
@@ -93,10 +94,12 @@ fn build<'a>(
         interval: bot.interval,
         expiry: bot.expiry(),
     };
-    let strategy = entry.build(&bot.params, &context).map_err(|error| {
+    let refused = |error: BuildError| {
         let kind = kind_of_build(&error);
         loaded.problem(&format!("bots[{index}].params"), error.to_string()).kind(kind)
-    })?;
+    };
+    let entry = entry.for_params(&bot.params).map_err(refused)?;
+    let strategy = entry.build(&bot.params, &context).map_err(refused)?;
     Ok((entry, strategy))
 }
 

@@ -67,6 +67,7 @@ impl App {
             .with_strategy::<donchian_breakout::DonchianBreakout>()
             .with_strategy::<stochastic_adx::StochasticAdx>()
             .with_strategy::<coin::Coin>()
+            .with_strategy_entry(candlewick_rules::entry())
     }
 
     /// Adds a strategy that is a type. [`App::run`] ends at once when it cannot be registered ([`RegistryError`]).

@@ -30,18 +30,23 @@ pub(crate) struct CandleArguments {
     /// Run expiries that are shorter than the candles; such a result proves nothing
     #[arg(long)]
     allow_coarse: bool,
+    /// Trade by the rule in this file, in place of the configured bots: one bot for each symbol of --data, on its longest
+    /// candles, whose trades last one of them unless the rule says otherwise
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
 }
 
 impl CandleArguments {
     /// As the library takes it.
     pub(crate) fn choice(&self) -> CandleChoice {
-        let Self { data, catalog, from, to, allow_coarse } = self;
+        let Self { data, catalog, from, to, allow_coarse, rules } = self;
         CandleChoice {
             data: data.clone(),
             catalog: catalog.clone(),
             from: *from,
             to: *to,
             allow_coarse: *allow_coarse,
+            rules: rules.clone(),
         }
     }
 }

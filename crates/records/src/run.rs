@@ -88,6 +88,8 @@ impl RecordedRun {
         let Some(entry) = registry.find(name) else {
             return Ok(Err(format!("this program has no strategy \"{name}\"")));
         };
+        let entry = entry.for_params(&bot.params);
+        let entry = entry.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         if entry.version != *version {
             let here = &entry.version;
             return Ok(Err(format!(

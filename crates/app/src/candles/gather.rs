@@ -3,6 +3,7 @@ use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
 use super::load::{self, ALWAYS, CandleSource};
 use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
+use super::rule_bots::rule_bots;
 use crate::configuration::{Flag, Loaded};
 use crate::error::AppError;
 use crate::progress::Progress;
@@ -29,6 +30,8 @@ pub struct CandleChoice {
     pub to: Option<Millis>,
     /// Run expiries that are shorter than the candles; such a result proves nothing
     pub allow_coarse: bool,
+    /// A file of a rule that is traded in place of the configured bots
+    pub rules: Option<PathBuf>,
 }
 
 /// A series by what is in it, wherever it lies.
@@ -99,6 +102,7 @@ impl CandleChoice {
         let flags = [
             Flag::new("--data", "sandbox", "data", data),
             Flag::new("--catalog", "data", "catalog", self.catalog.as_ref()),
+            Flag::new("--rules", "", "bots", self.rules.as_ref().map(|file| rule_bots(file, &self.data))),
         ];
         flags.into_iter().flatten().collect()
     }

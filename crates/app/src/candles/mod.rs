@@ -7,6 +7,7 @@ mod load;
 mod market;
 mod name;
 mod price_source;
+mod rule_bots;
 mod shift;
 mod synthetic;
 

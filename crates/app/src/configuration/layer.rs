@@ -48,6 +48,7 @@ pub(super) enum Origin {
 pub struct Flag {
     /// The argument, such as `--speed`.
     name: &'static str,
+    /// None where the key stands at the top.
     section: &'static str,
     key: &'static str,
     value: Value,
@@ -110,8 +111,11 @@ impl Layer {
     }
 
     pub(super) fn flag(flag: Flag) -> Self {
-        let section = Value::from(Dict::from([(flag.key.to_owned(), flag.value)]));
-        let values = Dict::from([(flag.section.to_owned(), section)]);
+        let own = Dict::from([(flag.key.to_owned(), flag.value)]);
+        let values = match flag.section {
+            "" => own,
+            section => Dict::from([(section.to_owned(), Value::from(own))]),
+        };
         Self { origin: Origin::Flag(flag.name), values }
     }
 

@@ -191,6 +191,8 @@ impl SweepPlan {
                 from: planned.from,
                 to: planned.to,
                 allow_coarse: planned.allow_coarse,
+                // The plan's bots trade by it.
+                rules: None,
             },
         })
     }

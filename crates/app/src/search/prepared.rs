@@ -16,6 +16,7 @@ use candlewick_search::SearchError;
 use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
 use candlewick_search::variants::VariantLedger;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -61,7 +62,7 @@ pub struct PreparedSearch<'a> {
     /// The sections of the configuration that decide a trial, of all bots.
     pub(super) sections: Value,
     /// Its strategy.
-    pub entry: &'a StrategyEntry,
+    pub entry: Cow<'a, StrategyEntry>,
     /// What every trial is made from, but for the parameters.
     pub settings: BacktestSettings,
     /// What is searched.
@@ -113,11 +114,12 @@ impl SearchTerms {
         let Some(entry) = registry.find(&bot.strategy) else {
             return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
         };
+        let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
         if self.parameters.is_empty() {
             let problem = format!("there is nothing to search: give --param of strategy \"{}\"", entry.name);
-            return Err(AppError::invalid(problem).help(searchable(entry)));
+            return Err(AppError::invalid(problem).help(searchable(&entry)));
         }
-        let space = Space::new(entry, &bot, &self.parameters, &self.conditions);
+        let space = Space::new(&entry, &bot, &self.parameters, &self.conditions);
         let space = space.map_err(|error| error_of_search(error, &loaded))?;
         let sweep = sweep_settings(self, &space).map_err(|error| error_of_search(error, &loaded))?;
         loaded.config.bots = vec![bot];

@@ -19,7 +19,7 @@ pub(super) fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -
     let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
     let expiry = bot.expiry();
     let context = BotContext { bot: bot.name, symbol: bot.symbol, interval: bot.interval, expiry };
-    let subject = Subject { entry: (*entry).clone(), params: bot.params, bot: context };
+    let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
     let seed = sweep.search.seed;
     let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
     let help = format!("see what else there is: candlewick strategy check {}", subject.entry.name);

@@ -111,7 +111,8 @@ fn hash_of(path: &Path) -> io::Result<String> {
 /// What of a bot makes a variant.
 fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, String>) -> Value {
     let mut params: BTreeMap<String, Value> = BTreeMap::new();
-    for parameter in registry.find(&bot.strategy).map(|entry| &entry.parameters[..]).unwrap_or_default() {
+    let entry = registry.find(&bot.strategy).and_then(|entry| entry.for_params(&bot.params).ok());
+    for parameter in entry.iter().flat_map(|entry| &entry.parameters) {
         params.insert(parameter.name.clone(), plain(&parameter.default, files));
     }
     for (name, value) in bot.params.as_object().into_iter().flatten() {

@@ -1,0 +1,256 @@
+//! What a rule may name: fields of a candle, functions, indicators and patterns.
+
+use crate::error::nearest;
+
+/// What a function takes at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// A whole number that is the same at every candle.
+    Period,
+    /// A number that is the same at every candle.
+    Constant,
+    /// A number of each candle; the close where it is left out.
+    Source,
+    /// A number of each candle.
+    Number,
+    /// A condition.
+    Truth,
+    /// A time of the day, in quotes.
+    Time,
+}
+
+/// A function of rules.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: &'static str,
+    /// How it is written.
+    pub(crate) call: &'static str,
+    pub(crate) takes: &'static [Takes],
+    /// How many of the last may be left out.
+    pub(crate) optional: usize,
+    /// The lines of an indicator that has several.
+    pub(crate) lines: &'static [&'static str],
+    /// The line that is meant where none is named.
+    pub(crate) main: Option<usize>,
+}
+
+const fn function(name: &'static str, call: &'static str, takes: &'static [Takes]) -> Function {
+    Function { name, call, takes, optional: 0, lines: &[], main: None }
+}
+
+impl Function {
+    const fn optional(mut self, count: usize) -> Self {
+        self.optional = count;
+        self
+    }
+
+    const fn lines(mut self, lines: &'static [&'static str], main: Option<usize>) -> Self {
+        (self.lines, self.main) = (lines, main);
+        self
+    }
+}
+
+use Takes::{Constant, Number, Period, Source, Time, Truth};
+
+/// The indicators, each as its page in `candlewick_sdk::indicator` defines it.
+pub(crate) const INDICATORS: [Function; 20] = [
+    function("sma", "sma(period, of)", &[Period, Source]).optional(1),
+    function("ema", "ema(period, of)", &[Period, Source]).optional(1),
+    function("wma", "wma(period, of)", &[Period, Source]).optional(1),
+    function("hull", "hull(period, of)", &[Period, Source]).optional(1),
+    function("rsi", "rsi(period, of)", &[Period, Source]).optional(1),
+    function("z_score", "z_score(period, of)", &[Period, Source]).optional(1),
+    function("macd", "macd(fast, slow, signal, of)", &[Period, Period, Period, Source])
+        .optional(1)
+        .lines(&["macd", "signal", "histogram"], Some(0)),
+    function("bollinger", "bollinger(period, deviations, of)", &[Period, Constant, Source])
+        .optional(1)
+        .lines(&["upper", "middle", "lower"], None),
+    function("atr", "atr(period)", &[Period]),
+    function("adx", "adx(period)", &[Period]).lines(&["adx", "plus_di", "minus_di"], Some(0)),
+    function("cci", "cci(period)", &[Period]),
+    function("stochastic", "stochastic(period, k, d)", &[Period, Period, Period]).lines(&["k", "d"], None),
+    function("donchian", "donchian(period)", &[Period]).lines(&["upper", "middle", "lower"], None),
+    function("keltner", "keltner(period, range_period, multiple)", &[Period, Period, Constant])
+        .lines(&["upper", "middle", "lower"], None),
+    function("williams_r", "williams_r(period)", &[Period]),
+    function("supertrend", "supertrend(period, multiple)", &[Period, Constant])
+        .lines(&["line", "trend"], Some(0)),
+    function("parabolic_sar", "parabolic_sar(step, limit)", &[Constant, Constant])
+        .lines(&["stop", "trend"], Some(0)),
+    function("heikin_ashi", "heikin_ashi()", &[]).lines(&["open", "high", "low", "close"], None),
+    function("session_range", "session_range(\"from\", \"to\")", &[Time, Time])
+        .lines(&["high", "low", "close", "over"], None),
+    function("pivots", "pivots(\"day_start\")", &[Time])
+        .optional(1)
+        .lines(&["pivot", "r1", "r2", "r3", "s1", "s2", "s3"], Some(0)),
+];
+
+/// The other functions.
+pub(crate) const FUNCTIONS: [Function; 17] = [
+    function("abs", "abs(number)", &[Number]),
+    function("min", "min(one, other)", &[Number, Number]),
+    function("max", "max(one, other)", &[Number, Number]),
+    function("change", "change(number, candles)", &[Number, Period]).optional(1),
+    function("body", "body()", &[]),
+    function("range", "range()", &[]),
+    function("upper_wick", "upper_wick()", &[]),
+    function("lower_wick", "lower_wick()", &[]),
+    function("crosses_above", "crosses_above(one, other)", &[Number, Number]),
+    function("crosses_below", "crosses_below(one, other)", &[Number, Number]),
+    function("rising", "rising(number, candles)", &[Number, Period]),
+    function("falling", "falling(number, candles)", &[Number, Period]),
+    function("since", "since(condition, within)", &[Truth, Period]).optional(1),
+    function("count", "count(condition, candles)", &[Truth, Period]),
+    function("hour", "hour()", &[]),
+    function("minute", "minute()", &[]),
+    function("weekday", "weekday()", &[]),
+];
+
+/// `between("08:00", "17:00")` stands apart, as it is a condition on the time alone.
+pub(crate) const BETWEEN: Function = function("between", "between(\"from\", \"to\")", &[Time, Time]);
+
+/// The fields of a candle.
+pub(crate) const FIELDS: [&str; 7] = ["open", "high", "low", "close", "volume", "median", "typical"];
+
+/// A pattern of candles, said in the language itself. Definitions are those that Nison, *Japanese Candlestick Charting
+/// Techniques* (1991), gives in words, with bounds that are ours.
+pub(crate) struct Pattern {
+    pub(crate) name: &'static str,
+    pub(crate) definition: &'static str,
+}
+
+const fn pattern(name: &'static str, definition: &'static str) -> Pattern {
+    Pattern { name, definition }
+}
+
+/// The patterns. A candle without any range is none of them.
+pub(crate) const PATTERNS: [Pattern; 16] = [
+    pattern("bullish", "close > open"),
+    pattern("bearish", "close < open"),
+    pattern("doji", "range() > 0 and body() <= 0.1 * range()"),
+    pattern("hammer", "body() > 0 and lower_wick() >= 2 * body() and upper_wick() <= 0.5 * body()"),
+    pattern("shooting_star", "body() > 0 and upper_wick() >= 2 * body() and lower_wick() <= 0.5 * body()"),
+    pattern("marubozu", "range() > 0 and body() >= 0.95 * range()"),
+    pattern("inside_bar", "high < high[1] and low > low[1]"),
+    pattern("outside_bar", "high > high[1] and low < low[1]"),
+    pattern(
+        "bullish_engulfing",
+        "bearish()[1] and bullish() and open <= close[1] and close >= open[1] and body() > body()[1]",
+    ),
+    pattern(
+        "bearish_engulfing",
+        "bullish()[1] and bearish() and open >= close[1] and close <= open[1] and body() > body()[1]",
+    ),
+    pattern("bullish_harami", "bearish()[1] and bullish() and open > close[1] and close < open[1]"),
+    pattern("bearish_harami", "bullish()[1] and bearish() and open < close[1] and close > open[1]"),
+    pattern(
+        "piercing",
+        "bearish()[1] and bullish() and open <= close[1] and close > (open[1] + close[1]) / 2 and close < open[1]",
+    ),
+    pattern(
+        "dark_cloud",
+        "bullish()[1] and bearish() and open >= close[1] and close < (open[1] + close[1]) / 2 and close > open[1]",
+    ),
+    pattern(
+        "three_white_soldiers",
+        "bullish() and bullish()[1] and bullish()[2] and close > close[1] and close[1] > close[2] and open > open[1] and open[1] > open[2]",
+    ),
+    pattern(
+        "three_black_crows",
+        "bearish() and bearish()[1] and bearish()[2] and close < close[1] and close[1] < close[2] and open < open[1] and open[1] < open[2]",
+    ),
+];
+
+/// The function of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
+    let mut all = INDICATORS.iter().chain(&FUNCTIONS).chain(std::iter::once(&BETWEEN));
+    all.find(|function| function.name == name)
+}
+
+/// The pattern of that name.
+pub(crate) fn find_pattern(name: &str) -> Option<&'static Pattern> {
+    PATTERNS.iter().find(|pattern| pattern.name == name)
+}
+
+/// All names that a parameter cannot have.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
+    let words = ["and", "or", "not", "true", "false", "between"];
+    let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);
+    let patterns = PATTERNS.iter().map(|pattern| pattern.name);
+    FIELDS.into_iter().chain(functions).chain(patterns).chain(words)
+}
+
+/// Names that other programs give to what has another here.
+const ELSEWHERE: [(&str, &str); 18] = [
+    ("ma", "sma"),
+    ("average", "sma"),
+    ("mean", "sma"),
+    ("bb", "bollinger"),
+    ("bbands", "bollinger"),
+    ("stoch", "stochastic"),
+    ("sar", "parabolic_sar"),
+    ("psar", "parabolic_sar"),
+    ("willr", "williams_r"),
+    ("zscore", "z_score"),
+    ("crossover", "crosses_above"),
+    ("crossunder", "crosses_below"),
+    ("cross_above", "crosses_above"),
+    ("cross_below", "crosses_below"),
+    ("price", "close"),
+    ("hl2", "median"),
+    ("hlc3", "typical"),
+    ("barssince", "since"),
+];
+
+/// What was meant by a name that does not exist; `own` are the rule's parameters.
+pub(crate) fn meant(name: &str, own: &[&str]) -> String {
+    let plain = name.to_lowercase();
+    if let Some((_, here)) = ELSEWHERE.iter().find(|(there, _)| *there == plain) {
+        return format!("did you mean `{here}`?");
+    }
+    match nearest(name, own.iter().copied()).or_else(|| nearest(name, names())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if own.is_empty() => {
+            "a name is a field of the candle, a function, or a parameter, and the rule has no parameter"
+                .to_owned()
+        }
+        None => format!("a name is a field of the candle, a function, or a parameter: {}", own.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_name_means_two_things() {
+        let all: Vec<&str> = names().collect();
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        for (there, here) in ELSEWHERE {
+            assert!(all.contains(&here) && !all.contains(&there), "{there} {here}");
+        }
+    }
+
+    #[test]
+    fn the_page_of_the_book_has_every_name_and_every_definition() {
+        let page = include_str!("../../../docs/rules.md");
+        for name in names() {
+            let is_there = page
+                .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+                .any(|word| word == name);
+            assert!(is_there, "docs/rules.md lacks {name}");
+        }
+        for line in INDICATORS.iter().flat_map(|indicator| indicator.lines) {
+            let is_of_pivots = ["r1", "r2", "r3", "s1", "s2", "s3"].contains(line);
+            assert!(is_of_pivots || page.contains(&format!("`.{line}`")), "docs/rules.md lacks .{line}");
+        }
+        for Pattern { name, definition } in PATTERNS {
+            assert!(
+                page.contains(&format!("| `{name}()` | `{definition}` |")),
+                "docs/rules.md lacks {name}: {definition}"
+            );
+        }
+    }
+}

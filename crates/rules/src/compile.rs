@@ -1,0 +1,299 @@
+//! From the tree of a rule to what it computes: names are looked up, types and settings checked, and values that are the same at
+//! every candle computed.
+
+use crate::RuleError;
+use crate::catalog;
+use crate::graph::{Binary, Field, Graph, Id, Op};
+use crate::parse::parse;
+use crate::syntax::{Form, Operator, PartId, Tree};
+use candlewick_sdk::Interval;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// The furthest that a rule looks back, in candles.
+const MAX_BACK: usize = 10_000;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Number,
+    Truth,
+}
+
+/// A value of the graph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value {
+    pub(crate) id: Id,
+    pub(crate) kind: Kind,
+}
+
+/// Compiles the conditions of one bot.
+pub(crate) struct Compiler<'a> {
+    pub(crate) graph: Graph,
+    parameters: &'a BTreeMap<String, f64>,
+    /// The parameters that a condition named.
+    pub(crate) used: BTreeSet<String>,
+    /// The numbers that conditions compare, in their order, for people.
+    pub(crate) compared: Vec<Id>,
+    /// Whether it is inside of a pattern's definition.
+    is_in_pattern: bool,
+}
+
+/// The tree of a condition and the candles that a part of it looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'t> {
+    pub(crate) tree: &'t Tree,
+    /// The place of their interval.
+    pub(crate) candles: usize,
+}
+
+impl<'a> Compiler<'a> {
+    /// For a bot whose candles have this length.
+    pub(crate) fn new(parameters: &'a BTreeMap<String, f64>, own: Interval) -> Self {
+        Self {
+            graph: Graph::new(own),
+            parameters,
+            used: BTreeSet::new(),
+            compared: Vec::new(),
+            is_in_pattern: false,
+        }
+    }
+
+    /// The value of a whole condition, which depends on candles.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub(crate) fn condition(&mut self, tree: &Tree) -> Result<Id, RuleError> {
+        let root = tree.root();
+        let id = self.truth(At { tree, candles: 0 }, root, "a rule")?;
+        match self.graph.constant(id) {
+            None => Ok(id),
+            Some(always) => {
+                let word = if always == 0.0 { "never" } else { "always" };
+                let message =
+                    format!("this {word} holds, whatever the candles are: compare something of the candle");
+                Err(RuleError::new(tree.part(root).place.clone(), message))
+            }
+        }
+    }
+
+    pub(crate) fn value(&mut self, at: At<'_>, id: PartId) -> Result<Value, RuleError> {
+        let part = at.tree.part(id);
+        let place = &part.place;
+        match &part.form {
+            Form::Number(number) => Ok(self.constant(*number)),
+            Form::Text(_) => {
+                let message =
+                    "a text stands only where a time is asked for, such as between(\"08:00\", \"17:00\")";
+                Err(RuleError::new(place.clone(), message))
+            }
+            Form::Name(name) => self.named(at, name, place),
+            Form::Call { name, name_place, arguments } => match catalog::find(name) {
+                Some(function) if !function.lines.is_empty() => self.line(at, id, function.main, place),
+                Some(function) => self.call(at, function, arguments, place),
+                None => self.pattern(at, name, arguments, name_place),
+            },
+            Form::Line { of, name, name_place } => self.named_line(at, *of, name, name_place, place),
+            Form::Back { of, by } => {
+                let by = self.back(at, *by)?;
+                let of = self.value(at, *of)?;
+                Ok(Value { id: self.ago(of.id, by, at.candles), kind: of.kind })
+            }
+            Form::At { of, interval, interval_place } => self.longer(at, *of, interval, interval_place),
+            Form::Negate(of) => {
+                let of = self.number(at, *of, "`-`")?;
+                Ok(self.negated(of))
+            }
+            Form::Not(of) => {
+                let of = self.truth(at, *of, "`not`")?;
+                let name = format!("not {}", self.bracketed(of));
+                Ok(self.truth_of(Op::Not(of), name, &[of]))
+            }
+            Form::Binary { operator, left, right } => self.binary(at, *operator, (*left, *right), place),
+        }
+    }
+
+    /// A condition.
+    pub(crate) fn truth(&mut self, at: At<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
+        let value = self.value(at, id)?;
+        if value.kind == Kind::Truth {
+            return Ok(value.id);
+        }
+        let name = &self.graph.node(value.id).name;
+        let message =
+            format!("{of} asks for a condition, and `{name}` is a number: compare it, such as {name} > 0");
+        Err(RuleError::new(at.tree.part(id).place.clone(), message))
+    }
+
+    /// A number of each candle.
+    pub(crate) fn number(&mut self, at: At<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
+        let value = self.value(at, id)?;
+        if value.kind == Kind::Number {
+            return Ok(value.id);
+        }
+        let name = &self.graph.node(value.id).name;
+        let message = format!("{of} asks for a number, and `{name}` is a condition");
+        Err(RuleError::new(at.tree.part(id).place.clone(), message))
+    }
+
+    /// A number that is the same at every candle.
+    pub(crate) fn fixed(&mut self, at: At<'_>, id: PartId, what: &str) -> Result<f64, RuleError> {
+        let number = self.number(at, id, what)?;
+        self.graph.constant(number).ok_or_else(|| {
+            let name = &self.graph.node(number).name;
+            let message =
+                format!("{what} is the same at every candle: a number or a parameter, not `{name}`");
+            RuleError::new(at.tree.part(id).place.clone(), message)
+        })
+    }
+
+    /// A whole number from `least`, the same at every candle.
+    pub(crate) fn whole(
+        &mut self,
+        at: At<'_>,
+        id: PartId,
+        (least, most): (usize, usize),
+        what: &str,
+    ) -> Result<usize, RuleError> {
+        let number = self.fixed(at, id, what)?;
+        if number.fract() == 0.0 && number >= least as f64 && number <= most as f64 {
+            return Ok(number as usize);
+        }
+        let message = format!("{what} is a whole number from {least} to {most}, not {number}");
+        Err(RuleError::new(at.tree.part(id).place.clone(), message))
+    }
+
+    fn back(&mut self, at: At<'_>, by: PartId) -> Result<usize, RuleError> {
+        self.whole(at, by, (0, MAX_BACK), "how many candles ago")
+    }
+
+    fn named(&mut self, at: At<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
+        if let Some(number) = self.parameters.get(name) {
+            self.used.insert(name.to_owned());
+            return Ok(self.constant(*number));
+        }
+        if let Some(field) = field_of(name) {
+            return Ok(self.field(at, field, name));
+        }
+        if name == "true" || name == "false" {
+            return Ok(self.fixed_truth(name == "true"));
+        }
+        let call = catalog::find(name).map(|function| function.call.to_owned());
+        let call = call.or_else(|| catalog::find_pattern(name).map(|pattern| format!("{}()", pattern.name)));
+        Err(match call {
+            Some(call) => RuleError::new(place.clone(), format!("`{name}` is written {call}")),
+            None => self.unknown(name, place),
+        })
+    }
+
+    pub(crate) fn unknown(&self, name: &str, place: &Range<usize>) -> RuleError {
+        let own: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
+        RuleError::new(place.clone(), format!("there is no `{name}`: {}", catalog::meant(name, &own)))
+    }
+
+    /// A pattern is what its definition says.
+    fn pattern(
+        &mut self,
+        at: At<'_>,
+        name: &str,
+        arguments: &[PartId],
+        name_place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
+        let Some(pattern) = catalog::find_pattern(name) else {
+            if field_of(name).is_some() || self.parameters.contains_key(name) {
+                let message = format!("`{name}` is no function: write it without brackets");
+                return Err(RuleError::new(name_place.clone(), message));
+            }
+            return Err(self.unknown(name, name_place));
+        };
+        if let Some(first) = arguments.first() {
+            let message = format!("`{name}` takes nothing: {name}()");
+            return Err(RuleError::new(at.tree.part(*first).place.clone(), message));
+        }
+        let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
+        let tree = parse(pattern.definition).map_err(elsewhere)?;
+        let before = std::mem::replace(&mut self.is_in_pattern, true);
+        let value = self.value(At { tree: &tree, ..at }, tree.root()).map_err(elsewhere);
+        self.is_in_pattern = before;
+        value
+    }
+
+    fn binary(
+        &mut self,
+        at: At<'_>,
+        operator: Operator,
+        (left, right): (PartId, PartId),
+        place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
+        let of = format!("`{}`", operator.sign());
+        if matches!(operator, Operator::And | Operator::Or) {
+            let (one, other) = (self.truth(at, left, &of)?, self.truth(at, right, &of)?);
+            let binary = if operator == Operator::And { Binary::And } else { Binary::Or };
+            return Ok(self.joined(binary, one, other));
+        }
+        let (one, other) = (self.number(at, left, &of)?, self.number(at, right, &of)?);
+        if operator.compares() {
+            self.compares(at, &[one, other]);
+        }
+        // Two of the four are the other two with the sides changed.
+        let (binary, first, second) = match operator {
+            Operator::Greater => (Binary::Less, other, one),
+            Operator::GreaterOrEqual => (Binary::LessOrEqual, other, one),
+            Operator::Less => (Binary::Less, one, other),
+            Operator::LessOrEqual => (Binary::LessOrEqual, one, other),
+            Operator::Equal => (Binary::Equal, one, other),
+            Operator::Unequal => (Binary::Unequal, one, other),
+            Operator::Add => (Binary::Add, one, other),
+            Operator::Subtract => (Binary::Subtract, one, other),
+            Operator::Multiply => (Binary::Multiply, one, other),
+            _ => (Binary::Divide, one, other),
+        };
+        if let (Some(x), Some(y)) = (self.graph.constant(first), self.graph.constant(second)) {
+            let result = binary.of(x, y);
+            if result.is_nan() {
+                return Err(RuleError::new(
+                    place.clone(),
+                    "this is no number at any candle: it divides by zero or is too large",
+                ));
+            }
+            return Ok(if operator.compares() {
+                self.fixed_truth(result == 1.0)
+            } else {
+                self.constant(result)
+            });
+        }
+        let name = format!("{} {} {}", self.bracketed(one), operator.sign(), self.bracketed(other));
+        let op = Op::Binary(binary, first, second);
+        let kind = if operator.compares() { Kind::Truth } else { Kind::Number };
+        Ok(Value { id: self.add_at(op, name, &[one, other], at.candles), kind })
+    }
+
+    /// Notes numbers that are compared, for people.
+    pub(crate) fn compares(&mut self, at: At<'_>, numbers: &[Id]) {
+        if at.candles != 0 || self.is_in_pattern {
+            return;
+        }
+        for number in numbers {
+            if self.graph.constant(*number).is_none() && !self.compared.contains(number) {
+                self.compared.push(*number);
+            }
+        }
+    }
+
+    fn field(&mut self, at: At<'_>, field: Field, name: &str) -> Value {
+        Value { id: self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles), kind: Kind::Number }
+    }
+}
+
+fn field_of(name: &str) -> Option<Field> {
+    Some(match name {
+        "open" => Field::Open,
+        "high" => Field::High,
+        "low" => Field::Low,
+        "close" => Field::Close,
+        "volume" => Field::Volume,
+        "median" => Field::Median,
+        "typical" => Field::Typical,
+        _ => return None,
+    })
+}

@@ -1,0 +1,261 @@
+//! Calls of functions and indicators: what they are given, and what they are.
+
+use crate::RuleError;
+use crate::catalog::{Function, Takes};
+use crate::compile::{At, Compiler, Kind, Value};
+use crate::graph::{Binary, Clock, Field, Id, Op};
+use crate::indicator::Indicator;
+use crate::syntax::{Form, PartId};
+use candlewick_sdk::Millis;
+use std::ops::Range;
+
+/// How long since a condition held, where it is not said: for so many candles it is looked for.
+const WITHIN: usize = 500;
+/// The longest period, as of the SDK's indicators.
+const LONGEST: usize = 100_000;
+/// The most candles that a condition is counted over.
+const MOST_COUNTED: usize = 10_000;
+
+impl Compiler<'_> {
+    /// What a function with one value gives.
+    pub(crate) fn call(
+        &mut self,
+        at: At<'_>,
+        function: &'static Function,
+        arguments: &[PartId],
+        place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
+        check_count(function, arguments, place)?;
+        let number = |id| Ok(Value { id, kind: Kind::Number });
+        let truth = |id| Ok(Value { id, kind: Kind::Truth });
+        match function.name {
+            "abs" => {
+                let of = self.number(at, arguments[0], "`abs`")?;
+                if let Some(constant) = self.graph.constant(of) {
+                    return Ok(self.constant(constant.abs()));
+                }
+                let name = format!("abs({})", self.name(of));
+                number(self.add(Op::Abs(of), name, &[of]))
+            }
+            "min" => self.extreme(at, Binary::Min, arguments),
+            "max" => self.extreme(at, Binary::Max, arguments),
+            "change" => {
+                let of = self.number(at, arguments[0], "`change`")?;
+                let by = self.period_or(at, arguments.get(1), 1)?;
+                let before = self.ago(of, by, at.candles);
+                let name = if by == 1 {
+                    format!("change({})", self.name(of))
+                } else {
+                    format!("change({}, {by})", self.name(of))
+                };
+                number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
+            }
+            "body" => number(self.measure(at, Field::Body, "body()")),
+            "range" => number(self.measure(at, Field::Range, "range()")),
+            "upper_wick" => number(self.measure(at, Field::UpperWick, "upper_wick()")),
+            "lower_wick" => number(self.measure(at, Field::LowerWick, "lower_wick()")),
+            "crosses_above" => self.crosses(at, true, arguments),
+            "crosses_below" => self.crosses(at, false, arguments),
+            "rising" | "falling" => self.moves(at, function.name, arguments),
+            "since" => {
+                let of = self.truth(at, arguments[0], "`since`")?;
+                let within = self.counted_or(at, arguments.get(1), WITHIN)?;
+                let name = if arguments.len() == 1 {
+                    format!("since({})", self.name(of))
+                } else {
+                    format!("since({}, {within})", self.name(of))
+                };
+                let warm = self.graph.node(of).warm_after.max(1) + within;
+                number(self.graph.add(Op::Since { of, within }, name, warm, at.candles))
+            }
+            "count" => {
+                let of = self.truth(at, arguments[0], "`count`")?;
+                let among = self.counted_or(at, arguments.get(1), 1)?;
+                number(self.count(of, among, at.candles))
+            }
+            "hour" => number(self.graph.add(Op::Clock(Clock::Hour), "hour()".to_owned(), 1, at.candles)),
+            "minute" => {
+                number(self.graph.add(Op::Clock(Clock::Minute), "minute()".to_owned(), 1, at.candles))
+            }
+            "weekday" => {
+                number(self.graph.add(Op::Clock(Clock::Weekday), "weekday()".to_owned(), 1, at.candles))
+            }
+            "between" => {
+                let (from, to) = (time(at, arguments[0])?, time(at, arguments[1])?);
+                if from == to {
+                    return Err(RuleError::new(
+                        place.clone(),
+                        "the two times are the same: nothing lies between them",
+                    ));
+                }
+                let name = format!("between(\"{}\", \"{}\")", clock_of(from), clock_of(to));
+                truth(self.graph.add(Op::Between(from, to), name, 1, at.candles))
+            }
+            _ => {
+                let (id, _) = self.indicator(at, function, arguments, place)?;
+                number(id)
+            }
+        }
+    }
+
+    /// An indicator, and what it is called.
+    pub(crate) fn indicator(
+        &mut self,
+        at: At<'_>,
+        function: &'static Function,
+        arguments: &[PartId],
+        place: &Range<usize>,
+    ) -> Result<(Id, String), RuleError> {
+        check_count(function, arguments, place)?;
+        let (mut settings, mut words, mut of) = (Vec::new(), Vec::new(), None);
+        for (takes, argument) in function.takes.iter().zip(arguments) {
+            match takes {
+                Takes::Period => {
+                    let period = self.whole(at, *argument, (1, LONGEST), "a period")?;
+                    settings.push(period as f64);
+                    words.push(period.to_string());
+                }
+                Takes::Time => {
+                    let time = time(at, *argument)?;
+                    settings.push(time as f64);
+                    words.push(format!("\"{}\"", clock_of(time)));
+                }
+                Takes::Source => {
+                    let source = self.number(at, *argument, &format!("`{}`", function.name))?;
+                    of = Some(source);
+                    words.extend((self.name(source) != "close").then(|| self.name(source)));
+                }
+                _ => {
+                    let number = self.fixed(at, *argument, &format!("a setting of `{}`", function.name))?;
+                    settings.push(number);
+                    words.push(number.to_string());
+                }
+            }
+        }
+        let name = format!("{}({})", function.name, words.join(", "));
+        let made = Indicator::new(function.name, &settings);
+        let made = made.map_err(|error| RuleError::new(place.clone(), error.to_string()))?;
+        let Some(indicator) = made else { return Err(self.unknown(function.name, place)) };
+        if function.takes.contains(&Takes::Source) && of.is_none() {
+            of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.candles));
+        }
+        let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
+        let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.candles]);
+        // A name of its own, so that the main line can have the indicator's.
+        let own = if indicator.lines() == 1 { name.clone() } else { format!("{name}.*") };
+        let op = Op::Indicator { indicator: Box::new(indicator), of };
+        Ok((self.graph.add(op, own, warm, at.candles), name))
+    }
+
+    fn extreme(&mut self, at: At<'_>, binary: Binary, arguments: &[PartId]) -> Result<Value, RuleError> {
+        let word = if binary == Binary::Min { "min" } else { "max" };
+        let of = format!("`{word}`");
+        let (one, other) = (self.number(at, arguments[0], &of)?, self.number(at, arguments[1], &of)?);
+        if let (Some(x), Some(y)) = (self.graph.constant(one), self.graph.constant(other)) {
+            return Ok(self.constant(binary.of(x, y)));
+        }
+        let name = format!("{word}({}, {})", self.name(one), self.name(other));
+        Ok(Value { id: self.add(Op::Binary(binary, one, other), name, &[one, other]), kind: Kind::Number })
+    }
+
+    fn crosses(&mut self, at: At<'_>, is_above: bool, arguments: &[PartId]) -> Result<Value, RuleError> {
+        let word = if is_above { "crosses_above" } else { "crosses_below" };
+        let of = format!("`{word}`");
+        let (one, other) = (self.number(at, arguments[0], &of)?, self.number(at, arguments[1], &of)?);
+        self.compares(at, &[one, other]);
+        let name = format!("{word}({}, {})", self.name(one), self.name(other));
+        let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
+        let op = Op::Crosses { is_above, one, other };
+        Ok(Value { id: self.graph.add(op, name, warm, at.candles), kind: Kind::Truth })
+    }
+
+    /// So many candles in a row moved so: as many of the last ones as there are.
+    fn moves(&mut self, at: At<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
+        let of = self.number(at, arguments[0], &format!("`{word}`"))?;
+        let among = self.counted_or(at, arguments.get(1), 1)?;
+        let before = self.ago(of, 1, at.candles);
+        let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
+        let name = format!("{} {sign} {}", self.bracketed(of), self.bracketed(before));
+        let step = self.add(Op::Binary(Binary::Less, less, more), name, &[of, before]);
+        let count = self.count(step, among, at.candles);
+        let all = self.constant(among as f64).id;
+        let name = format!("{word}({}, {among})", self.name(of));
+        let id = self.add(Op::Binary(Binary::Equal, count, all), name, &[count]);
+        Ok(Value { id, kind: Kind::Truth })
+    }
+
+    fn count(&mut self, of: Id, among: usize, candles: usize) -> Id {
+        let name = format!("count({}, {among})", self.name(of));
+        let warm = self.graph.node(of).warm_after.max(1) + among - 1;
+        self.graph.add(Op::Count { of, among }, name, warm, candles)
+    }
+
+    fn measure(&mut self, at: At<'_>, field: Field, name: &str) -> Id {
+        self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles)
+    }
+
+    fn period_or(
+        &mut self,
+        at: At<'_>,
+        argument: Option<&PartId>,
+        otherwise: usize,
+    ) -> Result<usize, RuleError> {
+        argument.map_or(Ok(otherwise), |argument| {
+            self.whole(at, *argument, (1, MOST_COUNTED), "how many candles")
+        })
+    }
+
+    fn counted_or(
+        &mut self,
+        at: At<'_>,
+        argument: Option<&PartId>,
+        otherwise: usize,
+    ) -> Result<usize, RuleError> {
+        self.period_or(at, argument, otherwise)
+    }
+
+    fn name(&self, id: Id) -> String {
+        self.graph.node(id).name.clone()
+    }
+}
+
+fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) -> Result<(), RuleError> {
+    let most = function.takes.len();
+    let least = most - function.optional;
+    if (least..=most).contains(&arguments.len()) {
+        return Ok(());
+    }
+    let count = match (least, most) {
+        (_, 0) => "nothing".to_owned(),
+        (1, 1) => "1 value".to_owned(),
+        (least, most) if least == most => format!("{most} values"),
+        (least, most) => format!("{least} or {most} values"),
+    };
+    let message = format!("`{}` takes {count}, not {}: {}", function.name, arguments.len(), function.call);
+    Err(RuleError::new(place.clone(), message))
+}
+
+/// A time of the day in ms, from `"HH:MM"`.
+fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
+    let part = at.tree.part(id);
+    let wrong = || {
+        RuleError::new(
+            part.place.clone(),
+            "a time of the day stands here, in quotes: \"08:00\" to \"24:00\", UTC",
+        )
+    };
+    let Form::Text(text) = &part.form else { return Err(wrong()) };
+    let two = |digits: &str| {
+        let is_two = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
+        digits.parse::<i64>().ok().filter(|_| is_two)
+    };
+    let (hours, minutes) = text.split_once(':').ok_or_else(wrong)?;
+    let (hours, minutes) = two(hours).zip(two(minutes)).ok_or_else(wrong)?;
+    let time = hours * Millis::HOUR.get() + minutes * Millis::MINUTE.get();
+    if minutes < 60 && time <= Millis::DAY.get() { Ok(time) } else { Err(wrong()) }
+}
+
+fn clock_of(time: i64) -> String {
+    let minutes = time / Millis::MINUTE.get();
+    format!("{:02}:{:02}", minutes / 60, minutes % 60)
+}

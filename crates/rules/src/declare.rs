@@ -1,0 +1,137 @@
+//! A rule as a declaration: comparisons of series with levels, which a search shares between trials.
+
+use crate::graph::{Binary, Graph, Id, Op};
+use crate::program::{Place, Program};
+use candlewick_sdk::{Candle, Comparison, Declaration, Direction, Expiry, Interval, Resampler, SeriesPlace};
+use std::collections::HashMap;
+
+/// The most ways in which a condition can hold that are declared one by one; one of more is a series of its own.
+const MAX_WAYS: usize = 8;
+/// Between a condition that holds, 1, and one that does not, 0.
+const HALF: f64 = 0.5;
+
+/// The declaration of conditions in the order in which they count.
+pub(crate) fn declaration(graph: &Graph, rules: &[(Direction, Id)], expiry: Option<Expiry>) -> Declaration {
+    let mut declaring = Declaring { graph, declaration: Declaration::new(), places: HashMap::new() };
+    let mut entries = Vec::new();
+    for (direction, condition) in rules {
+        for way in ways(graph, *condition, true) {
+            let when: Vec<Comparison> = way.into_iter().map(|test| declaring.comparison(test)).collect();
+            entries.push((*direction, when));
+        }
+    }
+    let declare = |declaration: Declaration, (direction, when): (Direction, Vec<Comparison>)| {
+        declaration.when(direction, expiry, when)
+    };
+    entries.into_iter().fold(declaring.declaration, declare)
+}
+
+/// A part of a condition, and whether it has to hold or not to.
+#[derive(Clone, Copy)]
+struct Test {
+    of: Id,
+    holds: bool,
+}
+
+/// The ways in which a condition holds, or does not: in each, all tests have to be met. That of a condition which is not known is
+/// none, so the rules of de Morgan hold for three values as for two.
+fn ways(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
+    let found = match &graph.node(of).op {
+        Op::Not(inner) => ways(graph, *inner, !holds),
+        Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
+            let (one, other) = (ways(graph, *one, holds), ways(graph, *other, holds));
+            if (*binary == Binary::Or) == holds {
+                one.into_iter().chain(other).collect()
+            } else if one.len() * other.len() > MAX_WAYS {
+                Vec::new()
+            } else {
+                let joined = |first: &Vec<Test>| {
+                    let first = first.clone();
+                    other
+                        .iter()
+                        .map(move |second| first.iter().chain(second).copied().collect())
+                        .collect::<Vec<_>>()
+                };
+                one.iter().flat_map(joined).collect()
+            }
+        }
+        _ => Vec::new(),
+    };
+    if found.is_empty() || found.len() > MAX_WAYS { vec![vec![Test { of, holds }]] } else { found }
+}
+
+struct Declaring<'g> {
+    graph: &'g Graph,
+    declaration: Declaration,
+    places: HashMap<Id, SeriesPlace>,
+}
+
+impl Declaring<'_> {
+    fn comparison(&mut self, test: Test) -> Comparison {
+        let Test { of, holds } = test;
+        // a <= b is a < b or on it; where one of them is a number, that is beyond the next number.
+        if let Op::Binary(binary @ (Binary::Less | Binary::LessOrEqual), one, other) = self.graph.node(of).op
+        {
+            let is_strict = (binary == Binary::Less) == holds;
+            if let Some(level) = self.graph.constant(other) {
+                return match (holds, is_strict) {
+                    (true, true) => self.series(one).below(level),
+                    (true, false) => self.series(one).below(level.next_up()),
+                    (false, true) => self.series(one).above(level),
+                    (false, false) => self.series(one).above(level.next_down()),
+                };
+            }
+            if let Some(level) = self.graph.constant(one) {
+                return match (holds, is_strict) {
+                    (true, true) => self.series(other).above(level),
+                    (true, false) => self.series(other).above(level.next_down()),
+                    (false, true) => self.series(other).below(level),
+                    (false, false) => self.series(other).below(level.next_up()),
+                };
+            }
+        }
+        let series = self.series(of);
+        if holds { series.above(HALF) } else { series.below(HALF) }
+    }
+
+    /// The series of a value: computed once for all trials that have one of its name.
+    fn series(&mut self, of: Id) -> SeriesPlace {
+        if let Some(place) = self.places.get(&of) {
+            return *place;
+        }
+        let mut alone = Alone::of(self.graph, of);
+        let name = self.graph.node(of).name.clone();
+        let place = self.declaration.series(name, &[], move |candle| alone.take(candle));
+        self.places.insert(of, place);
+        place
+    }
+}
+
+/// A program that makes its longer candles itself.
+struct Alone {
+    program: Program,
+    place: Place,
+    longer: Vec<Resampler>,
+}
+
+impl Alone {
+    fn of(graph: &Graph, of: Id) -> Self {
+        let (program, places) = Program::of(graph, &[of]);
+        let own = graph.intervals()[0];
+        let resampler = |to: Interval| Resampler::new(own, to).ok();
+        let longer = program.longer_intervals().into_iter().filter_map(resampler).collect();
+        Self { program, place: places[0], longer }
+    }
+
+    #[inline]
+    fn take(&mut self, candle: &Candle) -> Option<f64> {
+        self.program.run(candle);
+        let value = self.program.value(self.place);
+        for resampler in &mut self.longer {
+            if let Some(longer) = resampler.push(candle) {
+                self.program.run_longer(resampler.interval(), &longer);
+            }
+        }
+        (!value.is_nan()).then_some(value)
+    }
+}

@@ -1,0 +1,164 @@
+//! The strategy `rules` as a program registers it: what it is depends on the rule that a bot's parameters name.
+
+use crate::file::{KEYS, Written, Wrong};
+use crate::{Rule, RuleStrategy};
+use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, StrategyEntry};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+
+/// The name in configurations.
+pub const NAME: &str = "rules";
+/// The version of the language. A change of what a rule means changes it; that of a bot has the rule's hash behind it.
+pub const VERSION: &str = "1.0.0";
+const ABOUT: &str = "Trades by a rule that is written in a file, or in the bot's parameters.";
+
+/// The largest file of a rule, in bytes.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
+/// Characters of the hash in a version.
+const HASH_LETTERS: usize = 16;
+
+/// The strategy `rules`. Its bots have a parameter `file`, or `buy` and `sell` themselves; the rule's own parameters stand
+/// beside them, and its version has the hash of what the rule says.
+pub fn entry() -> StrategyEntry {
+    // Never asked: the entry of the bot's own parameters is.
+    let build = |params: &Value, bot: &BotContext| entry_of(params)?.build_with_declaration(params, bot);
+    let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(entry_of);
+    with_keys(entry, &Map::new()).described(ABOUT)
+}
+
+/// The rule of a bot's parameters, as a strategy with parameters of its own.
+///
+/// # Errors
+/// [`BuildError`] where there is no rule, or it cannot be read.
+fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
+    let source = Source::of(params)?;
+    let rule = source.written.rule(source.file()).map_err(|wrong| source.refuse(wrong))?;
+    let version = format!("{VERSION}+{}", source.hash());
+    let about = if source.written.about.is_empty() { ABOUT.to_owned() } else { source.written.about.clone() };
+    let own: Vec<Parameter> = source.written.described().collect();
+    let source = Arc::new(source);
+    let build = {
+        let source = source.clone();
+        move |values: &Value, bot: &BotContext| built(&source, &rule, values, bot)
+    };
+    let entry = StrategyEntry::declaring(NAME, version, build).described(about);
+    let empty = Map::new();
+    let entry = with_keys(entry, params.as_object().unwrap_or(&empty));
+    Ok(own.into_iter().fold(entry, StrategyEntry::with_parameter))
+}
+
+/// What a bot says of its rule, beside the rule's own parameters.
+fn with_keys(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry {
+    const ABOUTS: [&str; 5] = [
+        "File with the rule: buy, sell, expiry, [parameters].",
+        "Condition of a bet on a higher price, in place of a file.",
+        "Condition of a bet on a lower price, in place of a file.",
+        "Duration code of its trades, such as 05:00, in place of a file's; none: the bot's close_type.",
+        "The parameters that buy and sell name: { period = { default = 14, min = 2, max = 50 } }.",
+    ];
+    KEYS.into_iter().zip(ABOUTS).fold(entry, |entry, (key, about)| {
+        let nothing = if key == "parameters" { Value::Object(Map::new()) } else { Value::from("") };
+        let value = given.get(key).cloned().unwrap_or(nothing);
+        entry.with_parameter(Parameter::new(key, value).described(about))
+    })
+}
+
+fn built(
+    source: &Source,
+    rule: &Rule,
+    values: &Value,
+    bot: &BotContext,
+) -> Result<BuiltStrategy, BuildError> {
+    let numbers = values.as_object().into_iter().flatten();
+    let numbers: BTreeMap<String, f64> =
+        numbers.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect();
+    let expiry = source.written.expiry.map(|close_type| Expiry { close_type, ..bot.expiry });
+    let strategy: RuleStrategy = rule.build(&numbers, bot.interval, expiry).map_err(|(side, error)| {
+        // The file is sound with its own numbers, so it is those of the bot that it cannot be built with.
+        let wrong = source.written.wrong(side, &error, source.file());
+        BuildError::parameters(NAME, wrong.message)
+    })?;
+    let declaration = Some(strategy.declaration());
+    Ok(BuiltStrategy { strategy: Box::new(strategy), declaration })
+}
+
+/// A rule and where it was read.
+struct Source {
+    written: Written,
+    /// The path and what is in it.
+    file: Option<(String, String)>,
+    /// What the rule is known by.
+    identity: String,
+}
+
+impl Source {
+    fn of(params: &Value) -> Result<Self, BuildError> {
+        let text = |key: &str| params.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let is_written_here = KEYS[1..].iter().any(|key| is_given(params.get(*key)));
+        match text("file") {
+            Some(_) if is_written_here => {
+                let problem = "name a file, or write buy and sell here: not both";
+                Err(BuildError::parameters(NAME, problem))
+            }
+            Some(path) => Self::of_file(path),
+            None if is_written_here => Self::of_params(params),
+            None => {
+                let problem = "there is no rule: name a file, file = \"my.rules.toml\", or write buy = \"rsi(14) < 30\"";
+                Err(BuildError::parameters(NAME, problem))
+            }
+        }
+    }
+
+    fn of_file(path: &str) -> Result<Self, BuildError> {
+        let wrong = |line, problem: String| BuildError::File { path: path.to_owned(), line, problem };
+        let size = fs::metadata(path)
+            .map_err(|error| wrong(None, format!("the rule cannot be read: {error}")))?
+            .len();
+        if size > MAX_FILE_BYTES {
+            return Err(wrong(None, format!("a file of a rule has at most {MAX_FILE_BYTES} bytes")));
+        }
+        let text = fs::read_to_string(path)
+            .map_err(|error| wrong(None, format!("the rule cannot be read: {error}")))?;
+        let written = Written::of_file(&text).map_err(|found| wrong(found.line, found.message))?;
+        Ok(Self { written, identity: text.clone(), file: Some((path.to_owned(), text)) })
+    }
+
+    fn of_params(params: &Value) -> Result<Self, BuildError> {
+        let given = params.as_object().into_iter().flatten();
+        let own = given.filter(|(key, value)| KEYS.contains(&key.as_str()) && is_given(Some(value)));
+        let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let own = Value::Object(own);
+        let written = serde_json::from_value(own.clone());
+        let written = written.map_err(|error| BuildError::parameters(NAME, error.to_string()))?;
+        Ok(Self { written, file: None, identity: own.to_string() })
+    }
+
+    fn file(&self) -> Option<&str> {
+        self.file.as_ref().map(|(_, text)| text.as_str())
+    }
+
+    fn refuse(&self, wrong: Wrong) -> BuildError {
+        match &self.file {
+            Some((path, _)) => {
+                BuildError::File { path: path.clone(), line: wrong.line, problem: wrong.message }
+            }
+            None => BuildError::parameters(NAME, wrong.message),
+        }
+    }
+
+    fn hash(&self) -> String {
+        blake3::hash(self.identity.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
+    }
+}
+
+/// Whether a key says anything.
+fn is_given(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| match value {
+        Value::String(text) => !text.is_empty(),
+        Value::Object(table) => !table.is_empty(),
+        Value::Null => false,
+        _ => true,
+    })
+}

@@ -1,0 +1,59 @@
+//! What is wrong with a rule, and where.
+
+use candlewick_sdk::visible;
+use std::ops::Range;
+
+/// What is wrong with the text of a rule. The message names the cure where one is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RuleError {
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// Where in the text, in bytes. It may be empty: the text ends too early, or something is missing between two characters.
+    pub place: Range<usize>,
+}
+
+impl RuleError {
+    pub(crate) fn new(place: Range<usize>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), place }
+    }
+
+    /// Line and column of the first character that is wrong, both from 1; a column counts characters.
+    pub fn line_and_column(&self, text: &str) -> (usize, usize) {
+        let before = &text[..text.floor_char_boundary(self.place.start)];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        (line, column)
+    }
+
+    /// The line of the text that is wrong, with marks below the place.
+    pub fn shown(&self, text: &str) -> String {
+        let start = text.floor_char_boundary(self.place.start);
+        let first = text[..start].rfind('\n').map_or(0, |end| end + 1);
+        let last = text[start..].find('\n').map_or(text.len(), |end| start + end);
+        let end = text.floor_char_boundary(self.place.end).clamp(start, last);
+        let before = visible(&text[first..start]).chars().count();
+        let marked = visible(&text[start..end]).chars().count().max(1);
+        format!("{}\n  {}{}", visible(&text[first..last]), " ".repeat(before), "^".repeat(marked))
+    }
+}
+
+/// The known name that is nearest, when it is near enough to be a slip of the keyboard.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+    let wanted = plain(name);
+    let most = (wanted.chars().count() / 3).clamp(1, 4);
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&wanted, &plain(candidate));
+    let ranked = known.into_iter().map(|candidate| (distance(candidate), candidate));
+    let best = ranked.min_by_key(|(distance, _)| *distance);
+    best.filter(|(distance, _)| *distance <= most).map(|(_, name)| name)
+}
+
+/// `did you mean`, or what there is.
+pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    if let Some(near) = nearest(name, known.clone()) {
+        return format!("did you mean `{near}`?");
+    }
+    let names: Vec<&str> = known.into_iter().collect();
+    format!("there are {}", names.join(", "))
+}

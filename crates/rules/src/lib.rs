@@ -1,0 +1,55 @@
+//! Strategies that are a rule in a file: `buy = "rsi(14) < 30 and close > sma(200)"`.
+//!
+//! A rule is one or two conditions in a small language of numbers and conditions, with named parameters, the indicators of
+//! [`candlewick_sdk::indicator`], longer candles (`sma(50)@1h`), earlier values (`rsi(14)[1]`), times of the day and patterns of
+//! candles. The page `docs/rules.md` is its grammar.
+//!
+//! ```
+//! use candlewick_rules::Rule;
+//! use candlewick_sdk::{Interval, Strategy};
+//! use std::collections::BTreeMap;
+//!
+//! let parameters = BTreeMap::from([("period".to_owned(), 14.0)]);
+//! let rule = Rule::parse(Some("rsi(period) < 30"), Some("rsi(period) > 70")).unwrap();
+//! let strategy = rule.build(&parameters, Interval::MINUTE, None).unwrap();
+//! // As long as the index remembers where it began.
+//! assert_eq!(strategy.warmup(), 295);
+//!
+//! let (_, error) = Rule::parse(Some("rsi(14 < 30"), None).unwrap_err();
+//! assert_eq!(error.to_string(), "the `(` is not closed: `)` is missing");
+//! ```
+//!
+//! # From text to signals
+//! Words (winnow) become a tree, the tree a graph in which each value stands once, and the graph either a program, a list of steps
+//! that is run once for each candle without an allocation, or a [`Declaration`](candlewick_sdk::Declaration), whose series are such programs. Both
+//! mean the same: a property test holds one to the other.
+//!
+//! # What is missing
+//! A number that does not exist is missing: an indicator that has not seen enough, a division by zero, a candle before the first. What is made
+//! of it is missing; a comparison with it is neither true nor false but not known, `not` leaves it so, and `and` and `or` do unless the other
+//! side decides (Kleene's logic). A rule signals only where its condition is known to hold. How many candles it takes until all of it is warm is
+//! worked out of what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)), and no signal before that is traded.
+
+mod catalog;
+mod compile;
+mod compile_calls;
+mod compile_parts;
+mod compile_values;
+mod declare;
+mod entry;
+mod error;
+mod file;
+mod graph;
+mod indicator;
+mod parse;
+mod program;
+mod rule;
+mod step;
+mod strategy;
+mod syntax;
+mod token;
+
+pub use entry::{NAME, VERSION, entry};
+pub use error::RuleError;
+pub use rule::{Rule, Side};
+pub use strategy::RuleStrategy;

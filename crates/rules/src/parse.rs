@@ -1,0 +1,253 @@
+//! From the words of a rule to its tree, by how strongly signs bind.
+
+use crate::RuleError;
+use crate::syntax::{Form, Operator, PartId, Tree};
+use crate::token::{Token, Word, tokens};
+use std::ops::Range;
+
+/// The longest rule, in bytes.
+const MAX_BYTES: usize = 4_000;
+/// The most parts of a rule.
+const MAX_PARTS: usize = 500;
+/// The deepest nesting.
+const MAX_DEPTH: usize = 50;
+
+/// How strongly `not` binds: less than a comparison, more than `and`.
+const NOT: u8 = 3;
+/// How strongly a minus before a number binds.
+const MINUS: u8 = 7;
+
+/// The tree of a rule.
+///
+/// # Errors
+/// What is wrong with its form.
+pub(crate) fn parse(text: &str) -> Result<Tree, RuleError> {
+    if text.len() > MAX_BYTES {
+        let place = text.floor_char_boundary(MAX_BYTES)..text.len();
+        return Err(RuleError::new(place, format!("a rule has at most {MAX_BYTES} bytes")));
+    }
+    let words = tokens(text)?;
+    if words.is_empty() {
+        return Err(RuleError::new(
+            0..text.len(),
+            "the rule is empty: write a condition, such as rsi(14) < 30",
+        ));
+    }
+    let mut parser = Parser { text, words: &words, next: 0, tree: Tree::default(), depth: 0 };
+    parser.expression(0)?;
+    match parser.words.get(parser.next) {
+        None => Ok(parser.tree),
+        Some(word) => Err(parser.left_over(word)),
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    words: &'t [Token<'t>],
+    next: usize,
+    tree: Tree,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    /// A part whose signs bind at least so strongly.
+    fn expression(&mut self, least: u8) -> Result<PartId, RuleError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("a rule is nested at most {MAX_DEPTH} deep");
+            return Err(RuleError::new(self.place(), message));
+        }
+        let mut left = self.prefix()?;
+        while let Some(operator) = self.operator().filter(|operator| operator.strength() >= least) {
+            let sign = self.place();
+            if operator.compares() && self.is_comparison(left) {
+                let message = "two comparisons in a row: join them, such as a < b and b < c";
+                return Err(RuleError::new(sign, message));
+            }
+            self.next += 1;
+            let right = self.expression(operator.strength() + 1)?;
+            let place = self.tree.part(left).place.start..self.tree.part(right).place.end;
+            left = self.add(Form::Binary { operator, left, right }, place)?;
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn prefix(&mut self) -> Result<PartId, RuleError> {
+        let start = self.place().start;
+        if self.takes(Word::Name("not")) {
+            let of = self.expression(NOT)?;
+            return self.add(Form::Not(of), start..self.tree.part(of).place.end);
+        }
+        if self.takes(Word::Sign("-")) {
+            let of = self.expression(MINUS)?;
+            return self.add(Form::Negate(of), start..self.tree.part(of).place.end);
+        }
+        let mut part = self.primary()?;
+        while let Some(word) = self.words.get(self.next) {
+            let start = self.tree.part(part).place.start;
+            part = match word.kind {
+                Word::Sign(".") => {
+                    self.next += 1;
+                    let (name, name_place) =
+                        self.name("after the dot comes a line, such as macd(12, 26, 9).signal")?;
+                    let place = start..name_place.end;
+                    self.add(Form::Line { of: part, name, name_place }, place)?
+                }
+                Word::Sign("[") => {
+                    let open = word.place.clone();
+                    self.next += 1;
+                    let by = self.expression(0)?;
+                    let end = self.close("]", &open)?;
+                    self.add(Form::Back { of: part, by }, start..end)?
+                }
+                Word::Interval(interval) => {
+                    self.next += 1;
+                    let (interval, interval_place) = (interval.to_owned(), word.place.clone());
+                    let place = start..interval_place.end;
+                    self.add(Form::At { of: part, interval, interval_place }, place)?
+                }
+                _ => break,
+            };
+        }
+        Ok(part)
+    }
+
+    fn primary(&mut self) -> Result<PartId, RuleError> {
+        let Some(word) = self.words.get(self.next) else {
+            return Err(RuleError::new(self.place(), "the rule ends where a value should follow"));
+        };
+        let place = word.place.clone();
+        match word.kind {
+            Word::Number(number) => {
+                self.next += 1;
+                self.add(Form::Number(number), place)
+            }
+            Word::Text(text) => {
+                self.next += 1;
+                self.add(Form::Text(text.to_owned()), place)
+            }
+            Word::Sign("(") => {
+                self.next += 1;
+                let inner = self.expression(0)?;
+                let end = self.close(")", &place)?;
+                self.tree.put_in_brackets(inner, place.start..end);
+                Ok(inner)
+            }
+            Word::Name(name) if !matches!(name, "and" | "or") => {
+                self.next += 1;
+                self.named(name, place)
+            }
+            Word::Name(sign) | Word::Sign(sign) => {
+                Err(RuleError::new(place, format!("a value should stand here, not `{sign}`")))
+            }
+            Word::Interval(_) => {
+                let message = "an interval stands behind a value, such as sma(50)@1h";
+                Err(RuleError::new(place, message))
+            }
+        }
+    }
+
+    /// A name that was taken, and what it is called with.
+    fn named(&mut self, name: &str, name_place: Range<usize>) -> Result<PartId, RuleError> {
+        let name = name.to_owned();
+        let Some(open) = self.words.get(self.next).filter(|word| word.kind == Word::Sign("(")) else {
+            return self.add(Form::Name(name), name_place);
+        };
+        let open = open.place.clone();
+        self.next += 1;
+        let mut arguments = Vec::new();
+        if !self.is_next(Word::Sign(")")) {
+            arguments.push(self.expression(0)?);
+            while self.takes(Word::Sign(",")) {
+                arguments.push(self.expression(0)?);
+            }
+        }
+        let place = name_place.start..self.close(")", &open)?;
+        self.add(Form::Call { name, name_place, arguments }, place)
+    }
+
+    fn name(&mut self, otherwise: &str) -> Result<(String, Range<usize>), RuleError> {
+        let place = self.place();
+        let Some(Token { kind: Word::Name(name), .. }) = self.words.get(self.next) else {
+            return Err(RuleError::new(place, otherwise));
+        };
+        self.next += 1;
+        Ok(((*name).to_owned(), place))
+    }
+
+    /// Takes what closes a bracket; where that ends.
+    fn close(&mut self, sign: &'static str, open: &Range<usize>) -> Result<usize, RuleError> {
+        let place = self.place();
+        if self.takes(Word::Sign(sign)) {
+            return Ok(place.end);
+        }
+        let opened = &self.text[open.clone()];
+        let message = match self.words.get(self.next) {
+            None => format!("the `{opened}` is not closed: `{sign}` is missing"),
+            Some(_) if sign == ")" => {
+                format!(
+                    "a sign, `,` or the `)` of the `{opened}` should stand here, not {}",
+                    self.quoted(&place)
+                )
+            }
+            Some(_) => format!("a sign or `{sign}` should stand here, not {}", self.quoted(&place)),
+        };
+        let at = if self.next < self.words.len() { place } else { open.clone() };
+        Err(RuleError::new(at, message))
+    }
+
+    /// What is wrong with a word that follows a whole rule.
+    fn left_over(&self, word: &Token<'_>) -> RuleError {
+        let message = match word.kind {
+            Word::Sign(sign @ (")" | "]")) => format!("there is no bracket that this `{sign}` closes"),
+            Word::Sign(",") => {
+                "a comma stands between the values of a call alone: join conditions with `and` or `or`"
+                    .to_owned()
+            }
+            _ => format!("a sign such as `and` or `<` should stand before {}", self.quoted(&word.place)),
+        };
+        RuleError::new(word.place.clone(), message)
+    }
+
+    fn quoted(&self, place: &Range<usize>) -> String {
+        format!("`{}`", &self.text[place.clone()])
+    }
+
+    fn add(&mut self, form: Form, place: Range<usize>) -> Result<PartId, RuleError> {
+        if self.tree.len() == MAX_PARTS {
+            return Err(RuleError::new(place, format!("a rule has at most {MAX_PARTS} parts")));
+        }
+        Ok(self.tree.add(form, place))
+    }
+
+    /// The sign that comes next, if it joins two parts.
+    fn operator(&self) -> Option<Operator> {
+        match self.words.get(self.next)?.kind {
+            Word::Sign(sign) => Operator::of_sign(sign),
+            Word::Name(name) => Operator::of_sign(name),
+            _ => None,
+        }
+    }
+
+    fn is_comparison(&self, id: PartId) -> bool {
+        let part = self.tree.part(id);
+        !part.is_in_brackets && matches!(part.form, Form::Binary { operator, .. } if operator.compares())
+    }
+
+    fn is_next(&self, kind: Word<'_>) -> bool {
+        self.words.get(self.next).is_some_and(|word| word.kind == kind)
+    }
+
+    fn takes(&mut self, kind: Word<'_>) -> bool {
+        let is_next = self.is_next(kind);
+        self.next += usize::from(is_next);
+        is_next
+    }
+
+    /// Where the next word stands, or the end of the text.
+    fn place(&self) -> Range<usize> {
+        let end = self.text.trim_end().len();
+        self.words.get(self.next).map_or(end..end, |word| word.place.clone())
+    }
+}

@@ -1,0 +1,107 @@
+//! A rule: two conditions with their parameters, ready to be made into the strategy of a bot.
+
+use crate::RuleError;
+use crate::compile::Compiler;
+use crate::graph::Id;
+use crate::parse::parse;
+use crate::strategy::{Parts, RuleStrategy};
+use crate::syntax::Tree;
+use candlewick_sdk::{Direction, Expiry, Interval};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The conditions of a rule, read and not yet given numbers for its parameters.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    buy: Option<Condition>,
+    sell: Option<Condition>,
+}
+
+#[derive(Clone, Debug)]
+struct Condition {
+    text: String,
+    tree: Tree,
+}
+
+/// Which of a rule's conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// When to bet on a higher price.
+    Buy,
+    /// When to bet on a lower price.
+    Sell,
+}
+
+impl Side {
+    /// Its key in a file.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Buy => "buy",
+            Self::Sell => "sell",
+        }
+    }
+}
+
+impl Rule {
+    /// Reads the form of the conditions; at least one is there.
+    ///
+    /// # Errors
+    /// What is wrong with the form of one.
+    pub fn parse(buy: Option<&str>, sell: Option<&str>) -> Result<Self, (Side, RuleError)> {
+        let condition = |side: Side, text: Option<&str>| {
+            let read = |text: &str| parse(text).map(|tree| Condition { text: text.to_owned(), tree });
+            text.map(read).transpose().map_err(|error| (side, error))
+        };
+        if buy.is_none() && sell.is_none() {
+            return Err((Side::Buy, RuleError::new(0..0, "a rule has a condition: give buy, sell or both")));
+        }
+        Ok(Self { buy: condition(Side::Buy, buy)?, sell: condition(Side::Sell, sell)? })
+    }
+
+    /// The strategy of these parameters on candles of this length. Where both conditions hold at one candle, `buy` counts.
+    ///
+    /// # Errors
+    /// What is wrong with the meaning of a condition, such as a name that does not exist or a period that no indicator takes.
+    pub fn build(
+        &self,
+        parameters: &BTreeMap<String, f64>,
+        interval: Interval,
+        expiry: Option<Expiry>,
+    ) -> Result<RuleStrategy, (Side, RuleError)> {
+        let mut compiler = Compiler::new(parameters, interval);
+        let mut sides = Vec::new();
+        for (side, condition) in self.conditions() {
+            compiler.compared.clear();
+            let id = compiler.condition(&condition.tree).map_err(|error| (side, error))?;
+            let direction = if side == Side::Buy { Direction::Buy } else { Direction::Sell };
+            sides.push((direction, one_line(&condition.text), id, std::mem::take(&mut compiler.compared)));
+        }
+        Ok(RuleStrategy::new(Parts { graph: compiler.graph, sides, expiry }))
+    }
+
+    /// The parameters that no condition names.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn unused<'p>(
+        &self,
+        parameters: &'p BTreeMap<String, f64>,
+        interval: Interval,
+    ) -> Result<Vec<&'p str>, (Side, RuleError)> {
+        let mut compiler = Compiler::new(parameters, interval);
+        for (side, condition) in self.conditions() {
+            let _: Id = compiler.condition(&condition.tree).map_err(|error| (side, error))?;
+        }
+        let used: BTreeSet<String> = compiler.used;
+        Ok(parameters.keys().map(String::as_str).filter(|name| !used.contains(*name)).collect())
+    }
+
+    fn conditions(&self) -> impl Iterator<Item = (Side, &Condition)> {
+        let buy = self.buy.iter().map(|condition| (Side::Buy, condition));
+        buy.chain(self.sell.iter().map(|condition| (Side::Sell, condition)))
+    }
+}
+
+/// The text without line ends and repeated blanks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

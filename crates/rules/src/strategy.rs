@@ -1,0 +1,132 @@
+//! The strategy that a rule is.
+
+use crate::declare;
+use crate::graph::{Graph, Id};
+use crate::program::{Place, Program};
+use candlewick_sdk::{
+    Candle, Declaration, Direction, Expiry, Interval, Reason, ReasonTemplate, Signal, Strategy,
+};
+
+/// A rule of one bot: it signals at each candle that meets a condition.
+///
+/// A number that is missing is smaller, larger or equal to nothing, and what is made of it is missing; a condition on it is not known,
+/// and a rule is met only where its condition is known to hold.
+#[derive(Clone, Debug)]
+pub struct RuleStrategy {
+    graph: Graph,
+    program: Program,
+    rules: Vec<Rule>,
+    expiry: Option<Expiry>,
+    warmup: usize,
+    longer: Vec<Interval>,
+    /// The numbers that conditions compare, by name.
+    shown: Vec<(String, Place)>,
+}
+
+/// A condition and what it asks for.
+#[derive(Clone, Debug)]
+struct Rule {
+    direction: Direction,
+    condition: Id,
+    place: Place,
+    reason: ReasonTemplate,
+    /// The same words without numbers, for when one is missing.
+    bare: ReasonTemplate,
+    /// The numbers of the reason; the first `count` are there.
+    numbers: [Place; Reason::MAX_NUMBERS],
+    count: usize,
+}
+
+/// What a strategy is made of.
+pub(crate) struct Parts {
+    pub(crate) graph: Graph,
+    /// In the order in which they count: what to ask for, in which words, when, and which numbers are compared.
+    pub(crate) sides: Vec<(Direction, String, Id, Vec<Id>)>,
+    pub(crate) expiry: Option<Expiry>,
+}
+
+impl RuleStrategy {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { graph, sides, expiry } = parts;
+        let conditions = sides.iter().map(|(_, _, condition, _)| *condition);
+        let mut shown: Vec<Id> = Vec::new();
+        for id in sides.iter().flat_map(|(_, _, _, compared)| compared) {
+            if !shown.contains(id) {
+                shown.push(*id);
+            }
+        }
+        let wanted: Vec<Id> = conditions.chain(shown.iter().copied()).collect();
+        let (program, places) = Program::of(&graph, &wanted);
+        let place_of = |id: &Id| wanted.iter().position(|one| one == id).map_or(0, |at| places[at]);
+        let rule = |(direction, text, condition, compared): (Direction, String, Id, Vec<Id>)| {
+            let names = || compared.iter().map(|id| graph.node(*id).name.clone());
+            let mut numbers = [0; Reason::MAX_NUMBERS];
+            numbers.iter_mut().zip(&compared).for_each(|(number, id)| *number = place_of(id));
+            Rule {
+                direction,
+                condition,
+                place: place_of(&condition),
+                reason: ReasonTemplate::new(text.as_str(), names()),
+                bare: ReasonTemplate::new(text.as_str(), [""; 0]),
+                numbers,
+                count: compared.len().min(Reason::MAX_NUMBERS),
+            }
+        };
+        let rules: Vec<Rule> = sides.into_iter().map(rule).collect();
+        let warmup = wanted.iter().map(|id| graph.node(*id).warm_after).max().unwrap_or_default();
+        let shown = shown.iter().map(|id| (graph.node(*id).name.clone(), place_of(id))).collect();
+        let longer = program.longer_intervals();
+        Self { graph, program, rules, expiry, warmup, longer, shown }
+    }
+
+    /// Its conditions as comparisons of series with levels.
+    pub fn declaration(&self) -> Declaration {
+        let rules: Vec<(Direction, Id)> =
+            self.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
+        declare::declaration(&self.graph, &rules, self.expiry)
+    }
+}
+
+impl Rule {
+    fn reason(&self, program: &Program) -> Reason {
+        let mut numbers = [0.0; Reason::MAX_NUMBERS];
+        let numbers = &mut numbers[..self.count];
+        numbers.iter_mut().zip(&self.numbers).for_each(|(number, place)| *number = program.value(*place));
+        if numbers.iter().all(|number| number.is_finite()) {
+            self.reason.with_numbers(numbers)
+        } else {
+            self.bare.with_numbers(&[])
+        }
+    }
+}
+
+impl Strategy for RuleStrategy {
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    #[inline]
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.program.run(candle);
+        let rule = self.rules.iter().find(|rule| self.program.value(rule.place) == 1.0)?;
+        let reason = rule.reason(&self.program);
+        Some(Signal { expiry: self.expiry, ..Signal::with_reason(rule.direction, reason) })
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.longer
+    }
+
+    fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
+        self.program.run_longer(interval, candle);
+    }
+
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        let shown = self.shown.iter().map(|(name, place)| (name.as_str(), self.program.value(*place)));
+        shown.filter(|(_, value)| value.is_finite()).collect()
+    }
+}

@@ -1,0 +1,159 @@
+//! The form of a rule: a tree of its parts, each with its place in the text.
+
+use std::ops::Range;
+
+/// The parts of a rule, each behind those that it is made of: the last is the whole rule.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    parts: Vec<Part>,
+}
+
+/// The place of a part in its tree.
+pub(crate) type PartId = usize;
+
+/// A part of a rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) form: Form,
+    /// Where it stands in the text, in bytes, with its brackets.
+    pub(crate) place: Range<usize>,
+    pub(crate) is_in_brackets: bool,
+}
+
+/// What a part is.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
+    Number(f64),
+    Text(String),
+    Name(String),
+    Call {
+        name: String,
+        name_place: Range<usize>,
+        arguments: Vec<PartId>,
+    },
+    /// One line of an indicator that has several.
+    Line {
+        of: PartId,
+        name: String,
+        name_place: Range<usize>,
+    },
+    /// A value of earlier candles.
+    Back {
+        of: PartId,
+        by: PartId,
+    },
+    /// A value of longer candles.
+    At {
+        of: PartId,
+        interval: String,
+        interval_place: Range<usize>,
+    },
+    Negate(PartId),
+    Not(PartId),
+    Binary {
+        operator: Operator,
+        left: PartId,
+        right: PartId,
+    },
+}
+
+/// What stands between two parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Or,
+    And,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    Unequal,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+impl Operator {
+    const ALL: [Self; 12] = [
+        Self::Or,
+        Self::And,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+        Self::Equal,
+        Self::Unequal,
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Divide,
+    ];
+
+    /// As it is written.
+    pub(crate) const fn sign(self) -> &'static str {
+        match self {
+            Self::Or => "or",
+            Self::And => "and",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+        }
+    }
+
+    /// The operator that is written so.
+    pub(crate) fn of_sign(sign: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operator| operator.sign() == sign)
+    }
+
+    /// How strongly it binds: of two, the one with more takes the part between them.
+    pub(crate) const fn strength(self) -> u8 {
+        match self {
+            Self::Or => 1,
+            Self::And => 2,
+            Self::Add | Self::Subtract => 5,
+            Self::Multiply | Self::Divide => 6,
+            _ => 4,
+        }
+    }
+
+    /// Whether it compares two numbers.
+    pub(crate) const fn compares(self) -> bool {
+        self.strength() == 4
+    }
+}
+
+impl Tree {
+    /// Adds a part whose own parts are there.
+    pub(crate) fn add(&mut self, form: Form, place: Range<usize>) -> PartId {
+        self.parts.push(Part { form, place, is_in_brackets: false });
+        self.parts.len() - 1
+    }
+
+    /// Takes the brackets around a part as its own.
+    pub(crate) fn put_in_brackets(&mut self, id: PartId, place: Range<usize>) {
+        let part = &mut self.parts[id];
+        (part.place, part.is_in_brackets) = (place, true);
+    }
+
+    pub(crate) fn part(&self, id: PartId) -> &Part {
+        &self.parts[id]
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The whole rule.
+    pub(crate) fn root(&self) -> PartId {
+        self.parts.len() - 1
+    }
+}

@@ -1,0 +1,167 @@
+//! The words of a rule: numbers, names, texts and signs, each with its place.
+
+use crate::RuleError;
+use std::ops::Range;
+use winnow::ascii::{digit1, multispace0};
+use winnow::combinator::{alt, delimited, opt, preceded};
+use winnow::error::EmptyError;
+use winnow::prelude::*;
+use winnow::stream::{LocatingSlice, Location as _};
+use winnow::token::{any, one_of, take_while};
+
+/// A word of a rule, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Token<'t> {
+    pub(crate) kind: Word<'t>,
+    pub(crate) place: Range<usize>,
+}
+
+/// A word of a rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Word<'t> {
+    Number(f64),
+    Name(&'t str),
+    /// Without its quotes.
+    Text(&'t str),
+    /// Behind `@`.
+    Interval(&'t str),
+    Sign(&'static str),
+}
+
+type Input<'t> = LocatingSlice<&'t str>;
+type Read<T> = Result<T, EmptyError>;
+
+/// Longer ones first.
+const SIGNS: [&str; 16] =
+    ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
+
+/// Signs of other languages, and how this one says it.
+const FOREIGN: [(&str, &str); 10] = [
+    ("&&", "write `and`"),
+    ("||", "write `or`"),
+    ("<>", "write `!=`"),
+    ("=>", "write `>=`"),
+    ("=<", "write `<=`"),
+    ("=", "write `==` to compare"),
+    ("!", "write `not`"),
+    ("&", "write `and`"),
+    ("|", "write `or`"),
+    ("%", "a percentage is written as a share: 0.01 for 1 %"),
+];
+
+/// All words of a rule.
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
+    let mut input = LocatingSlice::new(text);
+    let mut all = Vec::new();
+    loop {
+        let _: Read<&str> = multispace0.parse_next(&mut input);
+        let start = input.current_token_start();
+        let rest = &text[start..];
+        if rest.is_empty() {
+            return Ok(all);
+        }
+        // "=>" and "=<" begin like no sign of ours, "<>" like one.
+        if let Some((sign, cure)) = FOREIGN.iter().find(|(sign, _)| is_foreign(rest, sign)) {
+            return Err(RuleError::new(start..start + sign.len(), format!("there is no `{sign}`: {cure}")));
+        }
+        match word.with_span().parse_next(&mut input) {
+            Ok((kind, place)) => all.push(check(text, kind, place)?),
+            Err(EmptyError) => return Err(unknown(rest, start)),
+        }
+    }
+}
+
+fn is_foreign(rest: &str, sign: &str) -> bool {
+    rest.starts_with(sign) && !(rest.starts_with("==") || rest.starts_with("!="))
+}
+
+/// A number ends with its digits, and is finite.
+fn check<'t>(text: &'t str, kind: Word<'t>, place: Range<usize>) -> Result<Token<'t>, RuleError> {
+    let Word::Number(number) = kind else { return Ok(Token { kind, place }) };
+    let letters = text[place.end..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_');
+    let length: usize = letters.map(char::len_utf8).sum();
+    if length > 0 {
+        let whole = place.start..place.end + length;
+        let message = format!("`{}` is neither a number nor a name", &text[whole.clone()]);
+        return Err(RuleError::new(whole, message));
+    }
+    if number.is_finite() {
+        return Ok(Token { kind, place });
+    }
+    Err(RuleError::new(place, "this number is too large"))
+}
+
+fn unknown(rest: &str, start: usize) -> RuleError {
+    let letter = rest.chars().next().unwrap_or(' ');
+    let place = start..start + letter.len_utf8();
+    match letter {
+        '"' | '\'' => RuleError::new(start..start + rest.len(), format!("this text has no closing {letter}")),
+        '@' => RuleError::new(place, "after @ comes an interval, such as @5m or @1h"),
+        _ => RuleError::new(place, format!("`{}` has no meaning in a rule", letter.escape_debug())),
+    }
+}
+
+fn word<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+    alt((number, name, quoted, interval, sign)).parse_next(input)
+}
+
+fn number<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+    let exponent = (one_of(['e', 'E']), opt(one_of(['+', '-'])), digit1);
+    (digit1, opt(('.', digit1)), opt(exponent)).take().parse_to().map(Word::Number).parse_next(input)
+}
+
+fn name<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+    let begins = one_of(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    let goes_on = take_while(0.., |letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+    (begins, goes_on).take().map(Word::Name).parse_next(input)
+}
+
+fn quoted<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+    let double = delimited('"', take_while(0.., |letter| letter != '"'), '"');
+    let single = delimited('\'', take_while(0.., |letter| letter != '\''), '\'');
+    alt((double, single)).map(Word::Text).parse_next(input)
+}
+
+fn interval<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+    preceded('@', take_while(1.., |letter: char| letter.is_ascii_alphanumeric()))
+        .map(Word::Interval)
+        .parse_next(input)
+}
+
+fn sign<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+    let rest: &str = input.as_ref();
+    let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) else { return Err(EmptyError) };
+    for _ in 0..sign.len() {
+        let _: Read<char> = any.parse_next(input);
+    }
+    Ok(Word::Sign(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Word::{Interval, Name, Number, Sign, Text};
+    use super::*;
+
+    #[test]
+    fn words_have_their_places() {
+        let found = tokens("rsi(14)[1]@5m <= 3.5e1 and \"08:00\"").unwrap();
+        let kinds: Vec<_> = found.iter().map(|token| token.kind).collect();
+        let expected = [
+            Name("rsi"),
+            Sign("("),
+            Number(14.0),
+            Sign(")"),
+            Sign("["),
+            Number(1.0),
+            Sign("]"),
+            Interval("5m"),
+            Sign("<="),
+            Number(35.0),
+            Name("and"),
+            Text("08:00"),
+        ];
+        assert_eq!(kinds, expected);
+        assert_eq!(found[7].place, 10..13);
+        assert_eq!(found[11].place, 27..34);
+    }
+}

@@ -1,0 +1,157 @@
+//! The strategy `rules` as a program registers it: files, what is wrong with them, parameters, versions.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_rules::entry;
+use candlewick_sdk::Registry;
+use candlewick_sdk::testkit::{bot, from_closes};
+use serde_json::{Value, json};
+use std::fs;
+
+/// A file of its own with this text, and what is said of it; nothing where it is built.
+fn refusal(text: &str, more: &Value) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.toml");
+    fs::write(&path, text).unwrap();
+    let mut params = more.clone();
+    params["file"] = json!(path.to_str());
+    let refused = entry().build(&params, &bot("BTCUSDT")).err();
+    let told = refused.map(|error| error.to_string()).unwrap_or_default();
+    told.replace(path.to_str().unwrap(), "my.toml")
+}
+
+#[test]
+fn what_is_wrong_with_a_file_has_its_line_and_column() {
+    for (text, expected) in [
+        ("buy = \"rsi(14) < 30\"\nsell = \"rsi(14) > 70\"", ""),
+        (
+            "# Dips\nbuy = \"rsy(14) < 30\"",
+            "my.toml, line 2: column 8: buy: there is no `rsy`: did you mean `rsi`?\n  rsy(14) < 30\n  ^^^",
+        ),
+        (
+            "buy = 'close > open'\nsell = '''\nclose < open\nand clsoe < 3\n'''",
+            "my.toml, line 4: column 5: sell: there is no `clsoe`: did you mean `close`?\n  and clsoe < 3\n      ^^^^^",
+        ),
+        (
+            "buy = \"between(\\\"08:00\\\", close)\"",
+            "buy, character 18: a time of the day stands here, in quotes: \"08:00\" to \"24:00\", UTC\n  between(\"08:00\", close)\n                   ^^^^^",
+        ),
+        ("about = \"nothing\"", "my.toml: a rule has a condition: give buy, sell or both"),
+        ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
+        ("buy = \"close > open\"\nbye = \"close < open\"", "my.toml, line 2: unknown field `bye`"),
+        ("buy = \"close > open\n", "my.toml, line 1: "),
+        (
+            "buy = \"close > open\"\n[parameters]\nperiod = { default = 14 }",
+            "my.toml: no condition names the parameter `period`: use it, or remove it",
+        ),
+        (
+            "buy = \"rsi(period) < 30\"\n[parameters]\nperiod = { default = 14, min = 20, max = 30 }",
+            "my.toml: parameters.period: default = 14 is outside 20 to 30",
+        ),
+        (
+            "buy = \"close > x\"\n[parameters]\nx = { default = 1, min = 3, max = 2 }",
+            "my.toml: parameters.x: min = 3 must be below max = 2",
+        ),
+        (
+            "buy = \"close > open\"\n[parameters]\nclose = { default = 14 }",
+            "my.toml: parameters.close: `close` has a meaning of its own: take another name",
+        ),
+        (
+            "buy = \"close > open\"\n[parameters]\na-b = { default = 14 }",
+            "my.toml: parameters.a-b: a name has letters, digits and _ and does not begin with a digit",
+        ),
+    ] {
+        let told = refusal(text, &json!({}));
+        let is_as_expected = if expected.is_empty() { told.is_empty() } else { told.contains(expected) };
+        assert!(is_as_expected, "{text}\nis told:  {told}\nexpected: {expected}");
+    }
+}
+
+#[test]
+fn parameters_of_a_bot_are_held_to_their_ranges_and_to_what_the_rule_takes() {
+    let file = "buy = \"macd(fast, slow, 9) > 0\"\n[parameters]\nfast = { default = 12, min = 2, max = 50 }\nslow = { default = 26, min = 10, max = 60 }";
+    assert_eq!(refusal(file, &json!({ "fast": 5, "slow": 20 })), "");
+    for (params, named) in [
+        (json!({ "fast": 1 }), "fast = 1 is outside 2 to 50"),
+        (json!({ "fast": 2.5 }), "fast = 2.5 must be of type integer"),
+        (json!({ "fsat": 3 }), "there is no parameter fsat"),
+        (
+            json!({ "fast": 30, "slow": 20 }),
+            "column 8: buy: macd: fast period 30 is not below slow period 20\n  macd(fast",
+        ),
+        (json!({ "buy": "close > open" }), "not both"),
+    ] {
+        let told = refusal(file, &params);
+        assert!(told.contains(named), "{params}: {told}");
+    }
+}
+
+#[test]
+fn a_rule_may_stand_in_the_bot_itself() {
+    let params = json!({
+        "buy": "close > level", "expiry": "05:00", "level": 11,
+        "parameters": { "level": { "default": 10, "min": 5, "max": 20 } },
+    });
+    let mut strategy = entry().build(&params, &bot("BTCUSDT")).unwrap();
+    let signals: Vec<_> =
+        from_closes(&[10.0, 12.0]).iter().map(|candle| strategy.on_candle(candle)).collect();
+    assert!(signals[0].is_none());
+    let signal = signals[1].as_ref().unwrap();
+    assert_eq!(signal.reason.to_string(), "close > level close=12");
+    assert_eq!(signal.expiry.map(|expiry| expiry.close_type.to_string()).as_deref(), Some("05:00"));
+    assert_eq!(strategy.indicators(), [("close", 12.0)]);
+    let none = entry().build(&json!({}), &bot("BTCUSDT")).err().unwrap().to_string();
+    assert!(none.contains("there is no rule"), "{none}");
+    let gone = entry().build(&json!({ "file": "no/such.toml" }), &bot("BTCUSDT")).err().unwrap().to_string();
+    assert!(gone.starts_with("no/such.toml: the rule cannot be read"), "{gone}");
+}
+
+#[test]
+fn the_version_of_a_bot_is_that_of_its_rule() {
+    let registry = Registry::default().with_entry(entry()).unwrap();
+    let rules = registry.find("rules").unwrap();
+    let version = |buy: &str| rules.for_params(&json!({ "buy": buy })).unwrap().version.clone();
+    assert_eq!(version("close > open"), version("close > open"));
+    assert_ne!(version("close > open"), version("close > open[1]"));
+    assert!(version("close > open").starts_with("1.0.0+"));
+    // What a bot gives its parameters is in the journal beside the version, and no part of it.
+    let with_level = |level: i32| {
+        let parameters = json!({ "level": { "default": 10 } });
+        let params = json!({ "buy": "close > level", "parameters": parameters, "level": level });
+        rules.for_params(&params).unwrap().version.clone()
+    };
+    assert_eq!(with_level(11), with_level(12));
+    let params = json!({ "buy": "rsi(period) < 30", "parameters": { "period": { "default": 14, "min": 2, "max": 50 } } });
+    let own = rules.for_params(&params).unwrap();
+    let period = own.parameters.iter().find(|parameter| parameter.name == "period").unwrap();
+    assert_eq!((period.minimum, period.maximum, period.kind.as_str()), (Some(2.0), Some(50.0), "integer"));
+}
+
+/// Times and patterns at candles whose answers are plain to see.
+#[test]
+fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
+    // The first candle of a test closes on Wednesday 2025-01-01 at 00:01 UTC.
+    for (rule, closes, expected) in [
+        ("hour() == 0 and minute() == 2", &[1.0, 1.0, 1.0][..], &[1][..]),
+        ("weekday() == 3", &[1.0, 1.0], &[0, 1]),
+        ("between(\"00:02\", \"00:04\")", &[1.0; 5], &[1, 2]),
+        ("between(\"23:00\", \"00:02\")", &[1.0; 3], &[0]),
+        ("bullish() and close > 1", &[1.0, 2.0, 1.5, 3.0], &[1, 3]),
+        ("bullish_engulfing()", &[5.0, 4.0, 6.0], &[2]),
+        ("bearish_engulfing()", &[4.0, 5.0, 3.0], &[2]),
+        ("rising(close, 2)", &[1.0, 2.0, 3.0, 3.0, 4.0, 5.0], &[2, 5]),
+        ("since(close > 4) == 2", &[5.0, 1.0, 1.0, 1.0], &[2]),
+        ("count(close > 1, 3) == 2", &[2.0, 2.0, 1.0, 2.0, 1.0], &[2, 3]),
+        ("not (close / (close - 1) > 2)", &[1.0, 3.0], &[1]),
+        ("close@2m > 1", &[1.0, 2.0, 0.5, 0.5, 0.5], &[2, 3]),
+    ] {
+        let mut strategy = entry().build(&json!({ "buy": rule }), &bot("BTCUSDT")).unwrap();
+        let own = bot("BTCUSDT").interval;
+        let mut longer = candlewick_sdk::LongerCandles::new(own, strategy.longer_intervals()).unwrap();
+        let mut met = Vec::new();
+        for (index, candle) in from_closes(closes).iter().enumerate() {
+            met.extend(strategy.on_candle(candle).map(|_| index));
+            longer.show(candle, &mut *strategy);
+        }
+        assert_eq!(met, expected, "{rule}");
+    }
+}

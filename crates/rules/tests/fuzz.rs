@@ -1,0 +1,140 @@
+//! Whatever stands in a rule or a file, nothing panics, and an error has a place within the text.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_rules::Rule;
+use candlewick_sdk::testkit::{bot, random_walk, wild};
+use candlewick_sdk::{Interval, Strategy};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Pieces that rules are made of, so that many of what is made of them come far.
+const PIECES: [&str; 58] = [
+    "rsi(14)",
+    "sma(3)",
+    "close",
+    "open[1]",
+    "macd(2, 3, 2).signal",
+    "bollinger(5, 2).upper",
+    "donchian(3).lower[1]",
+    "period",
+    "0",
+    "1",
+    "30",
+    "1e300",
+    "0.5",
+    " and ",
+    " or ",
+    "not ",
+    " < ",
+    " > ",
+    " <= ",
+    " >= ",
+    " == ",
+    " != ",
+    " + ",
+    " - ",
+    " * ",
+    " / ",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    ".",
+    "@5m",
+    "@1h",
+    "@1m",
+    "@90s",
+    "@x",
+    "\"08:00\"",
+    "'17:00'",
+    "between(\"08:00\", \"17:00\")",
+    "hour()",
+    "doji()",
+    "bullish_engulfing()",
+    "since(close > open)",
+    "count(close > open, 3)",
+    "crosses_above(close, sma(2))",
+    "rising(close, 2)",
+    "abs(",
+    "min(",
+    "supertrend(3, 2)",
+    "pivots()",
+    "session_range(\"00:00\", \"08:00\").high",
+    "true",
+    "false",
+    "\n",
+    "é",
+    "=",
+    "\u{202e}",
+];
+
+fn check(text: &str) {
+    let parameters = BTreeMap::from([("period".to_owned(), 3.0)]);
+    let built =
+        Rule::parse(Some(text), None).and_then(|rule| rule.build(&parameters, Interval::MINUTE, None));
+    match built {
+        Err((_, error)) => {
+            assert!(
+                error.place.start <= error.place.end && error.place.end <= text.len(),
+                "{error:?} of {text:?}"
+            );
+            assert!(!error.message.is_empty() && !error.shown(text).is_empty());
+            assert!(error.line_and_column(text).1 >= 1);
+        }
+        Ok(mut strategy) => {
+            for candle in wild(20).iter().chain(&random_walk(1, 60)) {
+                if let Some(signal) = strategy.on_candle(candle) {
+                    assert!(signal.reason.values().iter().all(|number| number.is_finite()), "{text}");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn any_text_is_a_rule_or_an_error_with_a_place(letters in prop::collection::vec(any::<char>(), 0..60)) {
+        check(&letters.into_iter().collect::<String>());
+    }
+
+    #[test]
+    fn any_bytes_are_a_rule_or_an_error_with_a_place(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+        check(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn whatever_pieces_of_rules_stand_together_nothing_panics(
+        pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..25),
+    ) {
+        check(&pieces.concat());
+    }
+
+    #[test]
+    fn any_file_is_a_rule_or_an_error(
+        lines in prop::collection::vec("(buy|sell|expiry|about|[a-z]{1,4}|\\[parameters\\])( = )?(\"[ -~]{0,20}\"|[0-9.]{1,5}|\\{ default = [0-9]{1,3}(, min = [0-9]{1,2})? \\})?", 0..6),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("any.rules.toml");
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let params = serde_json::json!({ "file": path.to_str() });
+        let _ = candlewick_rules::entry().build(&params, &bot("BTCUSDT"));
+    }
+}
+
+#[test]
+fn deep_and_long_rules_are_refused_and_not_followed() {
+    for text in [
+        "(".repeat(3_000),
+        "not ".repeat(900),
+        "-".repeat(3_000),
+        format!("close{}", "[1]".repeat(1_200)),
+        "1+".repeat(1_900),
+    ] {
+        check(&text);
+        assert!(Rule::parse(Some(&text), None).is_err());
+    }
+    check(&"close > open and ".repeat(400));
+}

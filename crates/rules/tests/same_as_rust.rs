@@ -1,0 +1,99 @@
+//! The rules in `strategies/rules/` that a strategy in Rust says as well: both give the same signals at the same candles.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_sdk::testkit::{
+    Finding, Market, Subject, Unseen, bot, candles_needed, random_walk, reverting, trending, validate,
+};
+use candlewick_sdk::{Candle, Direction, LongerCandles, Strategy, StrategyEntry, StrategyFactory};
+use serde_json::{Value, json};
+
+fn signals(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Vec<(usize, Direction)> {
+    let own = bot("BTCUSDT").interval;
+    let mut longer = LongerCandles::new(own, strategy.longer_intervals()).unwrap();
+    let warmup = strategy.warmup();
+    let mut given = Vec::new();
+    for (index, candle) in candles.iter().enumerate() {
+        if let Some(signal) = strategy.on_candle(candle).filter(|_| index + 1 >= warmup) {
+            given.push((index, signal.direction));
+        }
+        longer.show(candle, &mut *strategy);
+    }
+    given
+}
+
+fn path_of(file: &str) -> String {
+    format!("{}/../../strategies/rules/{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A strategy in Rust and a file with these parameters, which both have.
+fn check<S: StrategyFactory>(file: &str, rust: &Value, rule: &Value) {
+    let mut params = rule.clone();
+    params["file"] = json!(path_of(file));
+    check_params::<S>(file, rust, &params);
+}
+
+fn check_params<S: StrategyFactory>(file: &str, rust: &Value, params: &Value) {
+    let (rules, bot) = (candlewick_rules::entry(), bot("BTCUSDT"));
+    for candles in [random_walk(3, 6_000), trending(4, 6_000), reverting(5, 6_000)] {
+        let rust = StrategyEntry::of::<S>().build(rust, &bot).unwrap();
+        let rule = rules.build(params, &bot).unwrap();
+        assert_eq!(rule.warmup(), rust.warmup(), "{file}");
+        let (by_rust, by_rule) = (signals(rust, &candles), signals(rule, &candles));
+        assert!(by_rust.len() > 5, "{file}: {} signals", by_rust.len());
+        assert_eq!(by_rule, by_rust, "{file}");
+    }
+}
+
+#[test]
+fn a_rule_signals_where_the_strategy_in_rust_does() {
+    check::<rsi_reversal::RsiReversal>("rsi-reversal.toml", &json!({}), &json!({}));
+    check::<rsi_reversal::RsiReversal>(
+        "rsi-reversal.toml",
+        &json!({ "period": 5, "oversold": 20.0, "overbought": 82.5 }),
+        &json!({ "period": 5, "oversold": 20.0, "overbought": 82.5 }),
+    );
+    check::<bollinger_reversal::BollingerReversal>("bollinger-reversal.toml", &json!({}), &json!({}));
+    check::<donchian_breakout::DonchianBreakout>("donchian-breakout.toml", &json!({}), &json!({}));
+    check::<donchian_breakout::DonchianBreakout>(
+        "donchian-breakout.toml",
+        &json!({ "period": 7, "margin": 0.1 }),
+        &json!({ "period": 7, "margin": 0.1 }),
+    );
+    check::<macd_cross::MacdCross>("macd-cross.toml", &json!({}), &json!({}));
+    // The file asks for a trend as well.
+    let crossing =
+        json!({ "buy": "crosses_above(ema(9), ema(21))", "sell": "crosses_below(ema(9), ema(21))" });
+    check_params::<ema_cross::EmaCross>("crossing", &json!({}), &crossing);
+    check::<stochastic_adx::StochasticAdx>("stochastic-adx.toml", &json!({}), &json!({}));
+    check::<trend_filter::TrendFilter>("higher-trend.toml", &json!({}), &json!({}));
+}
+
+#[test]
+fn every_file_passes_what_every_strategy_must() {
+    let files = std::fs::read_dir(path_of("")).unwrap().map(|file| file.unwrap().path());
+    let files: Vec<_> =
+        files.filter(|file| file.extension().is_some_and(|ending| ending == "toml")).collect();
+    assert!(files.len() >= 10, "{files:?}");
+    for file in files {
+        let params = json!({ "file": file.to_str() });
+        let subject = Subject { entry: candlewick_rules::entry(), params, bot: bot("BTCUSDT") };
+        let warmup = subject.build().unwrap().warmup();
+        let market = Market {
+            name: "the candles".to_owned(),
+            candles: random_walk(2, candles_needed(warmup) + 3_000),
+        };
+        let validation =
+            validate(&subject, &[market], Unseen { seed: 7, candles: 2_000 }, &mut |_| {}).unwrap();
+        for checked in &validation.checked {
+            assert_ne!(
+                checked.finding,
+                Finding::Failed,
+                "{}: {}: {}",
+                file.display(),
+                checked.check,
+                checked.words
+            );
+        }
+        assert!(validation.signals > 5, "{}: {} signals", file.display(), validation.signals);
+    }
+}

@@ -1,0 +1,118 @@
+//! A rule in a file through the whole program: backtest, sweep, live, parity and explanation, beside the same strategy in Rust.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{DAY, MONDAY, shipped};
+use serde_json::Value;
+
+const RULE: &str = "buy = \"rsi(period) < oversold\"\nsell = \"rsi(period) > 100 - oversold\"\n[parameters]\n\
+                    period = { default = 5, min = 2, max = 20 }\noversold = { default = 30.0, min = 5.0, max = 45.0 }\n";
+
+fn bot(strategy: &str, params: &str) -> String {
+    format!(
+        "[[bots]]\nname = \"rules\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\nclose_type = \"01:00\"\n\
+         params = {{ {params} }}\n"
+    )
+}
+
+fn folder(days: i64) -> Folder {
+    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
+    let rust = bot("rsi-reversal", "period = 5");
+    let rule = bot("rules", "file = \"my.toml\"");
+    Folder::new()
+        .with("BTCUSDT_1m.csv", &candles)
+        .with("my.toml", RULE)
+        .with("rust.toml", &rust)
+        .with("rule.toml", &rule)
+}
+
+/// The lines of a file of trades without the reasons, which name the rule in one and the index in the other.
+fn trades(folder: &Folder, name: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_path(folder.path(name)).unwrap();
+    let reason = reader.headers().unwrap().iter().position(|header| header == "reason").unwrap();
+    let rows = reader.records().map(|row| {
+        let row = row.unwrap();
+        row.iter()
+            .enumerate()
+            .filter(|(place, _)| *place != reason)
+            .map(|(_, cell)| cell.to_owned())
+            .collect()
+    });
+    rows.collect()
+}
+
+/// The same trades, or the first that differs.
+fn assert_same(one: &[Vec<String>], other: &[Vec<String>], name: &str) {
+    for (one, other) in one.iter().zip(other) {
+        assert_eq!(one, other, "{name}");
+    }
+    assert_eq!(one.len(), other.len(), "{name}");
+}
+
+#[test]
+fn a_rule_trades_as_the_strategy_in_rust_does_from_a_flag_a_configuration_and_live() {
+    let folder = folder(2);
+    let run = |more: &[&str], name: &str| {
+        let common = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet", "--trades", name];
+        folder.run(&[more, &common].concat()).json()
+    };
+    let rust = run(&["backtest", "--config", "rust.toml"], "rust.csv");
+    assert!(rust["trades"].as_u64().unwrap() > 100, "{rust}");
+    run(&["backtest", "--config", "rust.toml", "--rules", "my.toml"], "flag.csv");
+    run(&["backtest", "--config", "rule.toml"], "configured.csv");
+    let live = [
+        "live",
+        "--sandbox",
+        "--speed",
+        "max",
+        "--until-end",
+        "--config",
+        "rule.toml",
+        "--journal",
+        "run.db",
+    ];
+    run(&live, "live.csv");
+    for name in ["flag.csv", "configured.csv", "live.csv"] {
+        assert_same(&trades(&folder, name), &trades(&folder, "rust.csv"), name);
+    }
+    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    assert_eq!(parity["unexplained"], Value::from(0), "{parity}");
+    let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json().to_string();
+    assert!(explained.contains("rsi(5)"), "{explained}");
+    // Another rule under the same name is not the one that was traded.
+    std::fs::write(folder.path("my.toml"), RULE.replace("100 - oversold", "101 - oversold")).unwrap();
+    let other = folder.run(&["parity", "--journal", "run.db", "--json"]).json().to_string();
+    assert!(other.contains("version"), "{other}");
+}
+
+#[test]
+fn the_parameters_of_a_rule_are_searched_and_come_to_what_those_in_rust_do() {
+    let folder = folder(3);
+    let results = |config: &[&str], out: &str| {
+        let common = [
+            "--data",
+            "BTCUSDT_1m.csv",
+            "--json",
+            "--quiet",
+            "--min-trades",
+            "10",
+            "--param",
+            "period=2..9",
+            "--out",
+            out,
+        ];
+        let document = folder.run(&[&["sweep"], config, &common].concat()).json();
+        (document["best"].clone(), folder.read(&format!("{out}/results.csv")))
+    };
+    // A level of 30 is 70 on the other side in both.
+    let (rust_best, rust) = results(&["--config", "rust.toml"], "rust");
+    let (rule_best, rule) = results(&["--config", "rust.toml", "--rules", "my.toml"], "rule");
+    assert_eq!((rule_best, rule), (rust_best, rust));
+}
+
+#[test]
+fn a_mistake_in_a_rule_is_shown_with_its_place() {
+    let folder = Folder::new().with("my.toml", "# Dips\nbuy = \"rsi(14) < 30 and clsoe > 3\"\n");
+    let run = folder.run(&["backtest", "--rules", "my.toml", "--quiet"]);
+    let place = "my.toml, line 2: column 25: buy: there is no `clsoe`: did you mean `close`?";
+    run.fails(3, &[place, "\n  rsi(14) < 30 and clsoe > 3", "\n                   ^^^^^"]);
+}
