@@ -2,11 +2,12 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::recording::{edit, folder, record_in_lock_step};
+use crate::recording::{block_on, edit, folder, record_in_lock_step};
 use crate::two_runs::{judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{JournalContents, TradeFilter};
 use serde_json::Value;
+use sqlx::Connection as _;
 
 /// The recorded session with a snapshot after every few entries.
 fn folder_with_snapshots() -> Folder {
@@ -54,6 +55,82 @@ fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
     edit(&folder.path("run.db"), "UPDATE entries SET received = received + 1 WHERE seq = 4");
     assert_eq!(json_of(&folder, &["status"], "run.db"), status);
     folder.run(&["journal", "verify", "--journal", "run.db"]).fails(5, &["entry 4:"]);
+}
+
+/// Rows of a journal's table `intents` and its view `trades`, as a person's query finds them, with the keys of `trades --json`.
+fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
+    let text = "SELECT json_object('intent_id', intent, 'venue_id', venue_id, 'bot', bot, 'symbol', symbol, 'direction', direction, \
+                'amount', stake_minor * 1.0 / unit, 'state', state, 'result', result, 'pnl', profit_minor * 1.0 / unit, \
+                'decision_time', decision_time, 'request_time', request_time, 'open_time', open_time, 'open_price', open_price, \
+                'close_time', close_time, 'close_price', close_price, 'payout', payout, 'close_type', close_type, \
+                'expiration_type', expiration_type, 'reason', reason, 'run', run, 'ordered_symbol', ordered_symbol, \
+                'ordered_direction', ordered_direction, 'ordered_amount', ordered_stake_minor * 1.0 / unit, \
+                'settled_by_person', json(CASE settled_by_person WHEN 1 THEN 'true' ELSE 'false' END)) FROM intents ORDER BY intent";
+    block_on(async {
+        let address = format!("sqlite:{}", folder.path(journal).display());
+        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+        let rows: Vec<String> = sqlx::query_scalar(text).fetch_all(&mut connection).await.unwrap();
+        let trades =
+            sqlx::query_scalar("SELECT COUNT(*) FROM trades").fetch_one(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        (rows.iter().map(|row| serde_json::from_str(row).unwrap()).collect(), trades)
+    })
+}
+
+/// The tables of a journal that a bot wrote are what `trades --json` says, also those that are made again and those of a compacted copy.
+#[test]
+fn the_tables_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    let expected = trades_of_all_lines(&folder, "run.db");
+    let is_trade = |trade: &&Value| trade["state"] == "settled" || trade["state"] == "open";
+    let trades = expected.as_array().unwrap().iter().filter(is_trade).count();
+    let check = |journal: &str| {
+        let (rows, count) = rows_of(&folder, journal);
+        assert_eq!(rows.len(), expected.as_array().unwrap().len(), "{journal}");
+        for (row, expected) in rows.into_iter().zip(expected.as_array().unwrap()) {
+            assert_eq!(with_equal_numbers(row), with_equal_numbers(expected.clone()), "{journal}");
+        }
+        assert_eq!(usize::try_from(count).unwrap(), trades, "{journal}");
+        let verified = json_of(&folder, &["journal", "verify"], journal);
+        assert_eq!(verified["tables_up_to"], verified["entries"], "{journal}: {verified}");
+    };
+    check("run.db");
+    edit(&folder.path("run.db"), "UPDATE intents SET state = 'open' WHERE intent = 2");
+    folder
+        .run(&["journal", "verify", "--journal", "run.db"])
+        .fails(3, &["row 2 of the table intents", "--rebuild"]);
+    let made = json_of(&folder, &["journal", "project", "--rebuild"], "run.db");
+    assert_eq!(made["intents"].as_u64(), Some(expected.as_array().unwrap().len() as u64));
+    check("run.db");
+    json_of(&folder, &["journal", "compact", "small.db", "--keep", "1h"], "run.db");
+    check("small.db");
+    // A journal of an earlier program gets them by the command.
+    block_on(async {
+        let address = format!("sqlite:{}", folder.path("run.db").display());
+        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+        let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; \
+                          DELETE FROM _sqlx_migrations WHERE version = 4";
+        sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    });
+    assert_eq!(json_of(&folder, &["journal", "verify"], "run.db")["tables_up_to"], Value::Null);
+    json_of(&folder, &["journal", "project"], "run.db");
+    check("run.db");
+}
+
+/// Numbers to ten digits: SQLite writes whole ones with a point, and fewer digits of others.
+fn with_equal_numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) => format!("{:.9e}", number.as_f64().unwrap()).into(),
+        Value::Array(all) => all.into_iter().map(with_equal_numbers).collect(),
+        Value::Object(all) => all
+            .into_iter()
+            .map(|(key, value)| (key, with_equal_numbers(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other,
+    }
 }
 
 #[test]

@@ -7,14 +7,14 @@ use crate::two_runs;
 use sqlx::Connection;
 
 /// The schema that this program writes.
-const PRESENT: i64 = 3;
+const PRESENT: i64 = 4;
 
 /// Makes a journal what the first schema had: requests were neither kept nor sealed then, and nothing was remembered beside it.
 fn set_back(folder: &Folder) {
     block_on(async {
         let url = format!("sqlite:{}", folder.path("run.db").display());
         let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
-        let statements = "DROP TABLE wires; DROP TABLE orders; ALTER TABLE lease DROP COLUMN started; DELETE FROM _sqlx_migrations WHERE version > 1; \
+        let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; DROP TABLE wires; DROP TABLE orders; ALTER TABLE lease DROP COLUMN started; DELETE FROM _sqlx_migrations WHERE version > 1; \
                           UPDATE entries SET body = '{}' WHERE body LIKE '{\"exchanges\":%'";
         sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
@@ -60,7 +60,7 @@ fn the_journal_of_a_newer_program_is_refused_and_not_touched() {
     let folder = folder();
     record_in_lock_step(&folder);
     assert_eq!(schema(&folder), PRESENT);
-    edit(&folder.path("run.db"), "UPDATE _sqlx_migrations SET version = 99 WHERE version = 3");
+    edit(&folder.path("run.db"), "UPDATE _sqlx_migrations SET version = 99 WHERE version = 4");
     let bytes = || std::fs::read(folder.path("run.db")).unwrap();
     let before = bytes();
     let live = ["live", "--sandbox", "--until-end", "--speed", "max", "--quiet", "--config", "bots.toml"];
@@ -75,7 +75,7 @@ fn the_journal_of_a_newer_program_is_refused_and_not_touched() {
         &live,
     ] {
         let run = folder.run(&[command, &["--journal", "run.db"]].concat());
-        run.fails(2, &["written by a newer program (schema 99, this one knows 3): use the newer program"]);
+        run.fails(2, &["written by a newer program (schema 99, this one knows 4): use the newer program"]);
     }
     assert!(bytes() == before, "it was changed");
 }

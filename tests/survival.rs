@@ -81,7 +81,7 @@ const MANY_SNAPSHOTS: &str = "[runtime]\nsnapshot_every = 20\n";
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
 /// All that a run of the built-in strategies writes: none of them asks for prices, so none is written.
-const POINTS: [Point; 34] = [
+const POINTS: [Point; 36] = [
     // First, as it takes longest.
     Point {
         faults: "none",
@@ -121,6 +121,9 @@ const POINTS: [Point; 34] = [
     Point { meanwhile: Meanwhile::Resume, ..point("answer", 1) },
     Point { settings: SMALL_STAKES, ..point("rejected", 1) },
     Point { settings: MANY_SNAPSHOTS, ..point("snapshot", 1) },
+    // Rows of the tables, when their transaction is written and not yet committed, and when it is.
+    point("rows", 2),
+    Point { past: Past::Run, ..point("rows", 1) },
     // The one that is killed began at a snapshot, and so does the one after it.
     Point { settings: MANY_SNAPSHOTS, past: Past::Run, ..point("snapshot", 2) },
     Point { past: Past::HaltFile, meanwhile: Meanwhile::LoseWay, ..point("not_sent", 1) },
@@ -325,6 +328,8 @@ impl Fixture {
         assert!((balance - 10_000.0 - profit).abs() < 1e-6, "{point}: {balance} after {profit}");
         let parity = self.ask("parity");
         assert_eq!(parity["ok"], true, "{point}: {parity}");
+        let verified = self.folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
+        assert_eq!(verified["tables_up_to"], verified["entries"], "{point}: {verified}");
         Recovered { intents: intents.len(), trades: listed.len(), balance }
     }
 }

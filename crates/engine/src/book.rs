@@ -2,34 +2,14 @@
 
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::{
-    Action, Approved, Departure, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule,
-    Settled, VenueId,
+    Action, Approved, Departure, Event, EventKind, IntentId, IntentState, Opened, OrderTerms, Recorded,
+    Rejection, Rule, Settled, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::num::NonZeroU32;
-
-/// Where an intent stands, as reports show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IntentState {
-    /// Its request left, its answer is awaited.
-    InFlight,
-    /// Its answer will not be known without looking.
-    InDoubt,
-    /// A trade that has not settled.
-    Open,
-    /// A trade that has.
-    Settled,
-    /// The venue refused it.
-    Rejected,
-    /// Its request never left.
-    NotSent,
-    /// Its answer was lost, and the venue has no trade of it.
-    NotOpened,
-}
 
 /// An intent and what became of it. Why it was decided and what the venue calls its trade, its book knows
 /// ([`TradeBook::reason`], [`TradeBook::venue_id`]): a row is no larger than what is read of every one.

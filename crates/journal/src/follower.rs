@@ -1,6 +1,7 @@
 //! Whoever follows a run's lines once they are durable, and has snapshots kept of what they come to.
 
-use crate::{Head, StoredLine};
+use crate::tables::IntentRows;
+use crate::{Head, JournalError, StoredLine};
 
 /// How the body of a whole snapshot begins.
 const WHOLE: &str = "{\"snapshot\":";
@@ -24,6 +25,16 @@ pub trait Follower: Send {
 
     /// That piece was not kept, as far as is known: the next one begins a snapshot that goes on from what was.
     fn not_recorded(&mut self, why: &str);
+
+    /// What the rows of the tables are made of; none where it does not know.
+    fn rows(&self) -> Option<&dyn IntentRows> {
+        None
+    }
+
+    /// Rows of the tables were not written; they are tried again later.
+    fn rows_not_written(&mut self, error: &JournalError) {
+        let _ = error;
+    }
 }
 
 /// Whether a note is a snapshot or a part of one.

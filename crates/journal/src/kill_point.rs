@@ -53,6 +53,8 @@ pub(crate) enum What<'a> {
     Beat,
     /// The lease is given back.
     Release,
+    /// Rows of the tables; it is begun, and only to be committed.
+    Rows,
     /// Lines, exchanges, and so many answers to orders.
     Entries(&'a [Pending], &'a [LoggedExchange], usize),
 }
@@ -65,6 +67,7 @@ impl What<'_> {
             Self::Lease => return vec!["lease".to_owned()],
             Self::Beat => return vec!["beat".to_owned()],
             Self::Release => return vec!["release".to_owned()],
+            Self::Rows => return vec!["rows".to_owned()],
             Self::Entries(lines, exchanges, answers) => (lines, exchanges, *answers),
         };
         // A seal is a part of its exchanges.

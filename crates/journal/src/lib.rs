@@ -5,7 +5,7 @@
 //! request leaves: the driver calls [`Journal::make_durable`] between the two.
 //!
 //! A [`Store`] keeps the lines in SQLite or PostgreSQL, chained by their hashes, for the one process that holds its
-//! lease; a [`Reader`] reads them meanwhile.
+//! lease; a [`Reader`] reads them meanwhile. What they come to stands in tables beside them, which a [`Projector`] keeps up.
 
 mod apart;
 mod append;
@@ -35,6 +35,7 @@ mod run_lines;
 mod seal;
 mod snapshot_lines;
 mod store;
+mod tables;
 mod tee;
 mod verify;
 mod walk;
@@ -56,6 +57,9 @@ pub use reader::Reader;
 pub use run_journal::RunJournal;
 pub use seal::is_seal;
 pub use store::{MAX_PENDING, Store};
+pub use tables::{
+    DayFigures, IntentRecord, IntentRows, ProjectionEnd, Projector, RunNames, Tables, figures_of,
+};
 pub use tee::Tee;
 pub use verify::Verified;
 pub use walk::Walk;
@@ -96,12 +100,12 @@ pub trait Journal: Recorder + Send {
         let _ = (order, answer);
     }
 
-    /// Whether [`Journal::keep_snapshot`] has something to do.
+    /// Whether [`Journal::keep_snapshot`] has something to do: a snapshot, or rows of the tables.
     fn is_snapshot_due(&self) -> bool {
         false
     }
 
-    /// Keeps the next piece of a snapshot that is due. Nobody depends on it: called only while nothing else waits for the journal,
+    /// Keeps the next piece of a snapshot that is due, or of the tables. Nobody depends on it: called only while nothing else waits for the journal,
     /// it may be dropped on the way, and what goes wrong is said and counted by the journal itself.
     async fn keep_snapshot(&mut self) {}
 

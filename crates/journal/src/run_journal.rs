@@ -1,6 +1,9 @@
 //! A run's journal in a store: entries become lines, and the lease is renewed as time passes.
 
-use crate::{Follower, Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, Store};
+use crate::{
+    Follower, Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, ProjectionEnd, Projector,
+    Store,
+};
 use async_trait::async_trait;
 use candlewick_engine::{Action, Entry, Event, EventKind, IntentId, Recorder};
 use candlewick_sdk::Millis;
@@ -12,6 +15,12 @@ const BEAT: Duration = Duration::from_secs(5);
 
 /// How long a run that ends takes for its last snapshot.
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
+
+/// How often the tables are brought up to date, in real time; how soon the next piece follows while they are far behind; and how
+/// long they rest after a piece that failed.
+const ROWS_PACE: Duration = Duration::from_secs(5);
+const CATCH_UP_PACE: Duration = Duration::from_millis(250);
+const ROWS_REST: Duration = Duration::from_mins(1);
 
 /// The journal of one run in a store.
 pub struct RunJournal {
@@ -28,6 +37,10 @@ pub struct RunJournal {
     is_storing: bool,
     /// How many snapshots could not be kept.
     failures: u64,
+    /// Keeps the tables up, where somebody follows the lines who knows their rows.
+    projector: Option<Projector>,
+    /// When rows are next written.
+    next_rows: Duration,
 }
 
 impl RunJournal {
@@ -51,6 +64,8 @@ impl RunJournal {
             follower: None,
             is_storing: false,
             failures: 0,
+            projector: None,
+            next_rows: last_beat + CATCH_UP_PACE,
         }
     }
 
@@ -59,6 +74,7 @@ impl RunJournal {
     pub fn followed_by(mut self, follower: Box<dyn Follower>) -> Self {
         if let Some(store) = &mut self.store {
             store.follow();
+            self.projector = Some(Projector::after(store.head()));
         }
         self.follower = Some(follower);
         self
@@ -67,8 +83,41 @@ impl RunJournal {
     /// Hands out what has become durable.
     fn follow(&mut self) {
         if let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) {
-            store.take_durable().iter().for_each(|stored| follower.take(stored));
+            for stored in &store.take_durable() {
+                follower.take(stored);
+                if let (Some(projector), Some(rows)) = (&mut self.projector, follower.rows()) {
+                    projector.take(stored, rows);
+                }
+            }
         }
+    }
+
+    /// Whether rows of the tables are to be written now.
+    fn are_rows_due(&self) -> bool {
+        self.projector.as_ref().is_some_and(Projector::is_due)
+            && self.follower.as_ref().is_some_and(|follower| follower.rows().is_some())
+            && (self.elapsed)() >= self.next_rows
+    }
+
+    /// Writes the next rows of the tables; whether there were any, and they were written. No entry depends on it.
+    async fn keep_rows(&mut self) -> bool {
+        let now = (self.elapsed)();
+        // Given up on the way, too: what is wrong may last.
+        self.next_rows = now + ROWS_PACE;
+        let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
+        let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
+        match projector.keep_piece(store, rows).await {
+            Ok(ProjectionEnd::More) => self.next_rows = now + CATCH_UP_PACE,
+            Ok(ProjectionEnd::Complete(_)) => {}
+            Err(error) => {
+                self.next_rows = now + ROWS_REST;
+                if let Some(follower) = &mut self.follower {
+                    follower.rows_not_written(&error);
+                }
+                return false;
+            }
+        }
+        true
     }
 
     /// Keeps the next piece of a snapshot, unless something else waits; whether there was one, and it was kept.
@@ -168,6 +217,10 @@ impl Journal for RunJournal {
         drop(tokio::time::timeout(LAST_SNAPSHOT, last).await);
         // What is to be said of that, if anything, too.
         self.make_durable().await?;
+        let rows = async {
+            while self.projector.as_ref().is_some_and(Projector::is_behind) && self.keep_rows().await {}
+        };
+        drop(tokio::time::timeout(LAST_SNAPSHOT, rows).await);
         match self.store.take() {
             Some(store) => store.close().await,
             None => Ok(()),
@@ -180,11 +233,13 @@ impl Journal for RunJournal {
 
     fn is_snapshot_due(&self) -> bool {
         let is_idle = self.store.as_ref().is_some_and(|store| store.pending() == 0);
-        is_idle && self.follower.as_ref().is_some_and(|follower| follower.is_due())
+        is_idle && (self.follower.as_ref().is_some_and(|follower| follower.is_due()) || self.are_rows_due())
     }
 
     async fn keep_snapshot(&mut self) {
-        self.keep_piece(false).await;
+        if !self.keep_piece(false).await && self.pending() == 0 && self.are_rows_due() {
+            self.keep_rows().await;
+        }
     }
 
     fn record_exchange(&mut self, exchange: LoggedExchange) {

@@ -36,6 +36,15 @@ impl Reader {
         Ok(headers)
     }
 
+    /// The header of the run of this number; none where there is no such run. As it stands there, not verified.
+    ///
+    /// # Errors
+    /// As [`Reader::last_run_header`].
+    pub(crate) async fn run_header(&mut self, run: u64) -> Result<Option<StoredLine>, JournalError> {
+        let head = self.head().await?.seq;
+        self.header_of(run, 1, head).await
+    }
+
     /// The run of the first line from this one on that is of a run.
     async fn run_from(&mut self, seq: u64) -> Result<Option<u64>, JournalError> {
         let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";

@@ -4,6 +4,7 @@ use crate::database::connection::{ANSWER_DEADLINE, within};
 use crate::database::fault::from_sqlx;
 use crate::reader::broken;
 use crate::{ChainHash, Head, JournalError, Reader, StoredLine, Walk, lease, point};
+use candlewick_sdk::Millis;
 use sqlx::Row;
 
 /// How far behind the last verified line a snapshot is looked for.
@@ -59,6 +60,52 @@ impl Reader {
             lines.push(line.ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?);
         }
         Ok(lines)
+    }
+
+    /// As [`Reader::lines_between`], each held to the hash before it.
+    ///
+    /// # Errors
+    /// As [`Reader::lines_numbered`].
+    pub async fn sound_lines_between(
+        &mut self,
+        from: Millis,
+        to: Millis,
+        limit: u32,
+    ) -> Result<Vec<StoredLine>, JournalError> {
+        let lines = self.lines_between(from, to, limit).await?;
+        self.check(&lines).await?;
+        Ok(lines)
+    }
+
+    /// As [`Reader::lines_of`], each held to the hash before it.
+    ///
+    /// # Errors
+    /// As [`Reader::lines_numbered`].
+    pub async fn sound_lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
+        let lines = self.lines_of(intent).await?;
+        self.check(&lines).await?;
+        Ok(lines)
+    }
+
+    /// Holds lines, in their order, each to the hash before it.
+    async fn check(&mut self, lines: &[StoredLine]) -> Result<(), JournalError> {
+        let mut before: Option<Head> = None;
+        for stored in lines {
+            before = match before.filter(|before| before.seq + 1 == stored.seq) {
+                None if stored.seq == 1 => Some(Head::EMPTY),
+                None => self.lines(stored.seq - 1, 1).await?.first().map(StoredLine::head),
+                before => before,
+            };
+            if before.map(|before| before.followed_by(&stored.line)) != Some(stored.head()) {
+                return Err(broken(
+                    self.url(),
+                    stored.seq,
+                    "it, or the one before it, was changed or is missing",
+                ));
+            }
+            before = Some(stored.head());
+        }
+        Ok(())
     }
 
     /// A line that has the hash that follows from it and the hash before it.

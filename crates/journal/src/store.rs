@@ -37,9 +37,9 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 /// moment: it counts as an error whose outcome is unknown.
 pub struct Store {
     pub(crate) url: JournalUrl,
-    token: Token,
+    pub(crate) token: Token,
     /// Taken out during a call and put back when it succeeds; a connection with an open question is never used again.
-    connection: Option<Connection>,
+    pub(crate) connection: Option<Connection>,
     /// Whether `head` and `exchanges_written` are what the database holds.
     is_certain: bool,
     /// The last line that is known to be durable.
@@ -62,7 +62,7 @@ pub struct Store {
     point_kept: Option<Duration>,
     /// What came of people's orders.
     answers: BTreeMap<OrderToken, String>,
-    kill_points: KillPoints,
+    pub(crate) kill_points: KillPoints,
     /// Let go of with this value, however it ends.
     _lock: Option<FileLock>,
 }
@@ -345,7 +345,7 @@ impl Store {
         self.lines.last().map_or(self.head, |pending| pending.head)
     }
 
-    async fn take_connection(&mut self) -> Result<Connection, JournalError> {
+    pub(crate) async fn take_connection(&mut self) -> Result<Connection, JournalError> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }

@@ -105,7 +105,7 @@ impl JournalContents {
     }
 
     /// The same of what was folded from the last snapshot on: without refusals, and of the lines only those that are named there. What is
-    /// asked of other lines ([`rejection`](Self::rejection), [`began_doubt`](Self::began_doubt)) is not known to it, nor how many candles there were.
+    /// asked of other lines ([`began_doubt`](Self::began_doubt)) is not known to it, nor how many candles there were.
     ///
     /// # Errors
     /// A header that cannot be read, or an intent of a bot that its run did not have.
@@ -205,14 +205,6 @@ impl JournalContents {
     /// From when on it has candles, where older ones were left out.
     pub fn compacted_since(&self) -> Option<Millis> {
         compacted_since(&self.lines)
-    }
-
-    /// Why the venue rejected an intent, in its words.
-    pub fn rejection(&self, intent: IntentId) -> Option<String> {
-        self.events_of(intent).find_map(|event| match event.kind {
-            EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
-            _ => None,
-        })
     }
 
     /// Whose second trade this one was found to be, booked or not, over or not.

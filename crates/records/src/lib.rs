@@ -36,7 +36,7 @@ pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::{Table, fit_tables_to, table};
-pub use trade::{IntentOrigin, TradeLine, state_of};
+pub use trade::{IntentOrigin, TradeLine};
 pub use trade_list::{TradeFilter, TradeList};
 pub use trading::TradingMode;
 pub use verdict::{

@@ -122,7 +122,7 @@ impl TradeLine {
             symbol: taken.unwrap_or(origin.symbol),
             direction: trade.direction(),
             amount: origin.scale.to_f64(trade.stake()),
-            state: state_of(row.state),
+            state: row.state.as_str(),
             result: row.outcome,
             pnl: (row.state == IntentState::Settled).then(|| origin.scale.to_f64(row.profit)),
             decision_time: trade.decision_time(),
@@ -165,17 +165,5 @@ impl TradeLine {
     /// Profit or loss with its sign and the wallet's decimals, once it has settled.
     pub fn pnl_text(&self) -> Option<String> {
         self.pnl.map(|pnl| format!("{pnl:+.*}", self.scale.decimals() as usize))
-    }
-}
-
-/// The name of a state. Whoever only reads cannot know whether an answer is awaited or was lost: both are in doubt.
-pub const fn state_of(state: IntentState) -> &'static str {
-    match state {
-        IntentState::InFlight | IntentState::InDoubt => "in_doubt",
-        IntentState::Open => "open",
-        IntentState::Settled => "settled",
-        IntentState::Rejected => "rejected",
-        IntentState::NotSent => "not_sent",
-        IntentState::NotOpened => "not_opened",
     }
 }

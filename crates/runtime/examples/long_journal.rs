@@ -1,6 +1,7 @@
 //! Makes a long journal, to measure what its length costs: `long_journal FILE LINES`, with a hundred symbols at 1m, a trade
 //! about every thousand lines, and snapshots as a run keeps them.
 
+use candlewick_broker::clock::AwakeClock;
 use candlewick_engine::{
     Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
     RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
@@ -13,7 +14,6 @@ use candlewick_sdk::{
 };
 use std::error::Error;
 use std::path::Path;
-use std::time::Duration;
 
 const SYMBOLS: usize = 100;
 /// Lines of one commit.
@@ -68,7 +68,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut session = Session::new(&settings, strategies.collect())?;
     let fold = JournalFold::new(&settings, SNAPSHOT_EVERY)?;
     let start = Millis::DAY * 20_000;
-    let mut journal = RunJournal::new(store, 1, start, || Duration::ZERO).followed_by(Box::new(fold));
+    let clock = AwakeClock::start();
+    let journal = RunJournal::new(store, 1, start, move || clock.elapsed());
+    let mut journal = journal.followed_by(Box::new(fold));
     let header = Header {
         format: Header::FORMAT,
         settings: serde_json::json!({ "session": settings, "trading": "demo", "simulation": {} }),

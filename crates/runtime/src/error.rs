@@ -81,6 +81,12 @@ pub enum RuntimeError {
         /// Its number.
         seq: u64,
     },
+    /// A row of the tables is not what the entries come to: make the tables anew.
+    #[error("row {row} is not what the journal's entries come to")]
+    WrongRow {
+        /// Which row, of which table.
+        row: String,
+    },
     /// What a start would go on from is not the same in a compacted copy: use the journal as it is.
     #[error("a start from the compacted copy would not go on from where this journal ends, so none was made")]
     CompactionDiffers,

@@ -43,7 +43,10 @@ pub use error::RuntimeError;
 pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher, may_settle};
 pub use observer::{Observer, Question};
 pub use overview::{BotOverview, Overview, TradeOverview};
-pub use past::{Decided, JournalCheck, JournalFold, Past, SnapshotCheck, check_journal, compact_journal};
+pub use past::{
+    Decided, JournalCheck, JournalFold, Past, Projected, Projection, SnapshotCheck, TablesCheck,
+    check_journal, compact_journal, project_journal,
+};
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};

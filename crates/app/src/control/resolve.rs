@@ -11,7 +11,7 @@ use candlewick_engine::{
     Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Taken, VenueId,
 };
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
-use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, state_of, utc};
+use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
     latest_close, possible_payout, possible_times, profit_by_rule, taken_of, verify_adoption, verify_missing,
@@ -254,7 +254,7 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
         | (IntentState::Settled | IntentState::Rejected | IntentState::NotSent, _) => false,
     };
     if !may_be {
-        let state = state_of(row.state);
+        let state = row.state.as_str();
         let wanted = if let Resolution::Settled(_) = resolution { "an open trade" } else { "in doubt" };
         return Err(AppError::invalid(format!("intent {id} is not {wanted}: it is {state}")));
     }

@@ -90,6 +90,9 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
             "the other entries are as they were written; runtime.snapshot_every = 0 writes no more snapshots"
                 .to_owned(),
         ),
+        RuntimeError::WrongRow { .. } => Some(
+            "the entries are as they were written; `candlewick journal project --rebuild` makes the tables again from them".to_owned(),
+        ),
         RuntimeError::UnsupportedInterval { .. } => Some(format!(
             "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
             USUAL_INTERVALS.join(", ")

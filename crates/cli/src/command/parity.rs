@@ -15,7 +15,7 @@ use clap::Args;
                   must decide as it did. Then every recorded decision goes to the simulator, over the recorded candles: \
                   a trade that comes out otherwise is given a cause (latency, price_source, payout, refusal, gap, \
                   end_of_recording). Exit code 5 when an entry is not as it was written, a decision differs, or a \
-                  difference is unexplained.\n\nExamples:\n  candlewick parity\n  candlewick parity --journal run.db --json"
+                  difference is unexplained. It reads the whole journal.\n\nExamples:\n  candlewick parity\n  candlewick parity --journal run.db --json"
 )]
 pub(crate) struct ParityArguments {
     #[command(flatten)]

@@ -5,6 +5,8 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
+use candlewick_app::AppError;
+use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
 use candlewick_records::explain::read_moment;
 use candlewick_sdk::{Millis, Symbol};
@@ -30,7 +32,11 @@ pub(crate) struct WhyArguments {
 pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let (time, symbol) = (arguments.time, arguments.symbol);
-    let report = block_on(async { read_moment(&mut Reader::open(&url).await?, time, symbol).await })?;
+    let report = block_on(async {
+        let mut reader = Reader::open(&url).await?;
+        let contents = read_recent(&mut reader).await?;
+        Ok::<_, AppError>(read_moment(&mut reader, &contents, (time, symbol)).await?)
+    })?;
     show(&report, context.global)?;
     Ok(Ending::Done)
 }

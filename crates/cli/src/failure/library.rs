@@ -232,6 +232,7 @@ const fn of_runtime(error: &RuntimeError) -> FailureKind {
         RuntimeError::Venue { .. } | RuntimeError::NoWallet { .. } => FailureKind::Venue,
         RuntimeError::UnreadableEntry { .. }
         | RuntimeError::WrongSnapshot { .. }
+        | RuntimeError::WrongRow { .. }
         | RuntimeError::CompactionDiffers => FailureKind::Data,
         RuntimeError::UnsupportedInterval { .. }
         | RuntimeError::MoneyScaleMismatch { .. }

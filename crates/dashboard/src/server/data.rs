@@ -12,6 +12,8 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use candlewick_app::AppError;
+use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
 use candlewick_records::RecordsError;
 use candlewick_records::explain::{read_moment, read_trade};
@@ -218,20 +220,23 @@ async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Fai
         .unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
 }
 
-async fn read(serving: &Serving, asked: Asked) -> Result<Value, RecordsError> {
+async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
     let watched = &serving.shared.watched;
     let mut reader = Reader::open(&watched.journal).await?;
     let read = match asked {
         Asked::Trade(name) => told(&read_trade(&mut reader, &name, &watched.registry).await?),
-        Asked::Moment(at, symbol) => told(&read_moment(&mut reader, at, symbol).await?),
+        Asked::Moment(at, symbol) => {
+            let contents = read_recent(&mut reader).await?;
+            told(&read_moment(&mut reader, &contents, (at, symbol)).await?)
+        }
     };
     reader.close().await;
     Ok(read)
 }
 
-fn failed(error: &RecordsError) -> Failure {
+fn failed(error: &AppError) -> Failure {
     let status = match error {
-        RecordsError::UnknownTrade { .. } | RecordsError::NoRun => StatusCode::NOT_FOUND,
+        AppError::Records(RecordsError::UnknownTrade { .. } | RecordsError::NoRun) => StatusCode::NOT_FOUND,
         _ => StatusCode::BAD_GATEWAY,
     };
     Failure::new(status, error.to_string())

@@ -8,7 +8,7 @@ use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 /// The schema that this program writes.
-pub(crate) const SCHEMA: i64 = 3;
+pub(crate) const SCHEMA: i64 = 4;
 
 /// The schema that brought people's orders, and when a holder's process began.
 pub(crate) const ORDERS_SINCE: i64 = 3;
@@ -17,10 +17,11 @@ pub(crate) const ORDERS_SINCE: i64 = 3;
 const TABLE: &str = "_sqlx_migrations";
 
 /// The migrations, in their order; what stands here once is never changed.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),
     (2, "wires", include_str!("../../migrations/2_wires.sql")),
     (3, "orders", include_str!("../../migrations/3_orders.sql")),
+    (4, "tables", include_str!("../../migrations/4_tables.sql")),
 ];
 
 /// What was found where a journal is wanted.

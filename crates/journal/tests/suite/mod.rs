@@ -9,6 +9,7 @@ pub(crate) mod reading;
 pub(crate) mod refusing;
 pub(crate) mod retrying;
 pub(crate) mod storing;
+pub(crate) mod tables;
 
 /// Tests every claim on a database of its own.
 macro_rules! test_claims {
@@ -53,6 +54,9 @@ macro_rules! test_claims {
             refusing::a_newer_journal_is_refused,
             refusing::another_database_is_refused_and_not_touched,
             refusing::nothing_to_read_is_said,
+            tables::rows_are_read_back_as_they_were_written,
+            tables::rows_that_are_cut_off_are_written_again,
+            tables::who_lost_the_lease_writes_no_row,
             processes::another_process_holds_until_it_is_killed,
             processes::processes_that_open_at_once_have_one_winner,
         }

@@ -7,8 +7,7 @@ use crate::lines::is_candle;
 use crate::moment::utc;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
-use crate::trade::state_of;
-use candlewick_engine::{BotSettings, IntentId, Origin, Rule};
+use candlewick_engine::{BotSettings, Event, EventKind, IntentId, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde::Serialize;
@@ -49,16 +48,16 @@ struct BotMoment {
     action: Option<Value>,
 }
 
-/// Reads what was decided at a moment, on one symbol or all.
+/// Reads what was decided at a moment, on one symbol or all, in a journal of these contents, which may be of its last snapshot on. Each line that
+/// is shown is held to the hash before it.
 ///
 /// # Errors
 /// The journal cannot be read.
 pub async fn read_moment(
     reader: &mut Reader,
-    time: Millis,
-    symbol: Option<Symbol>,
+    contents: &JournalContents,
+    (time, symbol): (Millis, Option<Symbol>),
 ) -> Result<MomentReport, RecordsError> {
-    let contents = JournalContents::read(reader).await?;
     if let Some(since) = contents.compacted_since().filter(|since| time < *since) {
         return Err(RecordsError::Compacted { since });
     }
@@ -78,8 +77,13 @@ pub async fn read_moment(
     let mut found = Vec::new();
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
-        let lines = reader.lines_between(from, time + Millis::new(1), MAX_LINES).await?;
-        found.push(BotMoment::of(bot, run, &lines)?.with_outcome(&contents));
+        let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
+        let moment = BotMoment::of(bot, run, &lines)?;
+        let of_intent = match moment.intent {
+            Some(intent) => reader.sound_lines_of(intent).await?,
+            None => Vec::new(),
+        };
+        found.push(moment.with_outcome(contents, &of_intent));
     }
     Ok(MomentReport { time, run: Some(run.number), bots: found })
 }
@@ -137,14 +141,14 @@ impl BotMoment {
     }
 
     /// What became of its intent: one that was approved is not yet a trade.
-    fn with_outcome(mut self, contents: &JournalContents) -> Self {
+    fn with_outcome(mut self, contents: &JournalContents, lines: &[StoredLine]) -> Self {
         let Some(intent) = self.intent.map(IntentId::new) else { return self };
         if let Some(row) = contents.book.row(intent) {
-            self.answer = match state_of(row.state) {
+            self.answer = match row.state.as_str() {
                 "open" | "settled" => "opened",
                 state => state,
             };
-            self.rejection = contents.rejection(intent);
+            self.rejection = rejection_in(lines);
         }
         self
     }
@@ -207,6 +211,16 @@ impl Display for MomentReport {
         }
         Ok(())
     }
+}
+
+/// Why the venue rejected the intent that these lines are about, in its words.
+fn rejection_in(lines: &[StoredLine]) -> Option<String> {
+    let events = lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
+    let mut events = events.filter_map(|stored| serde_json::from_str::<Event>(&stored.line.body).ok());
+    events.find_map(|event| match event.kind {
+        EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
+        _ => None,
+    })
 }
 
 /// What people call a rule of this name.

@@ -6,7 +6,7 @@ use super::prices::prices;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::run::RecordedRun;
-use crate::trade::{IntentOrigin, TradeLine, state_of};
+use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{ExpirationType, Millis, Money, Outcome};
@@ -181,7 +181,7 @@ impl Venue {
         match own.state {
             "rejected" => _ = causes.insert(Cause::Gap),
             // One of the two has settled, the other not.
-            state if state != state_of(row.state) => _ = causes.insert(Cause::EndOfRecording),
+            state if state != row.state.as_str() => _ = causes.insert(Cause::EndOfRecording),
             _ => causes.extend(self.price_causes((row, origin), &own, candles)),
         }
         if causes.is_empty() {
@@ -298,7 +298,7 @@ impl Simulated {
             // The simulator fixes some prices later than the venue.
             (None, Some(_)) => !is_settled,
         };
-        self.state == state_of(row.state)
+        self.state == row.state.as_str()
             && self.has_times_of(row)
             && has_price(self.open_price, row.open_price)
             && (!is_settled

@@ -1,15 +1,17 @@
 //! A compacted copy of a journal, which gets its name only where it comes to the same.
 
 use super::fold::JournalFold;
+use super::project::{Projection, project_journal};
 use super::{damaged, read_header};
 use crate::RuntimeError;
 use candlewick_engine::SessionSettings;
-use candlewick_journal::{Compaction, JournalUrl, Reader, Verified, compact};
+use candlewick_journal::{Compaction, Holder, JournalUrl, Reader, Verified, compact};
 use candlewick_sdk::Millis;
 use std::path::Path;
 
 /// Makes a copy of a journal that stands still, without candles and polls that are older than `keep` at its end: see [`compact`]. A start from
-/// the copy goes on from the same money, intents, limits, stakes and verdicts, which is tried before it gets its name.
+/// the copy goes on from the same money, intents, limits, stakes and verdicts, which is tried before it gets its name, and its tables
+/// are made.
 ///
 /// # Errors
 /// [`RuntimeError::CompactionDiffers`] where it would not; the journal cannot be read, or the copy cannot be made.
@@ -30,6 +32,8 @@ pub async fn compact_journal(
         if !is_same {
             return Err(RuntimeError::CompactionDiffers);
         }
+        let holder = Holder::of_this_process("candlewick journal compact");
+        project_journal(copy.url(), &holder, Projection::CatchUp).await?;
     }
     let made = (copy.compaction, copy.verified);
     copy.put_in_place()?;

@@ -4,7 +4,7 @@ use super::Past;
 use super::snapshot::{Pieces, Restored, Unusable, Written, fingerprint};
 use crate::RuntimeError;
 use candlewick_engine::{EngineError, JournalDecoder, Session, SessionSettings};
-use candlewick_journal::{Follower, Head, JournalError, Line, Reader, StoredLine, is_snapshot};
+use candlewick_journal::{Follower, Head, IntentRows, JournalError, Line, Reader, StoredLine, is_snapshot};
 
 /// Lines read at once.
 const PAGE: u32 = 5_000;
@@ -34,6 +34,8 @@ pub struct JournalFold {
     is_broken: bool,
     /// A snapshot was not kept; that is said once.
     has_failed: bool,
+    /// How often rows of the tables were not written; that is said once, too.
+    row_failures: u64,
     notice: Option<String>,
 }
 
@@ -60,6 +62,7 @@ impl JournalFold {
             is_writing: false,
             is_broken: false,
             has_failed: false,
+            row_failures: 0,
             notice: None,
         })
     }
@@ -170,6 +173,7 @@ impl JournalFold {
             is_writing,
             is_broken,
             has_failed: false,
+            row_failures: 0,
             notice,
         }
     }
@@ -209,6 +213,11 @@ impl JournalFold {
         self.past.take((seq, line), &mut self.decoder, &mut self.session)
     }
 
+    /// What it knows of all intents.
+    pub(super) const fn past(&self) -> &Past {
+        &self.past
+    }
+
     /// The next piece of a snapshot of it as it stands, and whether that is the last.
     pub(super) fn piece(&mut self) -> Result<(String, bool), serde_json::Error> {
         self.written.next(&self.past, (&self.fingerprint, &self.session, self.decoder.as_ref()))
@@ -227,12 +236,12 @@ impl JournalFold {
 
 impl Follower for JournalFold {
     fn take(&mut self, stored: &StoredLine) {
-        if self.every == 0 || self.is_broken {
+        if self.is_broken {
             return;
         }
         if let Err(error) = self.fold(stored.seq, &stored.line) {
             tracing::warn!(
-                "no snapshot is written any more, and the next start reads the journal as a whole: {error}"
+                "no snapshot and no table is written any more, and the next start reads the journal as a whole: {error}"
             );
             self.is_broken = true;
         }
@@ -276,5 +285,18 @@ impl Follower for JournalFold {
         self.written = self.before.clone();
         // Not again before as many lines as usual: what is wrong may last.
         (self.is_writing, self.since) = (false, 0);
+    }
+
+    fn rows(&self) -> Option<&dyn IntentRows> {
+        (!self.is_broken).then_some(&self.past as &dyn IntentRows)
+    }
+
+    fn rows_not_written(&mut self, error: &JournalError) {
+        self.row_failures += 1;
+        if self.row_failures == 1 {
+            tracing::warn!(
+                "the journal's tables are not up to date; trading goes on, and it is tried again: {error}"
+            );
+        }
     }
 }

@@ -2,11 +2,16 @@
 
 mod compact;
 mod fold;
+mod project;
+mod rows;
 mod snapshot;
+mod tables;
 mod verify;
 
 pub use compact::compact_journal;
 pub use fold::JournalFold;
+pub use project::{Projected, Projection, project_journal};
+pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 
 use crate::RuntimeError;

@@ -3,9 +3,10 @@
 use super::fold::JournalFold;
 use super::read_header;
 use super::snapshot::{FORMAT, Written, format_of, previous_of, settings_of};
+use super::tables::{TablesCheck, TablesToCheck};
 use crate::RuntimeError;
 use candlewick_engine::SessionSettings;
-use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Verified, is_snapshot};
+use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Tables, Verified, is_snapshot};
 use std::collections::BTreeMap;
 
 /// What came of a check of a whole journal.
@@ -15,6 +16,8 @@ pub struct JournalCheck {
     pub verified: Verified,
     /// What came of its snapshots.
     pub snapshots: SnapshotCheck,
+    /// What came of its tables.
+    pub tables: TablesCheck,
     /// What was left out of it when it was made from another; that is not checked.
     pub compaction: Option<Compaction>,
 }
@@ -28,18 +31,26 @@ pub struct SnapshotCheck {
     pub not_checked: BTreeMap<String, u64>,
 }
 
-/// Computes the chain of a journal again, and makes each of its snapshots again from the lines before it.
+/// Computes the chain of a journal again, makes each of its snapshots again from the lines before it, and the rows of its tables from the lines
+/// up to the one that they stand at.
 ///
 /// # Errors
 /// [`RuntimeError::Journal`] for a journal that cannot be read or is not as it was written, [`RuntimeError::WrongSnapshot`] at the
-/// first snapshot that differs from what the lines before it come to, [`RuntimeError::UnreadableEntry`] for a line that is no entry.
+/// first snapshot that differs from what the lines before it come to, [`RuntimeError::WrongRow`] at the first such row of the tables,
+/// [`RuntimeError::UnreadableEntry`] for a line that is no entry.
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeError> {
-    let mut checks = Checks::of(&reader.run_headers().await?);
+    let tables = reader.tables().await?;
+    let mut checks = Checks::of(&reader.run_headers().await?, tables);
     // The chain first: what is wrong there says more than what is made of it.
     let verified = reader.verify_each(|stored| checks.take(stored)).await?;
     match checks.fault {
         Some(fault) => Err(fault),
-        None => Ok(JournalCheck { verified, snapshots: checks.found, compaction: checks.compaction }),
+        None => Ok(JournalCheck {
+            verified,
+            snapshots: checks.found,
+            tables: checks.tables.end()?,
+            compaction: checks.compaction,
+        }),
     }
 }
 
@@ -48,6 +59,7 @@ struct Checks {
     /// By the hashes of the settings.
     folds: BTreeMap<String, Check>,
     found: SnapshotCheck,
+    tables: TablesToCheck,
     compaction: Option<Compaction>,
     /// The first that is wrong: nothing is folded after it.
     fault: Option<RuntimeError>,
@@ -55,7 +67,7 @@ struct Checks {
 
 impl Checks {
     /// Runs whose settings this program does not understand have snapshots that it cannot make again.
-    fn of(headers: &[StoredLine]) -> Self {
+    fn of(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
             serde_json::from_value::<SessionSettings>(header.settings.get("session")?.clone()).ok()
@@ -66,7 +78,9 @@ impl Checks {
                 folds.entry(fingerprint).or_insert_with(|| Check { fold, after: BTreeMap::new() });
             }
         }
-        Self { folds, found: SnapshotCheck::default(), compaction: None, fault: None }
+        // No row can be made again without a fold.
+        let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
+        Self { folds, found: SnapshotCheck::default(), tables, compaction: None, fault: None }
     }
 
     fn take(&mut self, stored: &StoredLine) {
@@ -78,13 +92,17 @@ impl Checks {
         }
         if is_snapshot(&stored.line.body) {
             self.take_snapshot(stored);
-            return;
-        }
-        for check in self.folds.values_mut() {
-            if let Err(error) = check.fold.fold(stored.seq, &stored.line) {
-                self.fault = Some(error);
-                return;
+        } else {
+            for check in self.folds.values_mut() {
+                if let Err(error) = check.fold.fold(stored.seq, &stored.line) {
+                    self.fault = Some(error);
+                    return;
+                }
             }
+        }
+        // What becomes of intents is the same under all settings.
+        if let (None, Some(check)) = (&self.fault, self.folds.values().next()) {
+            self.fault = self.tables.take(stored, check.fold.past()).err();
         }
     }
 

@@ -5,9 +5,9 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
+use candlewick_app::recent::read_recent;
 use candlewick_engine::{BotVerdict, JudgedTrade, judge_of};
 use candlewick_journal::Reader;
-use candlewick_records::JournalContents;
 use candlewick_report::edge::{Counts, Sample, VerdictReport, read_trades};
 use candlewick_report::run::Caveats;
 use candlewick_sdk::Payout;
@@ -80,10 +80,7 @@ fn of_journal(
     context: &Context<'_>,
 ) -> Result<(Vec<Sample>, EdgeTestPlan), Failure> {
     let (_, url) = journal.load(context)?;
-    let contents = block_on(async {
-        let mut reader = Reader::open(&url).await?;
-        JournalContents::read(&mut reader).await
-    })?;
+    let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let (session, run) = (&contents.session, contents.last_run());
     let caveats = Caveats::of_trading(run.trading, &run.simulation, &contents.book);
     let verdict_of = |bot: &str| {

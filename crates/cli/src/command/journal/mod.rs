@@ -3,6 +3,7 @@
 mod backup;
 mod compact;
 mod export;
+mod project;
 mod verify;
 
 use crate::context::Context;
@@ -12,7 +13,7 @@ use clap::Subcommand;
 /// What to do with a journal.
 #[derive(Debug, Subcommand)]
 #[command(
-    after_help = "Examples:\n  candlewick journal verify\n  candlewick journal backup 2026-01-05.db --journal run.db\n  candlewick journal compact small.db --keep 90d\n  candlewick journal export january --journal run.db"
+    after_help = "Examples:\n  candlewick journal verify\n  candlewick journal backup 2026-01-05.db --journal run.db\n  candlewick journal compact small.db --keep 90d\n  candlewick journal export january --journal run.db\n  candlewick journal project --rebuild"
 )]
 pub(crate) enum JournalCommand {
     /// Check that every entry is as it was written
@@ -23,6 +24,8 @@ pub(crate) enum JournalCommand {
     Compact(compact::CompactArguments),
     /// Write trades, intents and figures as files for other programs
     Export(export::ExportArguments),
+    /// Bring the tables of trades, intents and figures up to the last entry
+    Project(project::ProjectArguments),
 }
 
 pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -31,6 +34,7 @@ pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<End
         JournalCommand::Backup(arguments) => backup::run(arguments, context)?,
         JournalCommand::Compact(arguments) => compact::run(arguments, context)?,
         JournalCommand::Export(arguments) => export::run(arguments, context)?,
+        JournalCommand::Project(arguments) => project::run(arguments, context)?,
     }
     Ok(Ending::Done)
 }

@@ -6,7 +6,7 @@ use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
 use candlewick_journal::{Compaction, Reader};
 use candlewick_records::utc;
-use candlewick_runtime::{JournalCheck, RuntimeError, check_journal};
+use candlewick_runtime::{JournalCheck, RuntimeError, TablesCheck, check_journal};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use std::fmt;
 /// Which journal.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Computes the chain of hashes again, from the first entry to the last, and each snapshot from the entries \
-                  before it. Exit code 5 when one is not as it was written. The hash of the last entry stands for all before it: noted elsewhere, it shows later \
+    after_help = "Computes the chain of hashes again, from the first entry to the last, each snapshot from the entries \
+                  before it, and the tables from the entries that they hold. Exit code 5 when one is not as it was written. The hash of the last entry stands for all before it: noted elsewhere, it shows later \
                   that nobody made the journal anew.\n\nExamples:\n  candlewick journal verify\n  candlewick journal verify \
                   --journal run.db --json"
 )]
@@ -39,12 +39,14 @@ struct Sound {
     snapshots: u64,
     /// Those that this program cannot check, by why that is so.
     snapshots_not_checked: BTreeMap<String, u64>,
+    /// Up to which entry the tables are, and are what the entries come to; null where there are none, or they are being made.
+    tables_up_to: Option<u64>,
     /// What was left out when it was made from another journal; null for one that is whole.
     compacted: Option<Compaction>,
 }
 
 impl Sound {
-    fn of(journal: String, JournalCheck { verified, snapshots, compaction }: JournalCheck) -> Self {
+    fn of(journal: String, JournalCheck { verified, snapshots, tables, compaction }: JournalCheck) -> Self {
         Self {
             journal,
             entries: verified.entries,
@@ -53,6 +55,10 @@ impl Sound {
             raw_exchanges_outside: verified.exchanges_outside,
             snapshots: snapshots.sound,
             snapshots_not_checked: snapshots.not_checked,
+            tables_up_to: match tables {
+                TablesCheck::Sound { seq, .. } => Some(seq),
+                TablesCheck::Absent => None,
+            },
             compacted: compaction,
         }
     }
@@ -83,6 +89,9 @@ impl fmt::Display for Sound {
         }
         if self.snapshots > 0 {
             write!(f, "\n{} snapshots, each what the entries before it come to", self.snapshots)?;
+        }
+        if let Some(seq) = self.tables_up_to {
+            write!(f, "\nthe tables are what the entries up to {seq} come to")?;
         }
         if let Some(compaction) = &self.compacted {
             write!(f, "\n{}; nothing here shows that they were as they should be", left_out(compaction))?;

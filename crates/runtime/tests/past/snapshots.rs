@@ -1,7 +1,5 @@
 //! Runs on a journal in a file that keep snapshots: what the next start reads, and what becomes of a snapshot that is not one.
 
-#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
-
 use candlewick_engine::{
     Action, BotSettings, Control, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
     SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,

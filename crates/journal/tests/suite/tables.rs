@@ -1,0 +1,157 @@
+//! Tables that are kept up with the entries, on whatever database keeps both.
+
+use super::fixture::{Cut, Fixture, cut, line};
+use candlewick_journal::{
+    Head, IntentRecord, IntentRows, Line, ProjectionEnd, Projector, RunNames, Store, StoredLine, Tables,
+    figures_of,
+};
+use candlewick_sdk::Millis;
+
+/// No piece asks more questions than this.
+const MAX_QUESTIONS: u32 = 10_000;
+
+/// Intents of which so many are known, with every column used by some and left open by others.
+struct Known(u64);
+
+impl IntentRows for Known {
+    fn last_intent(&self) -> u64 {
+        self.0
+    }
+
+    fn run_of(&self, _intent: u64) -> Option<u64> {
+        Some(1)
+    }
+
+    fn names_of(&self, _header: &StoredLine) -> Option<RunNames> {
+        None
+    }
+
+    fn record(&self, intent: u64, seq: u64, _names: &RunNames) -> Option<IntentRecord> {
+        let odd = !intent.is_multiple_of(2);
+        let text = |text: &str| odd.then(|| text.to_owned());
+        let time = |minutes: i64| odd.then(|| Millis::MINUTE * minutes);
+        Some(IntentRecord {
+            intent,
+            seq,
+            run: 1,
+            bot: format!("bot {}", intent % 3),
+            symbol: "BTCUSDT".to_owned(),
+            direction: "SELL".to_owned(),
+            state: "settled".to_owned(),
+            result: text("WON"),
+            stake_minor: 1_000,
+            profit_minor: odd.then_some(i64::MIN / 1_000),
+            unit: 100,
+            payout: odd.then_some(87.5),
+            decision_time: Millis::HOUR * intent.cast_signed(),
+            request_time: time(1),
+            open_time: time(2),
+            open_price: odd.then_some(0.1 + 0.2),
+            close_time: time(3),
+            close_price: odd.then_some(1.0 / 3.0),
+            settled_time: odd.then(|| Millis::HOUR * (intent.cast_signed() + 20)),
+            close_type: "01:00".to_owned(),
+            expiration_type: "TIME_FIXED".to_owned(),
+            reason: "'; DROP TABLE entries; -- \u{1f56f}".to_owned(),
+            venue_id: text("trade"),
+            ordered_symbol: text("ETHUSDT"),
+            ordered_direction: text("BUY"),
+            ordered_stake_minor: odd.then_some(-1),
+            settled_by_person: odd,
+        })
+    }
+}
+
+fn about(intent: u64) -> Line {
+    Line { intent: Some(intent), ..line("{}") }
+}
+
+async fn record(store: &mut Store, intents: impl Iterator<Item = u64>) {
+    intents.for_each(|intent| store.record(about(intent)));
+    store.commit().await.unwrap();
+}
+
+async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -> Head {
+    loop {
+        if let ProjectionEnd::Complete(head) = projector.keep_piece(store, known).await.unwrap() {
+            return head;
+        }
+    }
+}
+
+/// What the tables are to be: of each intent the row of the last line about it.
+fn expected(head: Head, last: &[(u64, u64)], known: &Known) -> Tables {
+    let names = RunNames::default();
+    let rows = last.iter().filter_map(|(intent, seq)| known.record(*intent, *seq, &names));
+    let intents: Vec<IntentRecord> = rows.collect();
+    Tables { up_to: head, figures: figures_of(&intents), intents }
+}
+
+pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    assert_eq!(fixture.reader().await.tables().await.unwrap(), None);
+    // The lines 1 to 600 are about one intent each, the next two about two of them again.
+    record(&mut store, (1..=600).chain([2, 500])).await;
+    let known = Known(600);
+    let mut projector = Projector::after(store.head());
+    let head = complete(&mut projector, &mut store, &known).await;
+    assert_eq!(head, store.head());
+    let last: Vec<(u64, u64)> = (1..=600)
+        .map(|intent| match intent {
+            2 => (2, 601),
+            500 => (500, 602),
+            other => (other, other),
+        })
+        .collect();
+    let tables = fixture.reader().await.tables().await.unwrap();
+    assert_eq!(tables.as_ref(), Some(&expected(head, &last, &known)));
+    let trades = fixture.number("SELECT COUNT(*) FROM trades WHERE stake = 10 AND seq > 600").await;
+    assert_eq!(trades, 2);
+    // A process after this one adds what came meanwhile, and leaves alone what is there.
+    record(&mut store, [3].into_iter()).await;
+    fixture.run("UPDATE intents SET reason = 'mine' WHERE intent = 7").await;
+    let head = complete(&mut Projector::after(store.head()), &mut store, &known).await;
+    let tables = fixture.reader().await.tables().await.unwrap().unwrap();
+    let seq_of =
+        |intent: usize| (tables.intents[intent - 1].seq, tables.intents[intent - 1].reason.len() > 4);
+    assert_eq!((tables.up_to, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));
+    complete(&mut Projector::anew(store.head()), &mut store, &known).await;
+    let last: Vec<(u64, u64)> = last.into_iter().map(|row| if row.0 == 3 { (3, 603) } else { row }).collect();
+    assert_eq!(fixture.reader().await.tables().await.unwrap(), Some(expected(head, &last, &known)));
+}
+
+/// Of a piece that is cut off at any of its questions there is all or nothing, and the next one goes on.
+pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    record(&mut store, 1..=3).await;
+    let (known, mut was_cut) = (Known(3), 0);
+    for polls in 1.. {
+        assert!(polls < MAX_QUESTIONS, "a piece has an end");
+        let mut projector = Projector::anew(store.head());
+        let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
+        let whole = cut(complete(&mut projector, &mut store, &known), kind(polls)).await;
+        let last = [(1, 1), (2, 2), (3, 3)];
+        let expected = expected(store.head(), &last, &known);
+        let found = fixture.reader().await.tables().await.unwrap();
+        assert!(found.is_none() || found.as_ref() == Some(&expected), "{polls}: {found:?}");
+        // The same process goes on with it.
+        complete(&mut projector, &mut store, &known).await;
+        assert_eq!(fixture.reader().await.tables().await.unwrap(), Some(expected), "{polls}");
+        if whole.is_some() {
+            break;
+        }
+        was_cut += 1;
+    }
+    assert!(was_cut > 3, "{was_cut}");
+    assert_eq!(fixture.bodies().await.len(), 3);
+}
+
+/// Who lost the lease writes no row.
+pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    record(&mut store, 1..=3).await;
+    fixture.run("UPDATE lease SET token = 'another'").await;
+    let written = Projector::anew(store.head()).keep_piece(&mut store, &Known(3)).await;
+    assert!(written.is_err(), "{written:?}");
+    assert_eq!(fixture.number("SELECT is_complete + seq FROM projection").await, 0);
+}

@@ -1,0 +1,429 @@
+//! The tables of a journal, projected in any pieces, against the same made in one go, the fold of `journal verify`, and a list of what the
+//! test itself let become of each intent.
+
+use candlewick_engine::{
+    Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _, Rejection,
+    RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, Taken, VenueId,
+};
+use candlewick_journal::{
+    Holder, Journal as _, JournalUrl, LeaseTerms, Projector, Reader, RunJournal, Store, Tables,
+};
+use candlewick_runtime::{
+    JournalFold, Projection, RuntimeError, TablesCheck, check_journal, project_journal,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    Candle, Direction, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal,
+    Strategy,
+};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use sqlx::Connection as _;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const SEEDS: u64 = 12;
+const HOURS_OF_A_RUN: i64 = 30;
+
+struct Always;
+
+impl Strategy for Always {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("a \0 reason").with("half", 0.5))
+    }
+}
+
+/// Bots on two pairs; their order differs from run to run, and so does what an entry calls the first.
+fn settings(is_swapped: bool) -> SessionSettings {
+    let bot = |name: &str, symbol: &str| BotSettings {
+        name: name.to_owned(),
+        symbol: symbol.parse().unwrap(),
+        venue: BTreeMap::new(),
+        interval: Interval::MINUTE,
+        strategy: "always".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    let mut bots = vec![bot("bitcoin", "BTCUSDT"), bot("ether", "ETHUSDT")];
+    if is_swapped {
+        bots.reverse();
+    }
+    let mut risk = RiskSettings::default();
+    (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);
+    (risk.max_trades_per_hour, risk.max_trades_per_day) = (0, 0);
+    (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (0, 0);
+    (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
+    (risk.allow_duplicate, risk.allow_opposite) = (true, true);
+    SessionSettings { money_scale: MoneyScale::default(), balance: Decimal::from(1_000_000), risk, bots }
+}
+
+/// What the test knows of an intent.
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    run: u64,
+    bot: String,
+    symbol: String,
+    direction: &'static str,
+    state: &'static str,
+    result: Option<&'static str>,
+    stake: i64,
+    profit: Option<i64>,
+    settled: Option<Millis>,
+    close_price: Option<f64>,
+    by_person: bool,
+}
+
+/// A journal, and what has become of its intents.
+struct Script {
+    folder: tempfile::TempDir,
+    url: JournalUrl,
+    random: ChaCha8Rng,
+    known: BTreeMap<u64, Known>,
+    runs: u64,
+}
+
+impl Script {
+    fn new(seed: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = JournalUrl::from_path(&folder.path().join("journal.db"));
+        let random = ChaCha8Rng::seed_from_u64(seed);
+        Self { folder, url, random, known: BTreeMap::new(), runs: 0 }
+    }
+
+    async fn store(&self) -> Store {
+        let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
+        Store::open_on_terms(&self.url, &Holder::of_this_process("test"), &terms).await.unwrap()
+    }
+
+    async fn reader(&self) -> Reader {
+        Reader::open(&self.url).await.unwrap()
+    }
+
+    /// A run that may be killed, with snapshots and rows at moments of chance.
+    async fn run(&mut self) {
+        self.runs += 1;
+        let settings = settings(self.random.random_bool(0.5));
+        let every = if self.random.random_bool(0.3) { 0 } else { 40 };
+        let store = self.store().await;
+        let fold = JournalFold::read(&mut self.reader().await, &settings, every).await.unwrap();
+        let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(Always), Box::new(Always)];
+        let mut session = Session::new(&settings, strategies).unwrap();
+        let past = fold.hand_over(&mut session).unwrap();
+        let began = Millis::DAY * i64::try_from(self.runs * 10).unwrap();
+        let elapsed = Arc::new(AtomicU64::new(0));
+        let clock = Arc::clone(&elapsed);
+        let journal = RunJournal::new(store, past.runs + 1, began, move || {
+            Duration::from_secs(clock.load(Ordering::Relaxed))
+        });
+        let mut journal = journal.followed_by(Box::new(fold));
+        let header = Header {
+            format: Header::FORMAT,
+            settings: serde_json::json!({ "session": settings }),
+            strategies: vec![("always".to_owned(), "1".to_owned()); 2],
+            data_hash: None,
+        };
+        journal.record(Entry::Header(&header)).unwrap();
+        session.begin_run(&header);
+        for hour in 0..HOURS_OF_A_RUN {
+            let at = began + Millis::HOUR * hour;
+            for place in 0..2 {
+                self.candle((&mut session, &mut journal), &settings, (at, place));
+            }
+            self.settle_some(&mut session, &mut journal, at + Millis::MINUTE);
+            journal.make_durable().await.unwrap();
+            elapsed.fetch_add(self.random.random_range(0..10), Ordering::Relaxed);
+            if self.random.random_bool(0.7) {
+                journal.keep_snapshot().await;
+            }
+        }
+        if self.random.random_bool(0.5) {
+            journal.close().await.unwrap();
+        }
+    }
+
+    fn candle(
+        &mut self,
+        (session, journal): (&mut Session, &mut RunJournal),
+        settings: &SessionSettings,
+        (at, place): (Millis, usize),
+    ) {
+        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.5, volume: 0.0 };
+        let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
+        let series: SeriesId = serde_json::from_value(place.into()).unwrap();
+        let kind = EventKind::Candle { series, candle, origin: Origin::Live };
+        for action in hand(session, journal, at, kind) {
+            let Action::Open(approved) = action else { continue };
+            let bot = &settings.bots[place];
+            let known = Known {
+                run: self.runs,
+                bot: bot.name.clone(),
+                symbol: bot.symbol.to_string(),
+                direction: "BUY",
+                state: "in_doubt",
+                result: None,
+                stake: 1_000,
+                profit: None,
+                settled: None,
+                close_price: None,
+                by_person: false,
+            };
+            self.known.insert(approved.intent().number(), known);
+            self.answer((session, journal), approved.intent(), at + Millis::SECOND);
+        }
+    }
+
+    /// What the venue answers at once.
+    fn answer(&mut self, (session, journal): (&mut Session, &mut RunJournal), intent: IntentId, at: Millis) {
+        let known = self.known.get_mut(&intent.number()).unwrap();
+        let kinds = match self.random.random_range(0..8) {
+            0 => {
+                known.state = "rejected";
+                vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }]
+            }
+            1 => {
+                known.state = "not_sent";
+                vec![EventKind::NotSent { intent }]
+            }
+            2 => vec![EventKind::InDoubt { intent }],
+            3 => {
+                known.state = "not_opened";
+                vec![
+                    EventKind::InDoubt { intent },
+                    EventKind::NotOpened { intent, reserved_until: at + Millis::HOUR },
+                ]
+            }
+            4 => {
+                (known.state, known.direction, known.stake) = ("open", "SELL", 777);
+                "SOLUSDT".clone_into(&mut known.symbol);
+                let taken = Taken {
+                    symbol: Some(candlewick_sdk::Text::truncated("SOLUSDT")),
+                    direction: Direction::Sell,
+                    stake: Money::from_minor(777),
+                };
+                vec![EventKind::Opened(Opened { taken: Some(taken), ..opened(intent) })]
+            }
+            5 => {
+                known.state = "open";
+                vec![EventKind::InDoubt { intent }, EventKind::Adopted(opened(intent))]
+            }
+            _ => {
+                known.state = "open";
+                vec![EventKind::Opened(opened(intent))]
+            }
+        };
+        for kind in kinds {
+            hand(session, journal, at, kind);
+        }
+    }
+
+    /// Most doubts end, and some of what is open, of this run and of earlier ones.
+    fn settle_some(&mut self, session: &mut Session, journal: &mut RunJournal, at: Millis) {
+        let doubts = self.known.iter_mut().filter(|(_, known)| known.state == "in_doubt");
+        for (number, known) in doubts {
+            let intent = IntentId::new(*number);
+            let (state, kind) = match self.random.random_range(0..10) {
+                0..5 => ("open", EventKind::Adopted(opened(intent))),
+                5..9 => ("not_opened", EventKind::NotOpened { intent, reserved_until: at + Millis::MINUTE }),
+                _ => continue,
+            };
+            known.state = state;
+            hand(session, journal, at, kind);
+        }
+        let open: Vec<u64> =
+            self.known.iter().filter(|(_, known)| known.state == "open").map(|(intent, _)| *intent).collect();
+        for number in open {
+            if self.random.random_bool(0.6) {
+                continue;
+            }
+            let (intent, known) = (IntentId::new(number), self.known.get_mut(&number).unwrap());
+            let outcome = Outcome::ALL[self.random.random_range(0..4)];
+            let profit = match outcome {
+                Outcome::Won => known.stake * 7 / 8,
+                Outcome::Lost => -known.stake,
+                Outcome::Draw | Outcome::Cancelled => 0,
+            };
+            (known.state, known.result, known.profit) = ("settled", Some(outcome.as_str()), Some(profit));
+            (known.settled, known.by_person) = (Some(at), self.random.random_bool(0.1));
+            let profit = Money::from_minor(profit);
+            let kind = if known.by_person {
+                EventKind::SettledByPerson { intent, outcome, profit }
+            } else {
+                known.close_price = Some(1.0 / 7.0);
+                EventKind::Settled(settled(intent, outcome, profit))
+            };
+            hand(session, journal, at, kind);
+        }
+    }
+
+    /// A few pieces of what the tables do not have, by a process that ends then.
+    async fn project_some(&mut self) {
+        let pieces = self.random.random_range(0..3);
+        let mut store = self.store().await;
+        let (_, past, _) =
+            JournalFold::read(&mut self.reader().await, &settings(false), 0).await.unwrap().into_parts();
+        let is_anew = self.random.random_bool(0.2);
+        let head = store.head();
+        let mut projector = if is_anew { Projector::anew(head) } else { Projector::after(head) };
+        for _ in 0..pieces {
+            projector.keep_piece(&mut store, &past).await.unwrap();
+        }
+    }
+
+    async fn project(&self, projection: Projection) -> Tables {
+        // Whoever held it was killed.
+        drop(self.store().await.close().await);
+        let holder = Holder::of_this_process("test");
+        let projected = project_journal(&self.url, &holder, projection).await.unwrap();
+        let tables = self.reader().await.tables().await.unwrap().unwrap();
+        assert_eq!((projected.up_to, projected.intents), (tables.up_to, tables.intents.len() as u64));
+        assert_eq!(tables.up_to, self.reader().await.head().await.unwrap());
+        tables
+    }
+
+    async fn change(&self, statement: &'static str) {
+        let address = format!("sqlite://{}", self.folder.path().join("journal.db").display());
+        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+        sqlx::query(statement).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+}
+
+fn opened(intent: IntentId) -> Opened {
+    Opened {
+        intent,
+        venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
+        open_time: None,
+        open_price: Some(0.1 + 0.2),
+        close_time: None,
+        payout: Payout::from_parts(875_000),
+        taken: None,
+    }
+}
+
+fn settled(intent: IntentId, outcome: Outcome, profit: Money) -> Settled {
+    Settled {
+        intent,
+        outcome,
+        profit,
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        close_price: Some(1.0 / 7.0),
+        payout: None,
+    }
+}
+
+fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {
+    let event = Event { at, received: at, kind };
+    let mut actions = Vec::new();
+    session.handle(&event, &mut actions);
+    journal.record(Entry::Event(&event)).unwrap();
+    for action in &actions {
+        journal.record(Entry::Action(action)).unwrap();
+    }
+    actions
+}
+
+/// What the test knows, of the rows.
+fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
+    let known = tables.intents.iter().map(|row| {
+        let state = ["in_doubt", "rejected", "not_sent", "not_opened", "open", "settled"];
+        let result = ["WON", "LOST", "DRAW", "CANCELLED"];
+        let known = Known {
+            run: row.run,
+            bot: row.bot.clone(),
+            symbol: row.symbol.clone(),
+            direction: if row.direction == "BUY" { "BUY" } else { "SELL" },
+            state: state.into_iter().find(|state| *state == row.state).unwrap(),
+            result: row.result.as_ref().and_then(|found| result.into_iter().find(|result| result == found)),
+            stake: row.stake_minor,
+            profit: row.profit_minor,
+            settled: row.settled_time,
+            close_price: row.close_price,
+            by_person: row.settled_by_person,
+        };
+        (row.intent, known)
+    });
+    known.collect()
+}
+
+/// Trades and profit of each day and bot, added up from what the test knows.
+fn days_of(known: &BTreeMap<u64, Known>) -> BTreeMap<(Millis, String), (u64, i64)> {
+    let mut days = BTreeMap::<_, (u64, i64)>::new();
+    for one in known.values() {
+        let (Some(at), Some(profit)) = (one.settled, one.profit) else { continue };
+        let day = days.entry((Millis::new(at.get() / 86_400_000 * 86_400_000), one.bot.clone())).or_default();
+        *day = (day.0 + 1, day.1 + profit);
+    }
+    days
+}
+
+#[tokio::test]
+async fn tables_made_in_any_pieces_are_those_made_in_one_go_and_what_became_of_each_intent() {
+    let (mut in_doubt, mut departed) = (0, 0);
+    for seed in 0..SEEDS {
+        let mut script = Script::new(seed);
+        for _ in 0..3 {
+            script.run().await;
+            if script.random.random_bool(0.6) {
+                script.project_some().await;
+            }
+            let check = check_journal(&mut script.reader().await).await.unwrap();
+            let head = script.reader().await.head().await.unwrap();
+            assert!(!matches!(check.tables, TablesCheck::Sound { seq, .. } if seq > head.seq), "seed {seed}");
+        }
+        let in_pieces = script.project(Projection::CatchUp).await;
+        let check = check_journal(&mut script.reader().await).await.unwrap();
+        let (seq, intents) = (in_pieces.up_to.seq, in_pieces.intents.len() as u64);
+        assert_eq!(check.tables, TablesCheck::Sound { seq, intents }, "seed {seed}");
+        let in_one = script.project(Projection::Anew).await;
+        assert_eq!(in_pieces, in_one, "seed {seed}");
+        assert_eq!(known_of(&in_one), script.known, "seed {seed}");
+        let days = in_one.figures.iter().filter(|(_, day)| day.settled > 0);
+        let days: BTreeMap<_, _> =
+            days.map(|(key, day)| (key.clone(), (day.settled, day.profit_minor))).collect();
+        assert_eq!(days, days_of(&script.known), "seed {seed}");
+        let decided: u64 = in_one.figures.values().map(|day| day.decided).sum();
+        assert_eq!(decided, intents, "seed {seed}");
+        assert!(intents > 60, "seed {seed}: few of its candles were traded");
+        assert!(in_one.intents.iter().all(|row| row.reason == "a \u{fffd} reason half=0.5"), "{in_one:?}");
+        in_doubt += script.known.values().filter(|known| known.state == "in_doubt").count();
+        departed += in_one.intents.iter().filter(|row| row.ordered_stake_minor == Some(1_000)).count();
+    }
+    assert!(in_doubt > 0 && departed > 50, "{in_doubt} {departed}");
+}
+
+#[tokio::test]
+async fn a_row_that_was_changed_by_hand_is_named_and_made_again() {
+    for (statement, named) in [
+        (
+            "UPDATE intents SET profit_minor = profit_minor + 1 WHERE intent = (SELECT MIN(intent) FROM intents WHERE state = 'settled')",
+            "table intents",
+        ),
+        ("UPDATE intents SET seq = seq - 1 WHERE intent = 3", "3 of the table intents"),
+        ("DELETE FROM intents WHERE intent = (SELECT MAX(intent) FROM intents)", "table intents"),
+        ("UPDATE figures SET won = won + 1 WHERE day = (SELECT MIN(day) FROM figures)", "table figures"),
+        ("DELETE FROM figures WHERE day = (SELECT MIN(day) FROM figures)", "table figures"),
+        ("UPDATE projection SET seq = seq + 100", "table projection"),
+        ("UPDATE projection SET seq = seq - 1", "table projection"),
+    ] {
+        let mut script = Script::new(7);
+        script.run().await;
+        let sound = script.project(Projection::CatchUp).await;
+        script.change(statement).await;
+        match check_journal(&mut script.reader().await).await {
+            Err(RuntimeError::WrongRow { row }) => assert!(row.contains(named), "{statement}: {row}"),
+            other => panic!("{statement}: {other:?}"),
+        }
+        assert_eq!(script.project(Projection::Anew).await, sound, "{statement}");
+        check_journal(&mut script.reader().await).await.unwrap();
+    }
+}
