@@ -1,6 +1,7 @@
 //! The section `[[bots]]`: what the engine reads of it, and what only the adapter of the venue does.
 
 use candlewick_engine::BotSettings;
+use candlewick_history::asset_type_of;
 use candlewick_sdk::Symbol;
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -12,22 +13,23 @@ use std::collections::BTreeMap;
 pub(super) struct BotSection {
     #[serde(flatten)]
     bot: BotSettings,
-    /// What kind of asset the pair is: `crypto`, `forex`, `otc`, or what else the venue offers.
+    /// What kind of asset the pair is: `crypto`, `forex`, `otc`, or what else the venue offers. Without it the name says:
+    /// `forex` for two currencies, `otc` for a name that ends so, else `crypto`.
     #[serde(default)]
     asset_type: String,
 }
 
 const ASSET_TYPE: &str = "asset_type";
-const USUAL_ASSET_TYPE: &str = "crypto";
 
 /// Writes down what a bot trades where its section does not say it, so that a journal has it.
 pub(super) fn set_usual_asset_type(bot: &mut BotSettings) {
-    bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| USUAL_ASSET_TYPE.into());
+    let usual = asset_type_of(bot.symbol).as_str();
+    bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
 }
 
 /// The asset type of a bot's pair.
 pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
-    bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or(USUAL_ASSET_TYPE)
+    bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| asset_type_of(bot.symbol).as_str())
 }
 
 /// The asset type of each symbol; of bots on one symbol, that of the first.
@@ -42,9 +44,13 @@ mod tests {
 
     #[test]
     fn a_journal_has_the_asset_type_whether_it_was_written_or_not() {
-        let section = json!({ "name": "a", "symbol": "EURUSD", "interval": "1m", "strategy": "s", "close_type": "01:00" });
-        for (written, recorded) in [(None, "crypto"), (Some("forex"), "forex")] {
-            let mut section = section.clone();
+        for (symbol, written, recorded) in [
+            ("BTCUSDT", None, "crypto"),
+            ("EURUSD", None, "forex"),
+            ("EURUSD.OTC", None, "otc"),
+            ("EURUSD", Some("crypto"), "crypto"),
+        ] {
+            let mut section = json!({ "name": "a", "symbol": symbol, "interval": "1m", "strategy": "s", "close_type": "01:00" });
             section
                 .as_object_mut()
                 .unwrap()
@@ -52,7 +58,7 @@ mod tests {
             let mut bot: BotSettings = serde_json::from_value(section).unwrap();
             set_usual_asset_type(&mut bot);
             assert_eq!(serde_json::to_value(&bot).unwrap()["asset_type"], recorded);
-            assert_eq!(asset_types(&[bot])[&"EURUSD".parse().unwrap()], recorded);
+            assert_eq!(asset_types(&[bot])[&symbol.parse().unwrap()], recorded);
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::journal::JournalArguments;
 use crate::output::{print, print_json_line};
 use candlewick_app::configuration::control_paths;
 use candlewick_dashboard::{Dashboard, DashboardSettings, Watched};
+use candlewick_journal::{JournalError, Reader};
 use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
@@ -48,6 +49,13 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
         allow_unencrypted_network: *allow_unencrypted_network,
     };
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let found = runtime.block_on(Reader::open(&watched.journal));
+    if matches!(found, Err(JournalError::NotFound { .. })) {
+        context.say(&format!(
+            "note: there is no journal at {} yet: it is shown once a bot begins one; --journal names another",
+            watched.journal
+        ));
+    }
     runtime.block_on(serve(&settings, watched, context))
 }
 

@@ -132,7 +132,7 @@ impl Display for ParityReport {
         figures.add_row(["runs".to_owned(), self.runs.to_string()]);
         if let Some(decisions) = &self.decisions {
             let text = match &decisions.difference {
-                None => format!("identical: {} of {} events", decisions.actions, decisions.events),
+                None => format!("identical: all {}, of {} events", decisions.actions, decisions.events),
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
             figures.add_row(["decisions".to_owned(), text]);
