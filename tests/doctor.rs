@@ -291,3 +291,21 @@ fn holes_in_candle_files_and_a_halt_file_are_worth_a_word() {
         &["fail: BTCUSDT_1m.csv", "sandbox.data"],
     );
 }
+
+/// A bare system or container has no root certificates.
+#[test]
+fn a_system_without_root_certificates_may_check_and_trade_the_embedded_venue_and_doctor_names_them() {
+    let addresses = "[broker]\nbase_url = \"https://trading.test\"\nprice_url = \"https://prices.test\"\n";
+    let bot = "[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\nclose_type = \"01:00\"\nstake = { kind = \"fixed\", amount = 1.0 }\n";
+    let folder = Folder::new()
+        .with("bot.toml", &format!("{addresses}{bot}"))
+        .with_variable("SSL_CERT_FILE", "/nowhere/roots.pem")
+        .with_variable("SSL_CERT_DIR", "/nowhere");
+    let config = ["--config", "bot.toml"];
+    assert_eq!(folder.run(&[&["config", "check"], &config[..]].concat()).code, 0);
+    let live = ["live", "--sandbox", "--for", "2s"];
+    assert_eq!(folder.run(&[&live[..], &config].concat()).code, 0);
+    let doctor = folder.run(&[&["doctor"], &config[..]].concat());
+    assert_ne!(doctor.code, 0);
+    assert!(doctor.stdout.contains("ca-certificates"), "{}", doctor.stdout);
+}

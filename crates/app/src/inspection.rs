@@ -6,7 +6,7 @@ use crate::configuration::{
     self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
 };
 use crate::notify::notify_problems;
-use candlewick_api::{HttpBroker, OpenBody};
+use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
@@ -115,13 +115,26 @@ pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     check_ruin(&settings, balance, &vec![known; settings.bots.len()])
 }
 
-/// What keeps the client from being made; no request leaves.
+/// What of the settings keeps the client from being made; no request leaves.
 fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
+    let (settings, credentials, clock) = client_of(loaded);
+    problem_of_broker(loaded, HttpBroker::check(settings, credentials, clock))
+}
+
+/// What keeps the client from being made on this machine, such as root certificates that are not there; no request leaves.
+pub fn problem_of_network(loaded: &Loaded) -> Option<Problem> {
+    let (settings, credentials, clock) = client_of(loaded);
+    problem_of_broker(loaded, HttpBroker::new(settings, credentials, clock).map(|_| ()))
+}
+
+fn client_of(loaded: &Loaded) -> (candlewick_api::Settings, Credentials, Arc<SystemClock>) {
     // Credentials that cannot be read are a problem of their own.
     let credentials = configuration::credentials(loaded).unwrap_or_default();
-    let client =
-        HttpBroker::new(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()));
-    client.err().map(|error| match error {
+    (loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()))
+}
+
+fn problem_of_broker(loaded: &Loaded, made: Result<(), BrokerError>) -> Option<Problem> {
+    made.err().map(|error| match error {
         BrokerError::Settings { key, value, problem } => {
             loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
         }

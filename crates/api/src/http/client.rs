@@ -25,6 +25,11 @@ pub(super) fn opening_client(settings: &Settings) -> Result<Client, BrokerError>
     build(bounded(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
 }
 
+/// The same, trusting no certificate: what the settings are worth, whatever this machine has.
+pub(super) fn client_without_certificates(settings: &Settings) -> Result<Client, BrokerError> {
+    build(bounded(settings)?.tls_certs_only([]))
+}
+
 /// The address of the proxy, if one is set.
 pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, BrokerError> {
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()

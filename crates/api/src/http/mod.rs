@@ -90,6 +90,21 @@ impl HttpBroker {
         Self::over(network, settings, credentials, clock)
     }
 
+    /// Holds settings to all that [`HttpBroker::new`] asks of them, and nothing to this machine: its root certificates may
+    /// be missing.
+    ///
+    /// # Errors
+    /// As [`HttpBroker::new`].
+    pub fn check(
+        settings: Settings,
+        credentials: Credentials,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(), BrokerError> {
+        settings.check()?;
+        let network = Arc::new(Network::without_certificates(&settings)?);
+        Self::over(network, settings, credentials, clock).map(|_| ())
+    }
+
     /// The same client with something else than the network to send its requests, such as a model of one.
     ///
     /// # Errors

@@ -75,6 +75,12 @@ impl Network {
             (client::reading_client(settings)?, client::opening_client(settings)?);
         Ok(Self { reading_client, opening_client })
     }
+
+    /// One that trusts no certificate.
+    pub(super) fn without_certificates(settings: &Settings) -> Result<Self, BrokerError> {
+        let client = client::client_without_certificates(settings)?;
+        Ok(Self { reading_client: client.clone(), opening_client: client })
+    }
 }
 
 #[async_trait]

@@ -2,7 +2,7 @@
 
 use super::finding::{Check, Finding};
 use crate::configuration::{Base, Loaded, RealMoney};
-use crate::inspection::{notices_of, problems_of};
+use crate::inspection::{notices_of, problem_of_network, problems_of};
 use candlewick_sdk::Registry;
 use std::path::PathBuf;
 
@@ -21,7 +21,10 @@ pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, 
             return (None, Check::Configuration.fail(error.text(), REMEDY));
         }
     };
-    let problems = problems_of(&loaded, RealMoney::Asked, registry);
+    let mut problems = problems_of(&loaded, RealMoney::Asked, registry);
+    if problems.is_empty() {
+        problems.extend(problem_of_network(&loaded));
+    }
     let finding = if problems.is_empty() {
         sound(files, &loaded)
     } else {
