@@ -80,8 +80,9 @@ fn a_rule_trades_as_the_strategy_in_rust_does_from_a_flag_a_configuration_and_li
     assert!(explained.contains("rsi(5)"), "{explained}");
     // Another rule under the same name is not the one that was traded.
     std::fs::write(folder.path("my.toml"), RULE.replace("100 - oversold", "101 - oversold")).unwrap();
-    let other = folder.run(&["parity", "--journal", "run.db", "--json"]).json().to_string();
-    assert!(other.contains("version"), "{other}");
+    let other = folder.run(&["parity", "--journal", "run.db"]);
+    assert_eq!(other.code, 5, "{}", other.stderr);
+    assert!(other.stderr.contains("of strategy \"rules\", this program has version"), "{}", other.stderr);
 }
 
 #[test]
