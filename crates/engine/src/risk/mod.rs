@@ -122,7 +122,10 @@ macro_rules! chain {
             }
         }
 
-        /// Asks every rule in turn; the first that refuses.
+        /// Asks every rule in turn; the first that refuses. A part of its caller: a call would cost a signal that is refused early as much
+        /// as the rules do.
+        #[allow(clippy::inline_always, reason = "left to itself the compiler calls it")]
+        #[inline(always)]
         fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
             $(
                 if $($module::)+check(proposal, view) == Ruling::Refuse {
@@ -189,10 +192,16 @@ pub(crate) fn approve(
 /// The first rule that refuses.
 #[inline]
 pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<OrderTerms, Rule> {
-    match first_refusal(proposal, view) {
+    match first_refusal_of_terms(proposal, view) {
         Some(rule) => Err(rule),
         None => Ok(OrderTerms::of(proposal, view.intents.next_id())),
     }
+}
+
+/// Apart, because the loop of a trial that calls it is long enough.
+#[inline(never)]
+fn first_refusal_of_terms(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
+    first_refusal(proposal, view)
 }
 
 /// Refuses when the condition of a rule is met.
