@@ -46,7 +46,7 @@ pub(crate) async fn an_old_journal_is_migrated(fixture: &Fixture) {
     store.commit().await.unwrap();
     assert_eq!(fixture.bodies().await, [BODIES[0], BODIES[1], "3"]);
     assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap(), [exchange(7, "a")]);
-    assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 3);
+    assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 4);
 }
 
 pub(crate) async fn an_old_journal_can_be_read_as_it_is(fixture: &Fixture) {
@@ -65,12 +65,12 @@ pub(crate) async fn a_newer_journal_is_refused(fixture: &Fixture) {
     fixture
         .run(
             "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
-              SELECT 4, 'more', success, checksum, 1 FROM _sqlx_migrations WHERE version = 2",
+              SELECT 5, 'more', success, checksum, 1 FROM _sqlx_migrations WHERE version = 2",
         )
         .await;
     for error in [fixture.open().await.map(drop), Reader::open(&fixture.url).await.map(drop)] {
         let error = error.unwrap_err();
-        assert!(matches!(error, JournalError::NewerSchema { found: 4, known: 3, .. }), "{error:?}");
+        assert!(matches!(error, JournalError::NewerSchema { found: 5, known: 4, .. }), "{error:?}");
         assert!(error.to_string().ends_with("use the newer program"), "{error}");
     }
     assert_eq!(fixture.number("SELECT COUNT(*) FROM entries").await, 1);
