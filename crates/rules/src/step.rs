@@ -76,12 +76,7 @@ impl Step {
             Action::Negate(of) => -values[*of],
             Action::Abs(of) => values[*of].abs(),
             Action::Clock(clock) => clock.of(candle.close_time(interval)),
-            Action::Between(from, to) => {
-                let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
-                let holds =
-                    if from < to { (*from..*to).contains(&time) } else { time >= *from || time < *to };
-                f64::from(u8::from(holds))
-            }
+            Action::Between(from, to) => is_between(candle.close_time(interval), *from, *to),
             Action::Back { of, last, next } => {
                 let before = std::mem::replace(&mut last[*next], values[*of]);
                 *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
@@ -113,6 +108,14 @@ impl Step {
     }
 }
 
+/// Apart, as the other parts of a candle that few rules look at: within the loop over steps all of them are computed at every candle.
+#[inline(never)]
+fn is_between(time: Millis, from: i64, to: i64) -> f64 {
+    let time = time.get().rem_euclid(Millis::DAY.get());
+    let holds = if from < to { (from..to).contains(&time) } else { time >= from || time < to };
+    f64::from(u8::from(holds))
+}
+
 /// How two numbers stand to each other; not known where one is missing.
 #[inline]
 fn compare(one: f64, other: f64, close: f64) -> Option<Ordering> {
@@ -124,6 +127,17 @@ fn compare(one: f64, other: f64, close: f64) -> Option<Ordering> {
 impl Field {
     #[inline]
     fn of(self, candle: &Candle) -> f64 {
+        match self {
+            Self::Close => candle.close(),
+            Self::Open => candle.open(),
+            Self::High => candle.high(),
+            Self::Low => candle.low(),
+            other => other.made_of(candle),
+        }
+    }
+
+    #[inline(never)]
+    fn made_of(self, candle: &Candle) -> f64 {
         match self {
             Self::Close => candle.close(),
             Self::Open => candle.open(),
@@ -144,6 +158,7 @@ impl Field {
 }
 
 impl Clock {
+    #[inline(never)]
     fn of(self, time: Millis) -> f64 {
         let time = time.get();
         let part = match self {
