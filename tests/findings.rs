@@ -92,6 +92,22 @@ fn too_few_trades() {
 }
 
 #[test]
+fn a_limit_that_only_a_person_lifts() {
+    let run = |most: u32| {
+        let settings = format!("[risk]\nmax_loss_streak = {most}\n");
+        let folder = folder(&[Lost; 100], "").with("more.toml", &settings);
+        backtest(&folder, &["--data", "BTCUSDT_1m.csv", "--config", "more.toml"])
+    };
+    // Decided at minutes 1, 2, 3 and 4, when the third loss is not known yet; the candles end with minute 102.
+    check(
+        "halted_early",
+        &run(3),
+        "No trade was opened after 2026-01-05 00:04 UTC: LossStreak refused what came then (96 signals in all), and time for 98 candles",
+        &run(0),
+    );
+}
+
+#[test]
 fn a_profit_of_one_hour() {
     // How its trades end, and how many minutes lie between them, hour by hour.
     let hours = |of: [(Ending, usize); 3]| {

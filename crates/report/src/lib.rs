@@ -6,6 +6,7 @@
 //! reads a configuration or prints.
 
 pub mod analysis;
+mod break_even_payout;
 pub mod comparison;
 pub mod edge;
 mod error;

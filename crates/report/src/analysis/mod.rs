@@ -107,10 +107,13 @@ impl Analysis {
         }
     }
 
-    /// What is to be said before everything else, where there is such a thing: that nothing was traded, and why.
+    /// What is to be said before everything else, where there is such a thing: that nothing was traded, or for the smaller part
+    /// of the run, and why.
     pub fn headline(&self) -> Option<&str> {
-        let is_headline =
-            |one: &&Finding| one.kind == FindingKind::RefusedByOneRule && one.severity == Severity::Serious;
+        let is_headline = |one: &&Finding| {
+            matches!(one.kind, FindingKind::RefusedByOneRule | FindingKind::HaltedEarly)
+                && one.severity == Severity::Serious
+        };
         self.findings.iter().find(is_headline).map(|one| one.text.as_str())
     }
 
@@ -138,6 +141,7 @@ impl Analysis {
             variants_unknown: self.variants_unknown.as_ref(),
             bots: trades.bots,
             settled: &settled,
+            last_open: (trades.book.rows().last().map(|row| row.approved.decision_time()), trades.span),
             background,
             basis: VerdictBasis { apart, is_decided },
         });

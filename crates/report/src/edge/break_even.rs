@@ -1,6 +1,7 @@
 //! The win rate at which a payout neither earns nor costs.
 
 use super::percent;
+use crate::break_even_payout::break_even_payout_words;
 use candlewick_records::table;
 use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
 use serde::Serialize;
@@ -65,7 +66,7 @@ impl fmt::Display for BreakEvenReport {
             parts.push(format!("all stakes together break even at {:.4} %", mixed * 100.0));
         }
         if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
-            let needed = if needed > 1.0 { "none (above 100 %)".to_owned() } else { percent(needed) };
+            let needed = break_even_payout_words(needed * 100.0);
             parts.push(format!("break-even payout of a win rate of {}: {needed}", percent(rate)));
         }
         f.write_str(&parts.join("\n\n"))

@@ -24,7 +24,7 @@ pub(super) fn signed_money(amount: f64, scale: MoneyScale) -> String {
 }
 
 /// A moment in UTC, to the minute.
-pub(super) fn minute(at: Millis) -> String {
+pub(crate) fn minute(at: Millis) -> String {
     DateTime::from_timestamp_millis(at.get())
         .map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M").to_string())
 }

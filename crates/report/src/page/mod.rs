@@ -32,6 +32,7 @@ mod win_rate;
 
 pub use comparison::{ComparisonPage, write_comparison_page};
 pub use data_table::DataTable;
+pub(crate) use figure::minute;
 pub use recalled::{RecalledRun, RecalledTrade};
 pub use settings::flattened;
 pub use verdict::VerdictText;

@@ -4,6 +4,7 @@ use super::chart::{ACCENT, Axis, Chart, Charts, Column, Layer, Pane, line};
 use super::figure::{or_dash, percent, signed_money, signed_percent};
 use super::{DataTable, RunPage};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
+use crate::break_even_payout::break_even_payout_words;
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     };
     text.push_str("<p>The same run on other settings of the venue, one changed at a time; ");
     let _ = match sensitivity.break_even_payout_percent {
-        Some(payout) => write!(text, "the break-even payout is {payout:.2} %.</p>"),
+        Some(payout) => write!(text, "break-even payout: {}.</p>", break_even_payout_words(payout)),
         None => write!(text, "at no payout between 60 and 92 % does it break even.</p>"),
     };
     text.push_str("<div class=\"tables\">");

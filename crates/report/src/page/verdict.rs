@@ -3,6 +3,7 @@
 use super::figure::{minute, or_dash, percent, signed_money, signed_percent};
 use super::{DataTable, RunPage};
 use crate::analysis::Metrics;
+use crate::break_even_payout::break_even_payout_words;
 use crate::markup::escaped;
 use candlewick_backtest::metric::WinRates;
 use candlewick_records::{EdgeIntervals, threshold_words};
@@ -99,10 +100,12 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         ));
     }
     if let Some(payout) = page.verdict.break_even_payout_percent {
-        sentences.push(format!("The same trades would have broken even at a payout of {payout:.2} %."));
+        let words = break_even_payout_words(payout);
+        sentences.push(format!("The same trades' break-even payout: {words}."));
     }
     if let Some(payout) = page.analysis.sensitivity.as_ref().and_then(|all| all.break_even_payout_percent) {
-        sentences.push(format!("Repeated with other payouts, the run breaks even at {payout:.2} %."));
+        let words = break_even_payout_words(payout);
+        sentences.push(format!("Break-even payout of the run repeated with other payouts: {words}."));
     }
     sentences.push(format!(
         "Evidence from {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict may be \

@@ -2,6 +2,7 @@
 
 use super::{BotLine, RunReport, Unsettled};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
+use crate::break_even_payout::break_even_payout_words;
 use crate::page::DataTable;
 use crate::sparkline::sparkline;
 use candlewick_records::table;
@@ -11,8 +12,6 @@ use std::fmt::{self, Write as _};
 /// What stands over the table of bots.
 pub(super) const BOT_HEADER: [&str; 10] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
-/// The most that a win can pay, in percent of the stake.
-const MAX_PAYOUT: f64 = 100.0;
 /// What delays are shown for.
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
@@ -134,7 +133,7 @@ impl RunReport {
 
     /// By unit of stake, and by money where stakes make a difference.
     fn break_even_payouts(&self) -> String {
-        let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout);
+        let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout_words);
         let (by_unit, by_money) =
             (text(self.break_even_payout_percent), text(self.break_even_payout_percent_by_money));
         if by_unit == by_money { by_unit } else { format!("{by_unit} by unit of stake, {by_money} by money") }
@@ -222,9 +221,4 @@ fn delay_row(line: &DelayLine) -> Vec<String> {
 
 fn percent(fraction: Option<f64>) -> String {
     fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
-}
-
-/// No venue pays more than the stake: beyond that, no payout breaks even.
-fn break_even_payout(percent: f64) -> String {
-    if percent > MAX_PAYOUT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
 }

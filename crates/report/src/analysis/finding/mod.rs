@@ -6,6 +6,7 @@ mod dies_of_latency;
 mod draw_share;
 mod few_clusters;
 mod gaps;
+mod halted_early;
 mod in_sample_only;
 mod ladder_hides_losses;
 mod many_variants;
@@ -20,8 +21,10 @@ mod variants_unknown;
 use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow};
+use candlewick_sdk::Millis;
 use candlewick_search::variants::VariantCount;
 use serde::Serialize;
+use std::ops::Range;
 pub use variants_unknown::VariantsUnknown;
 
 /// How much a finding matters.
@@ -42,6 +45,8 @@ pub enum Severity {
 pub enum FindingKind {
     /// One rule refused the signals.
     RefusedByOneRule,
+    /// A limit that only a person lifts left the rest untraded.
+    HaltedEarly,
     /// Nobody trades so well without knowing what comes next.
     TooGood,
     /// The win rate is uncertain for want of trades.
@@ -117,6 +122,8 @@ pub(super) struct Facts<'a> {
     pub(super) variants_unknown: Option<&'a VariantsUnknown>,
     pub(super) bots: &'a [BotSettings],
     pub(super) settled: &'a [&'a IntentRow],
+    /// When the last trade was decided, and from when to when the run went.
+    pub(super) last_open: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
     pub(super) basis: VerdictBasis,
 }
@@ -143,6 +150,7 @@ impl Finding {
         let decided = summary.won + summary.lost;
         let found = [
             refused_by_one_rule::find(summary),
+            halted_early::find(summary, facts.bots, facts.last_open),
             too_good::find(summary, metrics.profit_factor.of_returns, facts.basis),
             too_few_trades::find(metrics.win_rate.as_ref(), decided),
             few_clusters::find(facts.basis, decided),

@@ -1,0 +1,86 @@
+//! A limit that only a person lifts was reached before the end: what came after was not traded.
+
+use super::{Finding, FindingKind, Severity};
+use crate::page::minute;
+use candlewick_backtest::Summary;
+use candlewick_engine::{BotSettings, Rule};
+use candlewick_sdk::{Interval, Millis, Symbol};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A run that went on for less than this share of its time is as good as whole.
+const NOTABLE: f64 = 0.02;
+/// From this share on, the result is that of the limit.
+const MOST: f64 = 0.5;
+
+pub(super) fn find(
+    summary: &Summary,
+    bots: &[BotSettings],
+    (last_open, span): (Option<Millis>, &Range<Millis>),
+) -> Option<Finding> {
+    let lifted_by_a_person = |name: &&str| {
+        Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.is_final() || rule == Rule::Halted))
+    };
+    let refused = summary.refused.iter().filter(|(name, _)| lifted_by_a_person(name));
+    let (rule, _) = refused.clone().max_by_key(|(_, count)| **count)?;
+    let signals: u64 = refused.map(|(_, count)| count).sum();
+    // Where nothing was traded at all, another finding says so.
+    let since = last_open?;
+    let (untraded, whole) = ((span.end - since).get() as f64, (span.end - span.start).get() as f64);
+    let share = untraded / whole;
+    if share.is_nan() || share < NOTABLE {
+        return None;
+    }
+    let series: BTreeSet<(Symbol, Interval)> = bots.iter().map(|bot| (bot.symbol, bot.interval)).collect();
+    let passed = |(_, interval): (Symbol, Interval)| (span.end - since).get() / interval.length().get();
+    let candles: i64 = series.into_iter().map(passed).sum();
+    let text = format!(
+        "No trade was opened after {} UTC: {rule} refused what came then ({signals} signals in all), and time for {candles} candles, {:.0} % of \
+         the run, went by untraded. The figures are those of the part before it.",
+        minute(since),
+        share * 100.0
+    );
+    let severity = if share >= MOST { Severity::Serious } else { Severity::Warning };
+    Some(Finding { kind: FindingKind::HaltedEarly, severity, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::summary;
+    use super::*;
+
+    fn bot(symbol: &str, interval: &str) -> BotSettings {
+        serde_json::from_value(serde_json::json!({
+            "name": symbol, "symbol": symbol, "interval": interval, "strategy": "coin", "close_type": "01:00",
+        }))
+        .unwrap()
+    }
+
+    /// Of a run of ten hours from 2025-01-01 00:00 UTC on.
+    fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
+        let summary = Summary { refused: refused.iter().copied().collect(), ..summary(3, 9) };
+        let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
+        let bots = [bot("EURUSD", "1m"), bot("EURUSD", "1m"), bot("BTCUSDT", "5m")];
+        find(&summary, &bots, (last_open_hours.map(hour), &(hour(0)..hour(10))))
+    }
+
+    #[test]
+    fn a_limit_that_time_does_not_lift_is_reported_with_what_it_left_untraded() {
+        let found =
+            finding(&[("MaxDrawdown", 41), ("MaxOpenTrades", 900), ("LossStreak", 1)], Some(8)).unwrap();
+        assert_eq!((found.kind, found.severity), (FindingKind::HaltedEarly, Severity::Warning));
+        // Two hours of one series of one minute and one of five.
+        let expected = "No trade was opened after 2025-01-01 08:00 UTC: MaxDrawdown refused what came then (42 signals in all), \
+                        and time for 144 candles, 20 % of the run, went by untraded.";
+        assert!(found.text.starts_with(expected), "{}", found.text);
+        assert_eq!(finding(&[("Halted", 1)], Some(2)).unwrap().severity, Severity::Serious);
+    }
+
+    #[test]
+    fn other_rules_a_late_halt_and_a_run_without_trades_are_not_reported() {
+        assert_eq!(finding(&[("DailyLossLimit", 900)], Some(2)), None, "the next day lifts it");
+        assert_eq!(finding(&[("MaxDrawdown", 1)], Some(10)), None);
+        assert_eq!(finding(&[("MaxDrawdown", 9)], None), None);
+        assert_eq!(finding(&[], Some(1)), None);
+    }
+}
