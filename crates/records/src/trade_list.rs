@@ -6,7 +6,7 @@ use crate::error::RecordsError;
 use crate::moment::utc;
 use crate::table::table;
 use crate::trade::TradeLine;
-use candlewick_sdk::{Millis, Symbol};
+use candlewick_sdk::{Millis, Symbol, price_text};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -86,7 +86,7 @@ impl fmt::Display for TradeList {
         let header =
             ["intent", "bot", "symbol", "", "amount", "decided", "open", "close", "state", "result", "pnl"];
         let mut rows = table(header);
-        let price = |price: Option<f64>| price.map_or("-".to_owned(), |price| price.to_string());
+        let price = |price: Option<f64>| price.map_or("-".to_owned(), price_text);
         for line in &self.0 {
             rows.add_row([
                 line.intent_id.to_string(),

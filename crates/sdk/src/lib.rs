@@ -133,7 +133,7 @@ pub use money::{Money, MoneyError, MoneyScale};
 pub use parameters::{Parameter, Parameters};
 pub use payout::{Payout, PayoutError};
 pub use prefetch::prefetch;
-pub use price::Price;
+pub use price::{Price, price_text};
 pub use reason::{Reason, ReasonTemplate};
 pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry};
 pub use resample::{ResampleError, Resampler};

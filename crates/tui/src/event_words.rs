@@ -3,7 +3,7 @@
 use crate::view::Facts;
 use crate::words::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow};
-use candlewick_sdk::{Millis, visible};
+use candlewick_sdk::{Millis, price_text, visible};
 
 /// How a line of the log looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,8 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
         | EventKind::Balance { .. }
         | EventKind::Control { .. } => return None,
         EventKind::Opened(opened) | EventKind::Adopted(opened) => {
-            let price = opened.open_price.map(|price| format!(" at {price}")).unwrap_or_default();
+            let price =
+                opened.open_price.map(|price| format!(" at {}", price_text(price))).unwrap_or_default();
             (Tone::Plain, format!("#{} opened{price}", opened.intent))
         }
         EventKind::Settled(settled) => {
@@ -51,7 +52,9 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
             };
             let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
             let prices = entry.zip(settled.close_price);
-            let prices = prices.map(|(entry, exit)| format!(", {entry} → {exit}")).unwrap_or_default();
+            let prices = prices
+                .map(|(entry, exit)| format!(", {} → {}", price_text(entry), price_text(exit)))
+                .unwrap_or_default();
             (
                 tone,
                 format!("#{} {} {}{prices}", settled.intent, settled.outcome, signed(scale, settled.profit)),

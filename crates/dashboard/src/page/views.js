@@ -16,8 +16,12 @@ const set = (id, text) => {
 };
 
 const sign = (value) => (value > 0 ? "won" : value < 0 ? "lost" : "");
-/** A price without what binary fractions leave of decimal ones. @param {number | null | undefined} value */
-const priceOf = (value) => (value === null || value === undefined ? "" : String(Number(value.toPrecision(11))));
+/** A price of eight digits, or two decimals where those are more: not what binary fractions leave of decimal ones. @param {number | null | undefined} value */
+const priceOf = (value) => {
+  if (value === null || value === undefined) return "";
+  const magnitude = value ? Math.floor(Math.log10(Math.abs(value))) : 0;
+  return String(Number(value.toFixed(Math.min(Math.max(7 - magnitude, 2), 18))));
+};
 
 /** Where a request stands, in words. @param {{ state: string, intent_id: number }} trade @param {{ in_doubt: number[] }} run */
 const stateOf = (trade, run) => (trade.state === "in_doubt" && !run.in_doubt.includes(trade.intent_id) ? "sent" : trade.state.replace("_", " "));

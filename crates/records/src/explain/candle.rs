@@ -7,7 +7,7 @@ use crate::run::RecordedRun;
 use crate::table::table;
 use candlewick_engine::{Event, EventKind, Origin};
 use candlewick_journal::StoredLine;
-use candlewick_sdk::{Candle, Millis, Series};
+use candlewick_sdk::{Candle, Millis, Series, price_text};
 use serde::Serialize;
 
 /// A candle and how it came.
@@ -61,10 +61,10 @@ pub(super) fn table_of(candles: &[CandleLine], marked: Millis) -> String {
         let candle = &line.candle;
         rows.add_row([
             clock(candle.time()),
-            candle.open().to_string(),
-            candle.high().to_string(),
-            candle.low().to_string(),
-            candle.close().to_string(),
+            price_text(candle.open()),
+            price_text(candle.high()),
+            price_text(candle.low()),
+            price_text(candle.close()),
             mark.to_owned(),
         ]);
     }

@@ -1,7 +1,7 @@
 //! What an entry, a request or a reply says, without its JSON.
 
 use crate::moment::clock;
-use candlewick_sdk::{Millis, Money, MoneyScale, visible};
+use candlewick_sdk::{Millis, Money, MoneyScale, price_text, visible};
 use serde_json::{Map, Value};
 
 /// What people ask of a trade, in this order: the field of an entry or a reply, and what stands before its value.
@@ -107,6 +107,7 @@ fn part(name: &str, label: &str, value: &Value) -> Option<String> {
         Value::Object(inner) => told(inner).join(", "),
         Value::Array(items) => format!("{} in a list", items.len()),
         value if is_time && value.as_i64() > Some(0) => clock(Millis::new(value.as_i64()?)),
+        value if label.ends_with("price") && value.is_f64() => value.as_f64().map(price_text)?,
         value if name == "payout" => format!("{} %", plain(value)),
         value => plain(value),
     };

@@ -6,7 +6,7 @@ use crate::view::View;
 use crate::words::{clock_time, countdown, date_time, signed};
 use candlewick_engine::IntentState;
 use candlewick_runtime::TradeOverview;
-use candlewick_sdk::{Direction, Outcome};
+use candlewick_sdk::{Direction, Outcome, price_text};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -88,9 +88,9 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
             } else {
                 palette.bad()
             };
-            (format!("{entry} → {price}"), style)
+            (format!("{} → {}", price_text(entry), price_text(price)), style)
         }
-        (Some(entry), None) => (entry.to_string(), Style::new()),
+        (Some(entry), None) => (price_text(entry), Style::new()),
         (None, _) => (String::new(), Style::new()),
     };
     let end = match (trade.state, trade.close_time) {
@@ -121,7 +121,7 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
         .close_time
         .map(|at| if scene.ui.pane == crate::Pane::Trades { date_time(at) } else { clock_time(at) });
     let prices = match (trade.open_price, trade.close_price) {
-        (Some(entry), Some(exit)) => format!("{entry} → {exit}"),
+        (Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
         _ => String::new(),
     };
     let prices = if scene.ui.pane == crate::Pane::Trades { closed.unwrap_or_default() } else { prices };
