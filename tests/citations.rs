@@ -189,7 +189,7 @@ fn the_code_of_the_first_strategy_is_the_example_that_is_compiled() {
     let example = fs::read_to_string(root().join("examples/own-bot/src/main.rs")).unwrap();
     let blocks = blocks(&root().join("docs/first-strategy.md"));
     let parts: Vec<_> = blocks.iter().filter(|(kind, _)| kind == "rust").collect();
-    assert_eq!(parts.len(), 4);
+    assert_eq!(parts.len(), 5);
     for (_, part) in parts {
         assert!(example.contains(part.as_str()), "examples/own-bot does not have:\n{part}");
     }

@@ -50,3 +50,23 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 fn main() -> ExitCode {
     App::with_builtin_strategies().with_strategy::<ThreeInARow>().run()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_one_colour_calls_for_the_other() {
+        candlewick_sdk::testkit::assert_signals::<ThreeInARow>(
+            &Params { count: 3 },
+            "close   signal
+             100
+             101
+             102
+             103     SELL rising run
+             102
+             101
+             3x 100  BUY falling run",
+        );
+    }
+}

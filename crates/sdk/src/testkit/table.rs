@@ -2,11 +2,13 @@
 
 use super::candles::{START, bot};
 use super::validation::Subject;
-use crate::{Candle, Interval, LongerCandles, Millis, Ohlcv, StrategyFactory};
+use crate::{Candle, CandleError, Interval, LongerCandles, Millis, Ohlcv, StrategyFactory};
 use std::fmt::Write as _;
 
 /// The columns of numbers that a table can have.
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
+/// The most candles that one line can stand for.
+const MOST_ALIKE: usize = 10_000;
 
 /// A row: a candle, and the signal that is expected at it. Empty for none.
 struct Row {
@@ -21,6 +23,9 @@ struct Row {
 /// `signal`. Each further line is a one-minute candle of BTCUSDT, the first at 2025-01-01 00:00 UTC, without gaps. Where there is
 /// no such column, a candle opens at the close before it, its high and low are the larger and the smaller of open and close, and
 /// its volume is 0.
+///
+/// A line that begins with a number and an `x` stands for so many candles of these numbers and this signal: `30x 100` are thirty
+/// flat candles at 100, which fill a warm-up.
 ///
 /// A signal is `BUY` or `SELL`, perhaps with its reason as reports show it, or with the words that it begins with: `BUY`,
 /// `BUY rose` and `BUY rose change=0.02` all accept `Signal::buy("rose").with("change", 0.02)`. Where the column is empty there must be none.
@@ -110,7 +115,9 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
     let mut rows: Vec<Row> = Vec::new();
     for (index, line) in lines.enumerate() {
         let about = |problem: &str| format!("candle {}, \"{line}\": {problem}", index + 1);
-        let mut words = line.split_whitespace();
+        let mut words = line.split_whitespace().peekable();
+        let count = words.next_if(|word| word.ends_with('x'));
+        let count = count.map_or(Ok(1), |word| repetitions(word).ok_or_else(|| about(TIMES)))?;
         let mut numbers = Vec::new();
         for column in &columns {
             let number = words.next().and_then(|word| word.parse::<f64>().ok());
@@ -123,21 +130,37 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
                 "behind the numbers stands BUY, SELL or nothing, in a column with the name signal",
             ));
         }
-        let value = |name| columns.iter().position(|column| *column == name).map(|place| numbers[place]);
-        let close = value("close").unwrap_or_default();
-        let open = value("open").or(rows.last().map(|row| row.candle.close())).unwrap_or(close);
-        let high = value("high").unwrap_or(open.max(close));
-        let low = value("low").unwrap_or(open.min(close));
-        let numbers = Ohlcv { open, high, low, close, volume: value("volume").unwrap_or(0.0) };
-        let time = START + Millis::MINUTE * index as i64;
-        let candle =
-            Candle::new(time, Interval::MINUTE, numbers).map_err(|error| about(&error.to_string()))?;
-        rows.push(Row { line: line.to_owned(), candle, signal });
+        let value =
+            |name: &str| columns.iter().position(|column| *column == name).map(|place| numbers[place]);
+        for _ in 0..count {
+            let candle = candle(value, rows.last().map(|row| &row.candle));
+            let candle = candle.map_err(|error| about(&error.to_string()))?;
+            rows.push(Row { line: line.to_owned(), candle, signal: signal.clone() });
+        }
     }
     if rows.is_empty() {
         return Err("the table has no candles: one line each, below the columns".to_owned());
     }
     Ok(rows)
+}
+
+/// What is wrong with the number of candles that a line stands for.
+const TIMES: &str = "before the x stands how many candles the line stands for, 1 to 10000";
+
+/// Of `30x`.
+fn repetitions(word: &str) -> Option<usize> {
+    word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MOST_ALIKE).contains(count))
+}
+
+/// The candle after `last` with the numbers that a line has.
+fn candle(value: impl Fn(&str) -> Option<f64>, last: Option<&Candle>) -> Result<Candle, CandleError> {
+    let close = value("close").unwrap_or_default();
+    let open = value("open").or(last.map(Candle::close)).unwrap_or(close);
+    let high = value("high").unwrap_or(open.max(close));
+    let low = value("low").unwrap_or(open.min(close));
+    let numbers = Ohlcv { open, high, low, close, volume: value("volume").unwrap_or(0.0) };
+    let time = last.map_or(START, |last| last.time() + Millis::MINUTE);
+    Candle::new(time, Interval::MINUTE, numbers)
 }
 
 #[cfg(test)]
@@ -198,6 +221,23 @@ mod tests {
     }
 
     #[test]
+    fn a_line_stands_for_as_many_candles_as_it_says() {
+        let rows = read("close signal\n3x 10\n12 BUY\n2x 11").unwrap();
+        let of = |row: &Row| (row.candle.open(), row.candle.close(), row.signal.clone());
+        let flat = (10.0, 10.0, String::new());
+        let [buy, fell, rests] = [(10.0, 12.0, "BUY"), (12.0, 11.0, ""), (11.0, 11.0, "")]
+            .map(|(open, close, signal)| (open, close, signal.to_owned()));
+        assert_eq!(
+            rows.iter().map(of).collect::<Vec<_>>(),
+            [flat.clone(), flat.clone(), flat, buy, fell, rests]
+        );
+        assert!(rows.windows(2).all(|two| two[1].candle.time() - two[0].candle.time() == Millis::MINUTE));
+        assert_eq!(outcome(30, "close signal\n29x 10\n12 BUY\n40x 12"), "");
+        let named = outcome(0, "close signal\n3x 10\n12");
+        assert_eq!(named, "candle 4, \"12\": expected no signal, got BUY at its high range=2\n");
+    }
+
+    #[test]
     fn a_signal_is_expected_by_its_direction_or_with_more_of_its_reason() {
         for signal in ["BUY", "BUY at its", "BUY at its high range=2"] {
             assert_eq!(
@@ -237,10 +277,13 @@ mod tests {
             ("close", "the table has no candles"),
             ("closed signal\n1", "the table's columns are open, high, low, close, volume"),
             ("signal close\n1", "the table's columns are open, high, low, close, volume"),
-            ("close\n1\nx", "candle 2, \"x\": there is no number for close"),
+            ("close\n1\ny", "candle 2, \"y\": there is no number for close"),
             ("close signal\n1 HOLD", "candle 1, \"1 HOLD\": behind the numbers stands BUY, SELL or nothing"),
             ("close\n1 BUY", "candle 1, \"1 BUY\": behind the numbers stands"),
             ("close\n-1", "candle 1, \"-1\": "),
+            ("close\n0x 1", "candle 1, \"0x 1\": before the x stands how many candles"),
+            ("close\n10001x 1", "candle 1, \"10001x 1\": before the x stands how many candles"),
+            ("close\nx 1", "candle 1, \"x 1\": before the x stands how many candles"),
         ] {
             let found = outcome(0, table);
             assert!(found.starts_with(expected), "{table:?}: {found}");
