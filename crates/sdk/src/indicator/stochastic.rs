@@ -9,7 +9,9 @@ use ta::indicators::{Maximum, Minimum};
 /// Where the close lies in the range of the last candles, 0 to 100, smoothed once and once more by simple
 /// averages (TA-Lib `STOCH`).
 ///
-/// A range without any width counts as 0, as in TA-Lib.
+/// A range without any width, a market that stands still, counts as 0, as in TA-Lib; pandas-ta comes to 0 as well. Other
+/// libraries take 50 or keep the value before. So a market without moves reads as oversold: a strategy that buys then should ask
+/// for a range as well, for instance an [`Atr`](super::Atr) above 0.
 ///
 /// An update looks through the window when its highest or lowest candle has just left it, else it takes constant
 /// time.
@@ -76,6 +78,7 @@ impl Stochastic {
 mod tests {
     use super::*;
     use crate::indicator::reference::check;
+    use crate::{Interval, Millis, Ohlcv};
 
     #[test]
     fn values_are_those_of_ta_lib() {
@@ -83,5 +86,20 @@ mod tests {
         check(["stochastic_k", "stochastic_d"], stochastic, Stochastic::warmup, |stochastic, candle| {
             stochastic.update(candle).map(|lines| [lines.k, lines.d])
         });
+    }
+
+    #[test]
+    fn a_market_that_stands_still_counts_as_0_and_leaves_the_window_again() {
+        let candle = |minute: i64, close: f64| {
+            let (open, high, low) = (close, close.max(10.0), close.min(10.0));
+            let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        let mut stochastic = Stochastic::new(2, 1, 2).unwrap();
+        let mut lines = |minute, close| stochastic.update(&candle(minute, close));
+        assert_eq!((lines(0, 10.0), lines(1, 10.0)), (None, None));
+        assert_eq!(lines(2, 10.0), Some(StochasticLines { k: 0.0, d: 0.0 }));
+        // At the top of a range of 2.
+        assert_eq!(lines(3, 12.0), Some(StochasticLines { k: 100.0, d: 50.0 }));
     }
 }
