@@ -11,7 +11,7 @@ use candlewick_notify::{
 };
 use ring::hmac;
 use serde_json::{Value, json};
-use smtp::MailServer;
+use smtp::{GREETING, MailServer};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -363,6 +363,22 @@ async fn a_mail_server_that_is_busy_is_tried_again_and_one_that_refuses_a_mail_i
         assert_eq!(matches!(failure, Failure::Refused { .. }), is_refused, "{answer}: {failure}");
         is_silent_about_secrets(&format!("{failure} {failure:?}"));
     }
+}
+
+#[tokio::test]
+async fn a_server_that_turns_everybody_away_is_told_as_such_and_asked_again() {
+    for greeting in ["554 no mail service here", "521 mail.example does not accept mail"] {
+        let server = MailServer::start(&[(GREETING, greeting)]).await;
+        let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
+        let failure = channel.deliver(&message()).await.unwrap_err();
+        assert!(matches!(failure, Failure::TryLater { .. }), "{failure}");
+        let told = format!("the mail server greets with {}", &greeting[..3]);
+        assert!(failure.to_string().contains(&told), "{failure}");
+    }
+    // The same code for a mailbox is about that mailbox.
+    let server = MailServer::start(&[("RCPT", "554 5.7.1 not for you")]).await;
+    let channel = open(&Channel::Email(place(&server.url, None), mail_place(None)));
+    assert!(matches!(channel.deliver(&message()).await, Err(Failure::Refused { .. })));
 }
 
 #[tokio::test]

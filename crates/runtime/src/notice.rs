@@ -23,6 +23,8 @@ pub const fn may_settle(before: Option<IntentState>) -> bool {
 pub enum Notice {
     /// The run begins: its venue has answered, and its journal is open.
     Begins(Funds),
+    /// An intent that was in doubt when an earlier run ended, and still is when this one begins.
+    LeftInDoubt(IntentRow),
     /// The Session took an event and answered with these actions.
     Handled {
         /// The event.
@@ -60,6 +62,14 @@ pub enum Notice {
     Warning(String),
     /// Something that a person must see, however much else is said.
     Alarm(String),
+    /// What the log says of a halt, a resume, a rejection, a doubt or its end, of which another notice tells: who acts on those does
+    /// nothing for it.
+    Logged {
+        /// The line.
+        text: String,
+        /// Whether it is an alarm; else it is a warning.
+        is_alarm: bool,
+    },
     /// No more trades are opened.
     Stopping {
         /// Why.

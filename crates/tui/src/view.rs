@@ -111,8 +111,15 @@ impl View {
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
             // The log has warnings, and counts what comes again and again; the overview has the rest.
-            Notice::Warning(_) | Notice::Evidence(_) | Notice::Phase { .. } | Notice::Venue { .. } => {}
-            Notice::Alarm(text) => self.alarm = Some((self.latest, visible(&text).into_owned())),
+            Notice::Warning(_)
+            | Notice::LeftInDoubt(_)
+            | Notice::Logged { is_alarm: false, .. }
+            | Notice::Evidence(_)
+            | Notice::Phase { .. }
+            | Notice::Venue { .. } => {}
+            Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => {
+                self.alarm = Some((self.latest, visible(&text).into_owned()));
+            }
             Notice::Stopping { why, unfinished, .. } => {
                 let why = match why {
                     Stop::TimeUp => "the time is up: ",

@@ -7,7 +7,7 @@ use candlewick_engine::{Edge, IntentId};
 use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
-use candlewick_sdk::{Millis, MoneyScale, visible};
+use candlewick_sdk::{Millis, MoneyScale, price_text, visible};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,63 +55,35 @@ impl Facts {
     /// The alert of an event, if it is worth one.
     pub(super) fn of_event(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
         let plain = |kind, text: String| Some(alert(at, kind, text));
-        let why = |reason: Option<String>| reason.map_or(String::new(), |reason| format!(": {reason}"));
         match event {
-            RunEvent::Opened { trade, is_adopted } => {
-                let adopted = if is_adopted { ", found after a doubt" } else { "" };
-                let text = format!("opened {}{adopted}", trade_words(&trade));
-                Some(of_order(alert(at, Kind::Opened, text), &trade.order))
-            }
+            RunEvent::Opened { trade, is_adopted } => Some(of_opened(at, &trade, is_adopted)),
             RunEvent::Settled { trade, outcome, pnl, balance, open_stakes, .. } => {
-                let text = format!(
-                    "{outcome} {pnl:+.2}: {}; balance {balance:.2}, open stakes {open_stakes:.2}",
-                    trade_words(&trade)
-                );
+                let trade_is = trade_words(&trade);
+                let money = format!("balance {balance:.2}, open stakes {open_stakes:.2}");
+                let text = format!("{outcome} {pnl:+.2}: {trade_is}; {money}");
                 Some(of_order(alert(at, Kind::Settled, text), &trade.order))
             }
-            RunEvent::Rejected { order, reason } => {
-                let text = format!("the venue refused {}: {reason}", order_words(&order));
-                let key = format!("rejected {} {reason}", order.bot);
-                Some(repeating(of_order(alert(at, Kind::Rejected, text), &order), key))
-            }
+            RunEvent::Rejected { order, reason } => Some(of_rejected(at, &order, &reason)),
             RunEvent::InDoubt { order } => {
                 self.doubts.insert(order.intent, Doubt { since: at, order, is_told: false });
                 None
             }
-            RunEvent::Resolved { intent, how } => {
-                let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
-                let text = format!("intent {intent} is no longer in doubt: {}", how.replace('_', " "));
-                Some(of_order(alert(at, Kind::Resolved, text), &doubt.order))
-            }
+            RunEvent::Resolved { intent, how } => self.of_resolved(at, intent, how),
             RunEvent::SecondTrade { intent, venue_id, stake } => plain(
                 Kind::SecondTrade,
                 format!("the venue has a second trade of intent {intent}: {venue_id}, stake {stake:.2}"),
             ),
-            RunEvent::Halted { reason } => {
-                plain(Kind::Halted, format!("no trade is opened until somebody resumes{}", why(reason)))
+            RunEvent::Halted { reason } => plain(Kind::Halted, halted_words("somebody resumes", reason)),
+            RunEvent::Suspended { reason } => {
+                plain(Kind::Suspended, halted_words("journal and token are in order", reason))
             }
-            RunEvent::Suspended { reason } => plain(
-                Kind::Suspended,
-                format!("no trade is opened until journal and token are in order{}", why(reason)),
-            ),
             RunEvent::Resumed => plain(Kind::Resumed, "trades are opened again".to_owned()),
             RunEvent::Reloaded => {
                 plain(Kind::Reloaded, "settings that were read again are in force".to_owned())
             }
-            RunEvent::VenueSilent { heard } => {
-                let ago = heard.map(|heard| (at - heard).get() / 1_000);
-                let ago = ago.map_or(String::new(), |seconds| format!(" for {seconds} s"));
-                plain(
-                    Kind::VenueSilent,
-                    format!("the venue is not heard{ago}, and what is asked of it fails"),
-                )
-            }
+            RunEvent::VenueSilent { heard } => plain(Kind::VenueSilent, silent_words(at, heard)),
             RunEvent::VenueHeard => plain(Kind::VenueHeard, "the venue is heard again".to_owned()),
-            RunEvent::Refused { bot, rule, .. } => {
-                let is_new = LIMITS.contains(&rule) && self.limits.insert((bot.clone(), rule));
-                let text = format!("signals are refused by {rule}; told once a day");
-                is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, text) })
-            }
+            RunEvent::Refused { bot, rule, .. } => self.of_refused(at, bot, rule),
             RunEvent::Day { .. } => {
                 self.limits.clear();
                 None
@@ -120,7 +92,6 @@ impl Facts {
                 plain(Kind::Deposit, format!("{amount:+.2} in the wallet that no trade explains"))
             }
             RunEvent::Verdict { bot, edge, trades } => Some(of_verdict(at, bot, edge, trades)),
-            RunEvent::Alarm { text } | RunEvent::Warning { text } if is_told_by_its_event(&text) => None,
             RunEvent::Alarm { text } => {
                 let key = format!("alarm {}", without_numbers(&text));
                 Some(repeating(alert(at, Kind::Alarm, text), key))
@@ -148,6 +119,23 @@ impl Facts {
             | RunEvent::Skew { .. }
             | RunEvent::Ended(_) => None,
         }
+    }
+
+    fn of_resolved(&mut self, at: Millis, intent: IntentId, how: &str) -> Option<Alert> {
+        let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
+        let text = format!("intent {intent} is no longer in doubt: {}", how.replace('_', " "));
+        Some(of_order(alert(at, Kind::Resolved, text), &doubt.order))
+    }
+
+    fn of_refused(&mut self, at: Millis, bot: String, rule: &'static str) -> Option<Alert> {
+        let is_new = LIMITS.contains(&rule) && self.limits.insert((bot.clone(), rule));
+        let text = format!("signals are refused by {rule}; told once a day");
+        is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, text) })
+    }
+
+    /// An earlier run left an order of unknown status.
+    pub(super) fn note_doubt(&mut self, since: Millis, order: OrderFacts) {
+        self.doubts.insert(order.intent, Doubt { since, order, is_told: false });
     }
 
     /// What the money says: once when it falls below what was set, and again only after it was above.
@@ -218,20 +206,27 @@ fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
     Alert { bot: Some(bot), severity, ..alert(at, Kind::Verdict, text) }
 }
 
-/// Whether a warning or an alarm is what the log says of a fact that has an event: a halt, a resume, a rejection, a doubt or its end.
-fn is_told_by_its_event(text: &str) -> bool {
-    let of_intent = |text: &str| {
-        let (number, what) = text.split_once(' ')?;
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let is_told = what.starts_with("was rejected: ")
-            || what.starts_with("was in doubt")
-            // That a trade is said to be two intents' is told as the alarm that it is.
-            || what.starts_with("is in doubt: ") && !what.ends_with(", which is another intent's");
-        Some(is_number && is_told)
-    };
-    text.starts_with("halted: ")
-        || text.starts_with("resumed: ")
-        || text.strip_prefix("intent ").and_then(of_intent).unwrap_or(false)
+fn of_opened(at: Millis, trade: &TradeFacts, is_adopted: bool) -> Alert {
+    let adopted = if is_adopted { ", found after a doubt" } else { "" };
+    let text = format!("opened {}{adopted}", trade_words(trade));
+    of_order(alert(at, Kind::Opened, text), &trade.order)
+}
+
+fn of_rejected(at: Millis, order: &OrderFacts, reason: &str) -> Alert {
+    let text = format!("the venue refused {}: {reason}", order_words(order));
+    let key = format!("rejected {} {reason}", order.bot);
+    repeating(of_order(alert(at, Kind::Rejected, text), order), key)
+}
+
+fn halted_words(until: &str, reason: Option<String>) -> String {
+    let why = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    format!("no trade is opened until {until}{why}")
+}
+
+fn silent_words(at: Millis, heard: Option<Millis>) -> String {
+    let ago = heard.map(|heard| (at - heard).get() / 1_000);
+    let ago = ago.map_or(String::new(), |seconds| format!(" for {seconds} s"));
+    format!("the venue is not heard{ago}, and what is asked of it fails")
 }
 
 /// Whose numbers alone differ is the same.
@@ -253,7 +248,7 @@ fn order_words(order: &OrderFacts) -> String {
 }
 
 fn trade_words(trade: &TradeFacts) -> String {
-    let at = trade.open_price.map_or(String::new(), |price| format!(" at {price}"));
+    let at = trade.open_price.map_or(String::new(), |price| format!(" at {}", price_text(price)));
     format!("{}{at}", order_words(&trade.order))
 }
 
@@ -390,26 +385,6 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_with_an_event_of_its_own_is_not_told_by_a_warning_or_an_alarm_as_well() {
-        for (text, is_told) in [
-            ("intent 7 is in doubt: no answer in time", false),
-            ("intent 7 was rejected: symbol closed", false),
-            ("intent 7 was in doubt and is trade 01J", false),
-            ("intent 7 was in doubt: the venue has no trade of it", false),
-            ("halted: news at noon", false),
-            ("resumed: drawdown peak and loss streak are reset", false),
-            ("intent 7 is in doubt: the venue answered with trade 01J, which is another intent's", true),
-            ("intent 7 stays in doubt: two trades fit", true),
-            ("intent 7 was taken as not opened, but is trade 01J", true),
-            ("the venue's clock leapt by 9 ms against this machine's", true),
-        ] {
-            for event in [RunEvent::Alarm { text: text.into() }, RunEvent::Warning { text: text.into() }] {
-                assert_eq!(facts().of_event(at(1), event).is_some(), is_told, "{text}");
-            }
-        }
-    }
-
-    #[test]
     fn what_a_venue_says_is_one_line() {
         let rejected = RunEvent::Rejected { order: order(7), reason: "no\n[critical] halted\u{202e}".into() };
         let text = facts().of_event(at(1), rejected).unwrap().text;
@@ -440,6 +415,18 @@ mod tests {
             (resolved.event.as_str(), resolved.text.as_str()),
             ("resolved", "intent 7 is no longer in doubt: not opened")
         );
+    }
+
+    #[test]
+    fn a_doubt_that_an_earlier_run_left_is_told_as_well() {
+        let mut facts = facts();
+        facts.note_doubt(at(-3_600), order(7));
+        facts.note_doubt(at(50), order(8));
+        let told = facts.lasting_doubts(at(60));
+        assert_eq!(told.len(), 1);
+        assert!(told[0].text.starts_with("intent 7, BUY BTCUSDT for 10.00, is of unknown status for 3660 s"));
+        let end = RunEvent::Resolved { intent: IntentId::new(7), how: "not_opened" };
+        assert!(facts.of_event(at(62), end).is_some());
     }
 
     #[test]

@@ -138,6 +138,11 @@ impl Following {
     fn take(&mut self, notice: Notice) {
         let now = self.clock.now();
         let funds = match &notice {
+            // The notice beside it is told.
+            Notice::Logged { .. } => return,
+            Notice::LeftInDoubt(row) => {
+                return self.facts.note_doubt(row.approved.decision_time(), self.names.order_of(row));
+            }
             Notice::Begins(funds) => {
                 let text = format!("the run begins with {} bots", self.names.bots().len());
                 self.notifier.send(alert(now, AlertEvent::Started, text));

@@ -12,7 +12,9 @@ use candlewick_engine::{
     VenueId,
 };
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher};
-use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol, visible};
+use candlewick_sdk::{
+    ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol, price_text, visible,
+};
 use chrono::DateTime;
 use std::io::Write as _;
 use std::time::Duration;
@@ -199,8 +201,7 @@ impl Screen {
     }
 
     fn show_opened(&self, at: Millis, opened: &Opened) {
-        let price =
-            opened.open_price.map_or_else(|| "a price not known yet".to_owned(), |price| price.to_string());
+        let price = opened.open_price.map_or_else(|| "a price not known yet".to_owned(), price_text);
         let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
         let payout = opened.payout.map(|payout| format!(", pays {payout} %")).unwrap_or_default();
         let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
@@ -217,7 +218,7 @@ impl Screen {
         };
         let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
         let prices = match (entry, settled.close_price) {
-            (Some(entry), Some(exit)) => format!("{entry} → {exit}"),
+            (Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
             _ => "without prices".to_owned(),
         };
         let profit = self.signed(settled.profit);
@@ -356,6 +357,8 @@ impl Screen {
             | Notice::Overview(_)
             | Notice::Warning(_)
             | Notice::Alarm(_)
+            | Notice::Logged { .. }
+            | Notice::LeftInDoubt(_)
             | Notice::Evidence(_)
             | Notice::Phase { .. }
             | Notice::Venue { .. } => {}

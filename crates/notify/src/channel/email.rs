@@ -53,6 +53,15 @@ impl Email {
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
+    /// Whether the server turns everybody away in its greeting, by one of the codes for that (RFC 5321, section 3.1; RFC 7504), and
+    /// not this mailbox alone.
+    async fn takes_no_mail(&self, error: &lettre::transport::smtp::Error) -> bool {
+        let turns_away = |error: &lettre::transport::smtp::Error| {
+            error.status().is_some_and(|code| matches!(code.to_string().as_str(), "521" | "554"))
+        };
+        turns_away(error) && self.transport.test_connection().await.is_err_and(|error| turns_away(&error))
+    }
+
     /// What is known of a message.
     fn progress(&self, id: &str) -> MutexGuard<'_, Progress> {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,6 +137,12 @@ impl Delivery for Email {
                     let mut progress = self.progress(&message.id);
                     progress.is_taken = true;
                     progress.done.insert(number);
+                }
+                Err(error) if self.takes_no_mail(&error).await => {
+                    let code = error.status().map_or(String::new(), |code| format!(" {code}"));
+                    return Err(Failure::later(format!(
+                        "the mail server greets with{code}: it takes no mail at all"
+                    )));
                 }
                 Err(error) if error.is_permanent() && !is_of_sender(&error) => {
                     self.progress(&message.id).done.insert(number);

@@ -4,6 +4,9 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
+/// The step before whoever sends says anything.
+pub(crate) const GREETING: &str = "(greeting)";
+
 /// It takes each mail, but for the steps at which it answers otherwise.
 pub(crate) struct MailServer {
     /// Where it is.
@@ -38,7 +41,9 @@ async fn converse(
 ) -> Option<()> {
     let (read, mut write) = stream.into_split();
     let mut lines = BufReader::new(read).lines();
-    write.write_all(b"220 mail.example ready\r\n").await.ok()?;
+    let greeting = otherwise.iter().find(|(step, _)| *step == GREETING).map(|(_, answer)| *answer);
+    let greeting = greeting.unwrap_or("220 mail.example ready");
+    write.write_all(format!("{greeting}\r\n").as_bytes()).await.ok()?;
     let mut is_data = false;
     while let Ok(Some(line)) = lines.next_line().await {
         log.lock().unwrap().push(line.clone());

@@ -321,7 +321,7 @@ impl Coordinator {
                 (not_far(report.request_time, now), EventKind::Opened(self.opened(intent, report)))
             }
             OpenOutcome::Rejected(answer) => {
-                step.warn(format!("intent {intent} was rejected: {}", answer.text));
+                step.log_warning(format!("intent {intent} was rejected: {}", answer.text));
                 let rejection = rejection_of(&answer);
                 (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
@@ -330,7 +330,7 @@ impl Coordinator {
                 (now, EventKind::NotSent { intent })
             }
             OpenOutcome::Unknown { reason } => {
-                step.alarm(format!("intent {intent} is in doubt: {reason}"));
+                step.log_alarm(format!("intent {intent} is in doubt: {reason}"));
                 self.doubt(intent, now)
             }
         };

@@ -131,4 +131,14 @@ impl Step<'_> {
     pub(crate) fn alarm(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Alarm(text.into())));
     }
+
+    /// A warning of what has a notice of its own.
+    pub(crate) fn log_warning(&mut self, text: impl Into<String>) {
+        self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: false }));
+    }
+
+    /// An alarm of what has a notice of its own.
+    pub(crate) fn log_alarm(&mut self, text: impl Into<String>) {
+        self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: true }));
+    }
 }

@@ -9,7 +9,6 @@ use crate::audit::{
     Audit, Finding, PriceCheck, Quiet, Settlement, Settling, Source, Terms, WalletReading, WalletState,
     Weight, check_terms,
 };
-use crate::past::HALTED;
 use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeListing, TradeReport};
 use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Payout, Series};
@@ -48,7 +47,7 @@ impl Coordinator {
     pub(super) fn halt(&mut self, reason: String, step: &mut Step<'_>) {
         if self.session.halted().is_none() {
             self.control(Control::Halt, step);
-            self.session.alarm(format!("{HALTED}{reason}"), step);
+            self.session.log_halt(&reason, step);
             self.session.set_halted(Some(reason));
         }
     }

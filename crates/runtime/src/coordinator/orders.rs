@@ -9,7 +9,6 @@ use super::journal_state::Urgency;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{ControlAnswer, ControlOrder, Resolution};
-use crate::past::HALTED;
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{Control, IntentId, VenueId};
 use std::collections::BTreeMap;
@@ -36,7 +35,7 @@ impl Coordinator {
                 if self.session.halted().is_none() {
                     self.control(Control::Halt, step);
                 }
-                self.session.alarm(format!("{HALTED}{reason}"), step);
+                self.session.log_halt(&reason, step);
                 self.session.set_halted(Some(reason));
                 self.done(step)
             }
@@ -46,7 +45,7 @@ impl Coordinator {
             ControlOrder::Resume => {
                 self.session.set_halted(None);
                 self.control(Control::Resume, step);
-                step.warn("resumed: drawdown peak and loss streak are reset");
+                step.log_warning("resumed: drawdown peak and loss streak are reset");
                 self.done(step)
             }
             ControlOrder::Reload { by } => match self.ask_settings(id, by, step) {

@@ -3,12 +3,19 @@
 use super::Coordinator;
 use crate::notice::Funds;
 use crate::overview::{BotOverview, Overview, trades_of};
+use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::Millis;
 
 impl Coordinator {
     /// The money at present.
     pub(crate) fn funds(&self) -> Funds {
         Funds::of(self.session.ledger())
+    }
+
+    /// The intents that are in doubt.
+    pub(crate) fn left_in_doubt(&self) -> Vec<IntentRow> {
+        let rows = self.session.book().rows().iter();
+        rows.filter(|row| row.state == IntentState::InDoubt).copied().collect()
     }
 
     /// Everything that a person may want to see at `now`.

@@ -4,6 +4,7 @@ use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
 use crate::Notice;
 use crate::notice::{Evidence, Funds};
+use crate::past::HALTED;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
     Action, BotId, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms,
@@ -120,8 +121,19 @@ impl RecordedSession {
 
     /// What a person must see, kept in the journal as well.
     pub(crate) fn alarm(&mut self, text: String, step: &mut Step<'_>) {
-        self.journal.note(serde_json::json!({ "alarm": text }).to_string(), step);
+        self.note_alarm(&text, step);
         step.alarm(text);
+    }
+
+    /// The same of a halt, of which its phase tells.
+    pub(crate) fn log_halt(&mut self, reason: &str, step: &mut Step<'_>) {
+        let text = format!("{HALTED}{reason}");
+        self.note_alarm(&text, step);
+        step.log_alarm(text);
+    }
+
+    fn note_alarm(&mut self, text: &str, step: &mut Step<'_>) {
+        self.journal.note(serde_json::json!({ "alarm": text }).to_string(), step);
     }
 
     /// Keeps the reason with the intent: the event that follows has none.

@@ -147,7 +147,7 @@ impl Coordinator {
     fn carry_out(&mut self, resolution: Resolution, step: &mut Step<'_>) {
         match resolution {
             Resolution::Adopt { intent, report } => {
-                step.warn(format!("intent {intent} was in doubt and is trade {}", report.id));
+                step.log_warning(format!("intent {intent} was in doubt and is trade {}", report.id));
                 self.adopt(intent, &report, step);
             }
             Resolution::AdoptLate { intent, report } => {
@@ -156,7 +156,7 @@ impl Coordinator {
                 self.adopt(intent, &report, step);
             }
             Resolution::NotOpened { intent, reserved_until } => {
-                step.warn(format!("intent {intent} was in doubt: the venue has no trade of it"));
+                step.log_warning(format!("intent {intent} was in doubt: the venue has no trade of it"));
                 self.not_opened(intent, reserved_until, step.now);
             }
             Resolution::AskPerson { intent, why } => {

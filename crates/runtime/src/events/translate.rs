@@ -58,6 +58,11 @@ impl Names {
         self.symbols.get(symbol.index()).map_or("", Symbol::as_str)
     }
 
+    /// The order of an intent.
+    pub fn order_of(&self, row: &IntentRow) -> OrderFacts {
+        self.order(&row.approved)
+    }
+
     fn order(&self, terms: &OrderTerms) -> OrderFacts {
         OrderFacts {
             intent: terms.intent(),
@@ -99,13 +104,21 @@ impl Names {
             },
             Notice::Venue { is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard }),
             Notice::Venue { .. } => take(now, RunEvent::VenueHeard),
-            Notice::Warning(text) => take(now, RunEvent::Warning { text }),
-            Notice::Alarm(text) => take(now, RunEvent::Alarm { text }),
+            Notice::Warning(text) | Notice::Logged { text, is_alarm: false } => {
+                take(now, RunEvent::Warning { text });
+            }
+            Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => {
+                take(now, RunEvent::Alarm { text });
+            }
             Notice::Stopping { unfinished, waits_until, .. } => {
                 take(now, RunEvent::Stopping { unfinished, waits_until });
             }
             // Who tells the begin knows more of it.
-            Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) | Notice::Evidence(_) => {}
+            Notice::Begins(_)
+            | Notice::LeftInDoubt(_)
+            | Notice::Overview(_)
+            | Notice::Price(..)
+            | Notice::Evidence(_) => {}
         }
     }
 

@@ -18,7 +18,7 @@ use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finishe
 use crate::observer::Observer;
 use crate::past::Past;
 use crate::reload::SettingsReader;
-use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop, Watcher};
+use crate::{Account, RuntimeError, RuntimeSettings, Stop, Watcher};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
@@ -165,7 +165,7 @@ impl Runner {
         let clock = Arc::clone(&self.clock);
         let mut hold = clock.hold();
         let mut renewal = tokio::time::interval_at(Instant::now() + RENEWAL, RENEWAL);
-        self.watchers.notify(&Notice::Begins(self.coordinator.funds()));
+        self.watchers.begin(self.coordinator.funds(), self.coordinator.left_in_doubt());
         self.feed(Input::Start).await;
         loop {
             self.watchers.on_turn();

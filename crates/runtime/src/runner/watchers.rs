@@ -3,8 +3,9 @@
 use super::journal_writer::Returned;
 use super::requests::Came;
 use crate::observer::Observer;
-use crate::{Notice, Overview, Watcher};
+use crate::{Funds, Notice, Overview, Watcher};
 use candlewick_broker::clock::AwakeClock;
+use candlewick_engine::IntentRow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,11 +30,19 @@ impl Watchers {
         Self { all, observers: Vec::new(), clock: AwakeClock::start(), shown: None, has_news: true }
     }
 
+    /// The run begins, with these orders of earlier runs in doubt.
+    pub(super) fn begin(&mut self, funds: Funds, in_doubt: Vec<IntentRow>) {
+        self.notify(&Notice::Begins(funds));
+        for row in in_doubt {
+            self.notify(&Notice::LeftInDoubt(row));
+        }
+    }
+
     /// Tells everyone, and logs what must be seen where nobody watches.
     pub(super) fn notify(&mut self, notice: &Notice) {
         match notice {
-            Notice::Warning(text) => tracing::warn!("{text}"),
-            Notice::Alarm(text) => tracing::error!("{text}"),
+            Notice::Warning(text) | Notice::Logged { text, is_alarm: false } => tracing::warn!("{text}"),
+            Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => tracing::error!("{text}"),
             _ => {}
         }
         for observer in &self.observers {

@@ -151,8 +151,11 @@ impl Watcher {
                 seen.unfinished = self.book.rows().iter().filter(|row| is_unfinished(row)).count();
                 seen.open_stakes = funds.open_stakes.minor();
             }
-            Notice::Warning(text) | Notice::Alarm(text) => self.take_warning(&text, &mut seen),
+            Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
+                self.take_warning(&text, &mut seen);
+            }
             Notice::Begins(_)
+            | Notice::LeftInDoubt(_)
             | Notice::Overview(_)
             | Notice::Price(..)
             | Notice::Stopping { .. }

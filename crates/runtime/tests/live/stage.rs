@@ -126,7 +126,9 @@ impl Seen {
             assert_eq!(received.missed, 0, "a test watches everything");
             match received.notice {
                 Notice::Handled { event, actions, .. } => seen.handled.push((event, actions)),
-                Notice::Warning(text) | Notice::Alarm(text) => seen.warnings.push(text),
+                Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
+                    seen.warnings.push(text);
+                }
                 Notice::Stopping { why, unfinished, .. } => seen.stoppings.push((why, unfinished)),
                 Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) => {}
                 standing => seen.standings.push(standing),

@@ -309,13 +309,14 @@ impl Observer for Figures {
                     gauge.set(i64::from(known == *phase));
                 }
             }
-            Notice::Alarm(_) => {
+            Notice::Alarm(_) | Notice::Logged { is_alarm: true, .. } => {
                 self.alarms.inc();
             }
-            Notice::Warning(_) => {
+            Notice::Warning(_) | Notice::Logged { is_alarm: false, .. } => {
                 self.warnings.inc();
             }
             Notice::Begins(_)
+            | Notice::LeftInDoubt(_)
             | Notice::Overview(_)
             | Notice::Price(..)
             | Notice::Venue { .. }

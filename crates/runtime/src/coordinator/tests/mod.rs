@@ -402,7 +402,9 @@ fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
 /// What a person must see.
 fn alarms(commands: &[Command]) -> Vec<String> {
     let text = |command: &Command| match command {
-        Command::Notify(crate::Notice::Alarm(text)) => Some(text.clone()),
+        Command::Notify(crate::Notice::Alarm(text) | crate::Notice::Logged { text, is_alarm: true }) => {
+            Some(text.clone())
+        }
         _ => None,
     };
     commands.iter().filter_map(text).collect()

@@ -112,7 +112,11 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
                         at_stake = at_stake.max(funds.open_stakes.minor());
                         continue;
                     }
-                    Command::Notify(crate::Notice::Warning(text) | crate::Notice::Alarm(text)) => {
+                    Command::Notify(
+                        crate::Notice::Warning(text)
+                        | crate::Notice::Alarm(text)
+                        | crate::Notice::Logged { text, .. },
+                    ) => {
                         warnings.push(text);
                         continue;
                     }

@@ -7,9 +7,11 @@ use candlewick_broker::Priority;
 
 fn warnings(commands: &[Command]) -> Vec<&str> {
     let text = |command| match command {
-        &Command::Notify(crate::Notice::Warning(ref text) | crate::Notice::Alarm(ref text)) => {
-            Some(text.as_str())
-        }
+        &Command::Notify(
+            crate::Notice::Warning(ref text)
+            | crate::Notice::Alarm(ref text)
+            | crate::Notice::Logged { ref text, .. },
+        ) => Some(text.as_str()),
         _ => None,
     };
     commands.iter().filter_map(text).collect()

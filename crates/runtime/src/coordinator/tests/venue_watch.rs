@@ -8,7 +8,9 @@ use candlewick_broker::{Balances, Identity};
 /// What is warned of, and what the status names as trouble after that.
 fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
     let warnings = bench.step(input).into_iter().filter_map(|command| match command {
-        Command::Notify(Notice::Warning(text) | Notice::Alarm(text)) => Some(text),
+        Command::Notify(Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. }) => {
+            Some(text)
+        }
         _ => None,
     });
     let warnings = warnings.collect();
