@@ -50,3 +50,35 @@ fn what_the_book_includes_is_there() {
     }
     assert!(files > 0, "no file was found that a page includes");
 }
+
+/// The terms that a text links to in the glossary.
+fn linked_terms(text: &str) -> Vec<&str> {
+    let links = text.split("](glossary.md#").skip(1);
+    links.filter_map(|rest| rest.split(')').next()).collect()
+}
+
+#[test]
+fn terms_that_pages_link_to_stand_in_the_glossary() {
+    let glossary = read(&root().join("docs/glossary.md"));
+    let rows: Vec<&str> = glossary.lines().filter(|line| line.starts_with("| <a id=\"")).collect();
+    let term_of = |row: &&str| {
+        let (anchor, term) = row.strip_prefix("| <a id=\"")?.split_once("\"></a>")?;
+        let term = term.split(" |").next()?.to_lowercase();
+        assert_eq!(anchor, term.replace(' ', "-"), "the anchor of a term is its words");
+        Some(anchor.to_owned())
+    };
+    let terms: BTreeSet<String> = rows.iter().filter_map(term_of).collect();
+    assert_eq!(terms.len(), rows.len(), "a term stands there twice");
+    let mut links = 0;
+    for page in listed() {
+        let text = read(&page);
+        let linked = linked_terms(&text);
+        for term in &linked {
+            assert!(terms.contains(*term), "{} links to #{term}, which the glossary has not", page.display());
+        }
+        let once: BTreeSet<&&str> = linked.iter().collect();
+        assert_eq!(once.len(), linked.len(), "{} links to a term twice", page.display());
+        links += linked.len();
+    }
+    assert!(links > 40, "only {links} links to terms were found");
+}
