@@ -113,6 +113,7 @@ fn addresses_and_files_are_checked_before_anything_is_asked() {
     check(&format!("{short}\"05:00\""), "bots[0].close_type");
     check(&format!("{short}\"01:00\"\naccount.mode = \"real\""), "cannot state the account");
     check("sandbox.data = [\"prices.csv\"]", "sandbox.data[0] (bot.toml): \"prices.csv\"");
+    check("sandbox.data = [\"prices.csv\"]", "by `candlewick data import FILE`");
 }
 
 #[test]

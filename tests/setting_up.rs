@@ -10,6 +10,8 @@ fn a_configuration_is_written_and_runs_at_once() {
     let told = folder
         .run(&["config", "init", "my.toml", "--symbol", "EURUSD", "--expiry", "05:00", "--payout", "85"]);
     assert!(told.stdout.contains("candlewick backtest --config my.toml"), "{}", told.stdout);
+    let taken = "taken by default: --interval 1m --strategy rsi-reversal --stake 1.0\n";
+    assert!(told.stdout.contains(taken), "{}", told.stdout);
     folder.run(&["config", "check", "--config", "my.toml"]);
     let report = folder.run(&["backtest", "--config", "my.toml", "--json"]).json();
     assert!(report["trades"].as_u64() > Some(0), "{report}");
@@ -20,6 +22,22 @@ fn a_configuration_is_written_and_runs_at_once() {
     );
     folder.run(&["config", "init", "my.toml"]).fails(2, &["my.toml exists already"]);
     assert_eq!(folder.read("my.toml"), text);
+}
+
+#[test]
+fn a_run_says_how_it_is_looked_at_later_and_status_finds_its_journal() {
+    let folder = Folder::new();
+    let run = ["live", "--sandbox", "--speed", "300", "--for", "1s"];
+    let told = folder.run(&run).stderr;
+    assert!(told.contains("no journal was kept; with --journal run.db, `candlewick status"), "{told}");
+    folder
+        .run(&["status"])
+        .fails(2, &["there is no journal at", "`candlewick live --sandbox --journal run.db`"]);
+    let told = folder.run(&[&run[..], &["--journal", "run.db"]].concat()).stderr;
+    let commands = "candlewick status --journal run.db | candlewick trades --journal run.db | candlewick dashboard --journal run.db";
+    assert!(told.contains(commands), "{told}");
+    folder.run(&["status"]).fails(2, &["there is no journal at", "in this folder: --journal run.db"]);
+    assert!(folder.run(&["status", "--journal", "run.db"]).code == 0);
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub enum HistoryError {
     },
     /// A data argument does not say its symbol and interval.
     #[error(
-        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv"
+        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv; a table of another program goes into the catalog by `candlewick data import FILE`"
     )]
     InvalidSeriesName {
         /// The argument.

@@ -101,7 +101,7 @@ mod tests {
     }
 
     fn check_refused(text: &str, expected: &str) {
-        const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv";
+        const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv; a table of another program goes into the catalog by `candlewick data import FILE`";
         let error = text.parse::<CandleFile>().unwrap_err().to_string();
         assert_eq!(error.strip_suffix(FORMS).unwrap_or(&error), format!("\"{text}\": {expected}"));
         assert!(error.ends_with(FORMS));

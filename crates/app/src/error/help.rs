@@ -8,7 +8,15 @@ use candlewick_broker::{BrokerError, USUAL_INTERVALS};
 use candlewick_journal::JournalError;
 use candlewick_records::RecordsError;
 use candlewick_runtime::RuntimeError;
+use candlewick_sdk::visible;
 use candlewick_search::SearchError;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+/// Files of a folder that are looked at, and journals that are named.
+const MOST_LOOKED_AT: usize = 1_000;
+const MOST_NAMED: usize = 5;
 
 /// What to do about an error, where that is known.
 pub(super) fn help_for(error: &AppError) -> Option<String> {
@@ -73,8 +81,37 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
              journal with --journal once nothing is open; `candlewick journal verify` checks all of it"
                 .to_owned(),
         ),
+        JournalError::NotFound { .. } => Some(help_to_find(&journals_in(Path::new(".")))),
         _ => None,
     }
+}
+
+/// How a journal is named, with those that lie here.
+fn help_to_find(journals: &[String]) -> String {
+    match journals {
+        [] => "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \
+               a run at the embedded venue keeps none"
+            .to_owned(),
+        here => format!("in this folder: {}", here.join(", ")),
+    }
+}
+
+/// The journals in a folder as arguments that name them, by their names.
+fn journals_in(folder: &Path) -> Vec<String> {
+    let is_database = |path: &Path| {
+        let mut first = [0; 16];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+        read.is_ok() && first == *b"SQLite format 3\0"
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_LOOKED_AT);
+    let paths = files.map(|file| file.path());
+    let databases = paths.filter(|path| path.extension().is_some_and(|end| end == "db") && is_database(path));
+    let mut named: Vec<String> = databases
+        .filter_map(|path| Some(format!("--journal {}", visible(path.file_name()?.to_str()?))))
+        .collect();
+    named.sort_unstable();
+    named.truncate(MOST_NAMED);
+    named
 }
 
 fn help_for_runtime(error: &RuntimeError) -> Option<String> {
@@ -120,5 +157,28 @@ fn help_for_venue(error: &BrokerError) -> &'static str {
             "check broker.base_url and broker.price_url, and that the venue can be reached from here"
         }
         _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn journals_of_a_folder_are_named_and_other_files_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("run.db", &b"SQLite format 3\0and so on"[..]),
+            ("a.db", b"SQLite format 3\0and so on"),
+            ("text.db", b"not a database at all"),
+            ("run.txt", b"SQLite format 3\0and so on"),
+            ("empty.db", b""),
+        ] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let named = journals_in(folder.path());
+        assert_eq!(named, ["--journal a.db", "--journal run.db"]);
+        assert_eq!(help_to_find(&named), "in this folder: --journal a.db, --journal run.db");
+        assert!(help_to_find(&journals_in(&folder.path().join("none"))).contains("keeps none"));
     }
 }

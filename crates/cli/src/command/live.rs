@@ -97,7 +97,26 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         ControlFlow::Break(ending) => return Ok(ending),
     };
     let shown = (arguments.trades.as_deref(), context.global.json);
-    live::report(outcome, &loaded, shown, stopwatch.elapsed())
+    let ending = live::report(outcome, &loaded, shown, stopwatch.elapsed());
+    context.say(&where_to_look(arguments, &loaded, context)?);
+    ending
+}
+
+/// How a run that is over is looked at.
+fn where_to_look(
+    arguments: &LiveArguments,
+    loaded: &Loaded,
+    context: &Context<'_>,
+) -> Result<String, Failure> {
+    if arguments.sandbox && arguments.journal.is_none() {
+        let words = "no journal was kept; with --journal run.db, `candlewick status --journal run.db` shows such a run later, and so do \
+                     trades, report and dashboard";
+        return Ok(words.to_owned());
+    }
+    let url = journal_url(loaded).map_err(Problems::from)?;
+    let named = live::named_by(arguments.journal.as_ref().map(|_| &url), &context.global.config);
+    let commands = ["status", "trades", "dashboard"].map(|command| format!("candlewick {command}{named}"));
+    Ok(format!("look at it later: {}", commands.join(" | ")))
 }
 
 async fn run_bots(

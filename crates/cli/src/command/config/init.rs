@@ -6,6 +6,7 @@ use crate::output::print;
 use anyhow::Context as _;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::{notices_of_stakes, problems_of};
+use candlewick_history::known_market;
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const TEMPLATE: &str = include_str!("template.toml");
 /// What the file is to say.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "At a terminal it asks for what is not given; --defaults asks nothing.\n\nExamples:\n  candlewick config init\n  \
+    after_help = "At a terminal it asks for what is not given; elsewhere, and with --defaults, it takes defaults and says which.\n\nExamples:\n  candlewick config init\n  \
                   candlewick config init my.toml --defaults\n  candlewick config init eur.toml --symbol EURUSD --interval 5m --expiry 15:00"
 )]
 pub(crate) struct InitArguments {
@@ -54,20 +55,25 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         )));
     }
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let answer = |given: &Option<String>, question: &str, usual: &str| match given {
+    let mut taken = Vec::new();
+    let mut answer = |(option, given): (&str, &Option<String>), question: &str, usual: &str| match given {
         Some(given) => Ok(given.clone()),
         None if asks => ask(question, usual),
-        None => Ok(usual.to_owned()),
+        None => {
+            taken.push(format!("--{option} {usual}"));
+            Ok(usual.to_owned())
+        }
     };
     let strategies: Vec<&str> = context.registry.entries().iter().map(|entry| entry.name.as_str()).collect();
-    let symbol = answer(&arguments.symbol, "Symbol", "BTCUSDT")?;
-    let interval = answer(&arguments.interval, "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m")?;
+    let symbol = answer(("symbol", &arguments.symbol), "Symbol", "BTCUSDT")?;
+    let interval = answer(("interval", &arguments.interval), "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m")?;
     let first = strategies.first().copied().unwrap_or_default();
     let usual = strategies.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
-    let strategy = answer(&arguments.strategy, &format!("Strategy ({})", strategies.join(", ")), usual)?;
-    let expiry = answer(&arguments.expiry, "Length of a trade (minutes:seconds)", "01:00")?;
-    let stake = answer(&arguments.stake, "Stake of a trade", "1.0")?;
-    let payout = answer(&arguments.payout, "What a win pays, in percent of the stake", "80.0")?;
+    let strategy =
+        answer(("strategy", &arguments.strategy), &format!("Strategy ({})", strategies.join(", ")), usual)?;
+    let expiry = answer(("expiry", &arguments.expiry), "Length of a trade (minutes:seconds)", "01:00")?;
+    let stake = answer(("stake", &arguments.stake), "Stake of a trade", "1.0")?;
+    let payout = answer(("payout", &arguments.payout), "What a win pays, in percent of the stake", "80.0")?;
     for (what, text) in [("stake", &stake), ("payout", &payout)] {
         if !text.parse().is_ok_and(f64::is_finite) {
             return Err(Failure::configuration(format!(
@@ -82,6 +88,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let text = filled(&[
         ("file", &file.display().to_string()),
         ("payout", &payout),
+        ("ticks", &ticks_of(&symbol)),
         ("daily_loss", &daily_loss),
         ("name", &name),
         ("symbol", &symbol),
@@ -96,9 +103,26 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         .with_context(|| format!("{} cannot be written", file.display()))
         .map_err(unwritable)?;
     let shown = file.display();
+    if !taken.is_empty() {
+        let taken = taken.join(" ");
+        print(&format!(
+            "Not asked for, so taken by default: {taken}\nThese options set them, and so do the lines of the file."
+        ))?;
+    }
     print(&format!(
         "{shown} is written. Next:\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}"
     ))
+}
+
+/// The section of price steps, where the symbol's is known: prices inside of a candle are rounded to it, as a venue's are.
+fn ticks_of(symbol: &str) -> String {
+    let known = symbol.parse().ok().and_then(known_market);
+    known.map_or_else(String::new, |market| {
+        format!(
+            "\n# The smallest step of its prices: those inside of a candle are rounded to it.\n[simulation.ticks]\n{symbol:?} = {}\n",
+            market.tick
+        )
+    })
 }
 
 fn unwritable(error: anyhow::Error) -> Failure {
@@ -144,10 +168,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_known_symbol_has_the_step_of_its_prices_and_another_none() {
+        let step = |symbol: &str| ticks_of(symbol).lines().last().map(str::to_owned);
+        assert_eq!(step("EURUSD").as_deref(), Some("\"EURUSD\" = 0.00001"));
+        assert_eq!(step("BTCUSDT").as_deref(), Some("\"BTCUSDT\" = 0.01"));
+        assert_eq!(step("WHATEVER"), None);
+    }
+
+    #[test]
     fn every_place_of_the_template_is_filled_and_nothing_else() {
         let names = [
             "file",
             "payout",
+            "ticks",
             "daily_loss",
             "name",
             "symbol",
