@@ -115,6 +115,11 @@ impl WalletAudit {
         }
     }
 
+    /// Whether the ledger's free balance has stood for so long that a wallet which lags by `patience` shows all of it.
+    pub(crate) fn has_stood(&self, now: Millis, patience: Millis) -> bool {
+        self.ledger.is_some_and(|(_, changed_at)| now - changed_at >= patience)
+    }
+
     /// Whether the wallet would be what it is if it kept back some of what the ledger has booked of late.
     fn is_lag(&self, difference: Money, now: Millis) -> bool {
         let recent = self.changes.iter().filter(|(_, at)| now - *at < LONGEST_LAG);

@@ -170,7 +170,7 @@ impl Doubts {
         listing: &TradeListing,
         wallet: Option<Money>,
         session: &RecordedSession,
-        (opening, uncertainty): (&[IntentId], Option<Millis>),
+        (opening, uncertainty, has_stood): (&[IntentId], Option<Millis>, bool),
         now: Millis,
     ) -> Vec<Resolution> {
         let wallet =
@@ -188,6 +188,7 @@ impl Doubts {
             answered: &answered,
             reserved: &session.session().reserved().collect(),
             has_unknown_pay: has_unknown_pay(session, now + uncertainty),
+            has_stood,
             wallet,
             uncertainty,
         };

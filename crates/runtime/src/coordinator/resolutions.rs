@@ -125,7 +125,8 @@ impl Coordinator {
         let balance = balances.and_then(|reply| reply.value.of(self.session.account()));
         let wallet = balance.and_then(|balance| self.session.money(balance));
         let opening: Vec<IntentId> = self.requests.opening().collect();
-        let known = (opening.as_slice(), self.skew.uncertainty());
+        let has_stood = self.audits.wallet.has_stood(now, self.doubts.list_lag());
+        let known = (opening.as_slice(), self.skew.uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
             match resolution {

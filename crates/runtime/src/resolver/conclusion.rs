@@ -2,10 +2,10 @@
 
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::wallet::Reserved;
+use super::wallet::{Reserved, WalletView};
 use super::{Doubt, Known, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
-use candlewick_sdk::{Expiry, Millis};
+use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
 
 /// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
@@ -88,6 +88,7 @@ impl Evidence<'_> {
         let why = match self.known.wallet {
             _ if !is_absent => self.unsteady(&BTreeSet::from([intent])),
             None => Why::WalletUnknown,
+            Some(_) if case.is_stake_taken => Why::StakeTaken,
             Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForEnds { is_late },
             Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
                 return Conclusion::NotOpened(intent);
@@ -113,6 +114,19 @@ impl Evidence<'_> {
             |other: usize| self.table.possible[other].iter().any(|row| is_over(other, self.table.rows[*row]));
         let mut others = (0..self.cases.len()).filter(|other| *other != intent);
         self.known.has_unknown_pay || self.known.in_flight.iter().any(may_be_over) || others.any(may_be_paid)
+    }
+
+    /// Whether the wallet holds so little that the stake of an intent in doubt cannot be in it: less than that beyond what the ledger
+    /// explains, while the ledger stands. Whatever else is not known of the account adds to the wallet.
+    pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
+        let doubt = &self.cases[intent].doubt;
+        let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
+        self.known.has_stood
+            && self
+                .known
+                .wallet
+                .filter(is_sound)
+                .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
     }
 
     /// Stakes of the other intents that are taken off the ledger's free balance. One that has a trade in the list, which is not over,

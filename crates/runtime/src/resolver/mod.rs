@@ -70,6 +70,8 @@ pub(crate) struct Known<'a> {
     /// Whether the venue may have paid for a known trade whose end is not booked: nobody knows how much, so that the wallet
     /// proves nothing.
     pub(crate) has_unknown_pay: bool,
+    /// Whether the ledger has stood for as long as the wallet may lag.
+    pub(crate) has_stood: bool,
     /// The wallet, read after the listing began; none when it could not be read.
     pub(crate) wallet: Option<WalletView>,
     /// How far our clock may be wrong.
@@ -193,6 +195,9 @@ impl Resolver {
             Evidence { cases: &self.cases, table: &table, listing, known, list_lag, is_alone, now };
         let conclusions: Vec<_> =
             table.groups().into_iter().map(|group| (evidence.conclude(&group), group)).collect();
+        let taken: Vec<usize> =
+            (0..self.cases.len()).filter(|intent| evidence.shows_stake_taken(*intent)).collect();
+        taken.into_iter().for_each(|intent| self.cases[intent].note_stake_taken());
         let mut resolutions = Vec::new();
         for (conclusion, group) in conclusions {
             self.carry_out(conclusion, &group, &table, &mut resolutions);

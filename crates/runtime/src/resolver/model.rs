@@ -189,6 +189,7 @@ impl Run {
             answered: &answered,
             reserved: &reserved.collect(),
             has_unknown_pay: false,
+            has_stood: false,
             wallet: Some(self.wallet(now)),
             uncertainty: Millis::ZERO,
         };

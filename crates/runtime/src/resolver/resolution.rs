@@ -37,6 +37,8 @@ pub(crate) enum Why {
     WalletUnknown,
     /// No trade is listed, and the venue may have paid for other trades of which it has not said how they ended.
     WalletUnsettled,
+    /// No trade is listed, but the wallet has once shown that the stake was taken.
+    StakeTaken,
     /// No listing was complete, or no two were alike.
     ListUnsteady { venue_ids: Vec<String> },
 }
@@ -50,7 +52,10 @@ impl Why {
             | Self::UnclearTrades { venue_ids }
             | Self::OtherTrades { venue_ids }
             | Self::ListUnsteady { venue_ids } => venue_ids,
-            Self::WalletUnexplained { .. } | Self::WalletUnknown | Self::WalletUnsettled => &[],
+            Self::WalletUnexplained { .. }
+            | Self::WalletUnknown
+            | Self::WalletUnsettled
+            | Self::StakeTaken => &[],
         }
     }
 }
@@ -107,6 +112,9 @@ impl fmt::Display for Why {
                 surplus.minor()
             ),
             Self::WalletUnknown => f.write_str("no such trade is listed, and the wallet could not be read"),
+            Self::StakeTaken => {
+                f.write_str("no such trade is listed, but the wallet has shown that its stake was taken")
+            }
             Self::WalletUnsettled => f.write_str(
                 "no such trade is listed, and the wallet proves nothing while it is not known how other trades ended",
             ),

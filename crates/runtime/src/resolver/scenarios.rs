@@ -24,6 +24,8 @@ struct Scenario {
     reserved: BTreeMap<IntentId, Millis>,
     /// Whether a trade that counts as open may be over.
     has_unknown_pay: bool,
+    /// Whether the ledger has stood for as long as the wallet may lag.
+    has_stood: bool,
 }
 
 impl Scenario {
@@ -41,6 +43,7 @@ impl Scenario {
             wallet: Some(0),
             reserved: BTreeMap::new(),
             has_unknown_pay: false,
+            has_stood: false,
         }
     }
 
@@ -56,6 +59,7 @@ impl Scenario {
             answered: &self.answered,
             reserved: &reserved.map(|(intent, _)| *intent).collect(),
             has_unknown_pay: self.has_unknown_pay,
+            has_stood: self.has_stood,
             wallet: self.wallet.map(view),
             uncertainty: Millis::ZERO,
         };
@@ -93,6 +97,7 @@ fn shortened(resolution: &Resolution) -> String {
                 Why::WalletUnexplained { .. } => "wallet",
                 Why::WalletUnknown => "no wallet",
                 Why::WalletUnsettled => "ends",
+                Why::StakeTaken => "taken",
                 Why::ListUnsteady { venue_ids } => return format!("{intent}? list {}", venue_ids.join(" ")),
             };
             format!("{intent}? {why}")
@@ -178,6 +183,28 @@ fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
         // How the other ended is known: it was paid so much, and the wallet says where this one's stake is.
         scenario.has_unknown_pay = false;
         scenario.look(575, &[], if wallet == 1_000 { &["1 is nothing, 321 s"] } else { &[] });
+    }
+}
+
+/// What is in the wallet later may be what the venue gave back for the trade itself.
+#[test]
+fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
+    for (lowest, has_stood, expected) in [
+        (0, true, "1? taken"),
+        (999, true, "1? taken"),
+        (1_000, true, "1 is nothing, 321 s"),
+        // It may lag, or cannot be.
+        (0, false, "1 is nothing, 321 s"),
+        (-1, true, "1 is nothing, 321 s"),
+    ] {
+        let mut scenario = Scenario::new(&[doubt(1)]);
+        (scenario.wallet, scenario.has_stood) = (Some(lowest), has_stood);
+        scenario.look(200, &[], &[]);
+        scenario.wallet = Some(1_000);
+        scenario.look(261, &[], &[]);
+        let said: Vec<_> =
+            [271, 381].map(|second| scenario.look_at(&listing(second * 1_000, Vec::new()))).concat();
+        assert_eq!(said, [expected], "{lowest} were in the wallet");
     }
 }
 
