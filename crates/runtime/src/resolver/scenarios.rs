@@ -186,28 +186,6 @@ fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
     }
 }
 
-/// What is in the wallet later may be what the venue gave back for the trade itself.
-#[test]
-fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
-    for (lowest, has_stood, expected) in [
-        (0, true, "1? taken"),
-        (999, true, "1? taken"),
-        (1_000, true, "1 is nothing, 321 s"),
-        // It may lag, or cannot be.
-        (0, false, "1 is nothing, 321 s"),
-        (-1, true, "1 is nothing, 321 s"),
-    ] {
-        let mut scenario = Scenario::new(&[doubt(1)]);
-        (scenario.wallet, scenario.has_stood) = (Some(lowest), has_stood);
-        scenario.look(200, &[], &[]);
-        scenario.wallet = Some(1_000);
-        scenario.look(261, &[], &[]);
-        let said: Vec<_> =
-            [271, 381].map(|second| scenario.look_at(&listing(second * 1_000, Vec::new()))).concat();
-        assert_eq!(said, [expected], "{lowest} were in the wallet");
-    }
-}
-
 #[test]
 fn a_late_list_is_waited_for() {
     let mut scenario = Scenario::new(&[doubt(1)]);

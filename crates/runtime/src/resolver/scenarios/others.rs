@@ -1,6 +1,6 @@
 //! Several doubts at once: what the others may have to do with the wallet and the list.
 
-use super::super::testing::doubt;
+use super::super::testing::{doubt, listing};
 use super::super::{Decision, Doubt};
 use super::{Scenario, trade, twin};
 use candlewick_broker::{Progress, Reported, TradeReport};
@@ -115,4 +115,26 @@ fn as_many_trades_that_time_does_not_pair_are_for_a_person_at_once() {
     let trades = [trade("a", 115), trade("b", 300)];
     scenario.look(410, &trades, &[]);
     scenario.look(415, &trades, &["1? too many", "2? too many"]);
+}
+
+/// What is in the wallet later may be what the venue gave back for the trade itself.
+#[test]
+fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
+    for (lowest, has_stood, expected) in [
+        (0, true, "1? taken"),
+        (999, true, "1? taken"),
+        (1_000, true, "1 is nothing, 321 s"),
+        // It may lag, or cannot be.
+        (0, false, "1 is nothing, 321 s"),
+        (-1, true, "1 is nothing, 321 s"),
+    ] {
+        let mut scenario = Scenario::new(&[doubt(1)]);
+        (scenario.wallet, scenario.has_stood) = (Some(lowest), has_stood);
+        scenario.look(200, &[], &[]);
+        scenario.wallet = Some(1_000);
+        scenario.look(261, &[], &[]);
+        let said: Vec<_> =
+            [271, 381].map(|second| scenario.look_at(&listing(second * 1_000, Vec::new()))).concat();
+        assert_eq!(said, [expected], "{lowest} were in the wallet");
+    }
 }
