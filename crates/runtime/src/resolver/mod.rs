@@ -197,7 +197,9 @@ impl Resolver {
             table.groups().into_iter().map(|group| (evidence.conclude(&group), group)).collect();
         let taken: Vec<usize> =
             (0..self.cases.len()).filter(|intent| evidence.shows_stake_taken(*intent)).collect();
-        taken.into_iter().for_each(|intent| self.cases[intent].note_stake_taken());
+        for intent in taken {
+            self.cases[intent].note_stake_taken();
+        }
         let mut resolutions = Vec::new();
         for (conclusion, group) in conclusions {
             self.carry_out(conclusion, &group, &table, &mut resolutions);
