@@ -1,0 +1,1 @@
+"""Runs the shards of a candlewick sweep as tasks of a Ray cluster, and merges them."""

@@ -1,0 +1,95 @@
+"""What is shipped to the workers: files, each known by the hash of its bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from candlewick_ray.failure import UNUSABLE_DATA, WRONG_USAGE, Failure
+from candlewick_ray.plan import Plan
+from candlewick_ray.worker import Shipped
+
+
+@dataclass(frozen=True)
+class Cargo:
+    """The files by their hash, and how a shard's command names them."""
+
+    blobs: dict[str, bytes]
+    program: Shipped
+    plan: Shipped
+    #: Candle files: what stands before the path in `--data` (such as `BTCUSDT@1m=`), and the file.
+    data: tuple[tuple[str, Shipped], ...]
+    #: Files that parameters name, at their relative paths.
+    files: tuple[Shipped, ...]
+    #: Arguments that every node takes as they are.
+    arguments: tuple[str, ...]
+
+    def size(self) -> int:
+        """Bytes in all."""
+        return sum(len(blob) for blob in self.blobs.values())
+
+
+def load(plan: Plan, program: Path, data: tuple[str, ...], catalog: str | None) -> Cargo:
+    """Reads all that a worker needs. Where `data` or `catalog` is given, it stands for what the plan says."""
+    blobs: dict[str, bytes] = {}
+
+    def ship(path: Path, name: str, code: int) -> Shipped:
+        try:
+            blob = path.read_bytes()
+        except OSError as error:
+            raise Failure(f"{path}: it cannot be read: {error.strerror}", "", code) from error
+        digest = hashlib.sha256(blob).hexdigest()
+        blobs[digest] = blob
+        return Shipped(digest, name)
+
+    if not data and catalog is None:
+        data, catalog = plan.data, plan.catalog
+    arguments: list[str] = [] if catalog is None else ["--catalog", str(Path(catalog).resolve())]
+    shipped = []
+    for one in data:
+        prefix, path = candle_file(one)
+        if path is None:
+            arguments += ["--data", one]
+        else:
+            shipped.append((prefix, ship(path, path.name, UNUSABLE_DATA)))
+    relative = [name for name in plan.files if not Path(name).is_absolute() and ".." not in Path(name).parts]
+    planned = hashlib.sha256(plan.text).hexdigest()
+    blobs[planned] = plan.text
+    return Cargo(
+        blobs=blobs,
+        program=ship(program, "candlewick", WRONG_USAGE),
+        plan=Shipped(planned, "plan.json"),
+        data=tuple(shipped),
+        files=tuple(ship(Path(name), name, UNUSABLE_DATA) for name in relative),
+        arguments=tuple(arguments),
+    )
+
+
+def candle_file(argument: str) -> tuple[str, Path | None]:
+    """The parts of a `--data`: `SYMBOL@INTERVAL=PATH`, `PATH`, or a catalog's `SYMBOL@INTERVAL`."""
+    series, equals, path = argument.partition("=")
+    if equals and "@" in series:
+        return f"{series}=", Path(path)
+    if "@" in argument and not Path(argument).exists():
+        return "", None
+    return "", Path(argument)
+
+
+def find_program(named: str | None) -> Path:
+    """The candlewick that is shipped: the one that is named, or that of the PATH."""
+    found = named or shutil.which("candlewick")
+    if found is None:
+        raise Failure("there is no candlewick on the PATH", "--binary names it", WRONG_USAGE)
+    return Path(found).resolve()
+
+
+def is_static(program: bytes) -> bool:
+    """Whether an ELF file of 64 bits asks for no loader, and so runs on any Linux of its architecture."""
+    if program[:6] != b"\x7fELF\x02\x01":
+        return True
+    start = int.from_bytes(program[32:40], "little")
+    size, count = (int.from_bytes(program[at : at + 2], "little") for at in (54, 56))
+    kinds = (program[start + size * place :][:4] for place in range(count))
+    return all(int.from_bytes(kind, "little") != 3 for kind in kinds)

@@ -1,0 +1,82 @@
+"""The plan of a sweep, as `candlewick sweep plan` wrote it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from candlewick_ray.failure import WRONG_USAGE, Failure
+
+#: The form of a plan that this driver understands.
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the driver needs to know of a plan. What its trials are decides candlewick alone."""
+
+    path: Path
+    text: bytes
+    sets: int
+    shards: int
+    objective: str
+    min_trades: int
+    #: Where the candles lay when the plan was made: files, or series of a catalog.
+    data: tuple[str, ...]
+    catalog: str | None
+    #: Files that parameters name.
+    files: tuple[str, ...]
+    #: What stands at the head of a shard's journal, without the shard.
+    identity: dict[str, Any]
+
+    def trials(self, shard: int) -> range:
+        """The trials of a shard, which is numbered from 1."""
+        return range((shard - 1) * self.sets // self.shards, shard * self.sets // self.shards)
+
+    def identity_of(self, shard: int) -> dict[str, Any]:
+        """What stands at the head of a shard's journal."""
+        return self.identity | {"shard": [shard, self.shards]}
+
+
+def journal_name(shard: int) -> str:
+    """The file of a shard's trials."""
+    return f"shard-{shard}.jsonl"
+
+
+def read_plan(path: Path) -> Plan:
+    """Reads a plan; a `Failure` says what is wrong with it."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise Failure(
+            f"{path}: the plan cannot be read: {error.strerror}", "make one with sweep plan", WRONG_USAGE
+        ) from error
+    try:
+        return _plan(path, text, json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Failure(
+            f"{path}: it is not the plan of a sweep: {error}", "make it anew with sweep plan", WRONG_USAGE
+        ) from error
+
+
+def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
+    if value.get("format") != FORMAT:
+        raise ValueError(f"its format is {value.get('format')}, and this driver reads {FORMAT}")
+    arguments, identity = value["arguments"], value["sweep"]
+    plan = Plan(
+        path=path,
+        text=text,
+        sets=int(value["sets"]),
+        shards=int(value["shards"]),
+        objective=str(arguments["objective"]),
+        min_trades=int(arguments["min_trades"]),
+        data=tuple(str(one) for one in arguments["data"]),
+        catalog=arguments["catalog"],
+        files=tuple(identity.get("files", {})),
+        identity=dict(identity),
+    )
+    if plan.shards < 1:
+        raise ValueError("it has no shards")
+    return plan

@@ -1,0 +1,168 @@
+"""What is tried again, how often, and when it is given up. The cluster is a script, the clock a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from candlewick_ray import driver
+from candlewick_ray.driver import Limits, Lost
+from candlewick_ray.failure import Failure
+from candlewick_ray.folder import Folder
+from candlewick_ray.plan import Plan
+from candlewick_ray.worker import Answer
+from tests.conftest import journal
+
+
+class Scripted:
+    """Answers each shard by a function of it and of its attempt. A beat of waiting takes ten seconds."""
+
+    def __init__(self, plan: Plan, answer: Callable[[int, int], Answer | Lost | None], cpus: int = 2) -> None:
+        self.plan, self.answer, self.cores = plan, answer, cpus
+        self.submitted: list[int] = []
+        self.waiting: list[int] = []
+        self.most = 0
+        self.clock = 0.0
+        self.is_cancelled = False
+
+    def submit(self, shard: int) -> None:
+        self.submitted.append(shard)
+        self.waiting.append(shard)
+        self.most = max(self.most, len(self.waiting))
+
+    def wait(self, seconds: float) -> list[Answer | Lost]:
+        self.clock += 10
+        for shard in self.waiting:
+            found = self.answer(shard, self.submitted.count(shard))
+            if found is not None:
+                self.waiting.remove(shard)
+                return [found]
+        return []
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+    def cpus(self) -> int:
+        return self.cores
+
+
+class Told:
+    def __init__(self) -> None:
+        self.retries: list[tuple[int, int]] = []
+        self.done: list[int] = []
+
+    def shard(self, folder: Folder, answer: Answer) -> None:
+        self.done.append(answer.shard)
+
+    def retry(self, shard: int, why: str, attempt: int) -> None:
+        self.retries.append((shard, attempt))
+
+
+def good(plan: Plan, shard: int) -> Answer:
+    return Answer(shard, 0, journal(shard, plan.trials(shard)), "", "node", 1.0)
+
+
+def bad(shard: int, code: int | None) -> Answer:
+    return Answer(shard, code, b"", "why", "node", 1.0)
+
+
+def go(
+    folder: Folder, engine: Scripted, told: Told, limits: Limits | None = None, stop: bool = False
+) -> None:
+    driver.run(folder, engine, told, limits or Limits(), lambda: stop, lambda: engine.clock)
+
+
+def test_only_what_is_missing_runs(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "shard-2.jsonl").write_bytes(journal(2, plan.trials(2)))
+    engine, told = Scripted(plan, lambda shard, _: good(plan, shard)), Told()
+    folder = Folder.open(plan, tmp_path)
+    go(folder, engine, told)
+    assert (engine.submitted, told.done, folder.missing()) == ([1, 3], [1, 3], [])
+    assert not engine.is_cancelled
+
+
+@pytest.mark.parametrize("code", [1, 7, 101, -9, None])
+def test_a_shard_that_fails_runs_again(plan: Plan, tmp_path: Path, code: int | None) -> None:
+    def answer(shard: int, attempt: int) -> Answer:
+        return bad(shard, code) if (shard, attempt) == (2, 1) else good(plan, shard)
+
+    engine, told = Scripted(plan, answer), Told()
+    go(Folder.open(plan, tmp_path), engine, told)
+    assert (told.retries, sorted(engine.submitted)) == ([(2, 1)], [1, 2, 2, 3])
+
+
+def test_a_lost_node_costs_its_shards_an_attempt(plan: Plan, tmp_path: Path) -> None:
+    def answer(shard: int, attempt: int) -> Answer | Lost:
+        return Lost(shard, "its node died") if attempt == 1 else good(plan, shard)
+
+    engine, told = Scripted(plan, answer), Told()
+    folder = Folder.open(plan, tmp_path)
+    go(folder, engine, told)
+    assert sorted(told.retries) == [(1, 1), (2, 1), (3, 1)]
+    assert folder.missing() == []
+
+
+def test_attempts_have_an_end_and_what_ran_stays(plan: Plan, tmp_path: Path) -> None:
+    engine = Scripted(plan, lambda shard, _: good(plan, 1) if shard == 1 else Lost(shard, "gone"))
+    with pytest.raises(Failure, match="failed 3 times") as failed:
+        go(Folder.open(plan, tmp_path), engine, Told(), Limits(attempts=3))
+    assert failed.value.code == 1
+    assert max(engine.submitted.count(shard) for shard in (2, 3)) == 3
+    assert engine.is_cancelled
+    assert Folder.open(plan, tmp_path).done == {1}
+
+
+@pytest.mark.parametrize("code", [2, 3])
+def test_a_refusal_ends_it_with_its_own_code_at_once(plan: Plan, tmp_path: Path, code: int) -> None:
+    engine = Scripted(plan, lambda shard, _: bad(shard, code))
+    with pytest.raises(Failure, match="was refused on node: why") as failed:
+        go(Folder.open(plan, tmp_path), engine, Told())
+    assert (failed.value.code, engine.submitted.count(1)) == (code, 1)
+    assert engine.is_cancelled
+
+
+def test_a_journal_that_is_not_whole_counts_as_a_failure(plan: Plan, tmp_path: Path) -> None:
+    def answer(shard: int, attempt: int) -> Answer:
+        whole = good(plan, shard)
+        return whole if attempt > 1 else Answer(shard, 0, whole.journal[:-9], "", "node", 1.0)
+
+    engine, told = Scripted(plan, answer), Told()
+    go(Folder.open(plan, tmp_path), engine, told)
+    assert len(told.retries) == 3
+
+
+def test_an_interruption_cancels_and_has_its_code(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(Failure) as failed:
+        go(Folder.open(plan, tmp_path), Scripted(plan, lambda shard, _: None), Told(), stop=True)
+    assert failed.value.code == 130
+
+
+def test_without_nodes_it_is_given_up(plan: Plan, tmp_path: Path) -> None:
+    engine = Scripted(plan, lambda shard, _: None, cpus=0)
+    with pytest.raises(Failure, match="no core for 300 s"):
+        go(Folder.open(plan, tmp_path), engine, Told())
+    assert engine.clock == 310
+    assert engine.is_cancelled
+
+
+def test_without_an_answer_it_is_given_up(plan: Plan, tmp_path: Path) -> None:
+    engine = Scripted(plan, lambda shard, _: None)
+    with pytest.raises(Failure, match="no shard has ended for 50 s"):
+        go(Folder.open(plan, tmp_path), engine, Told(), Limits(stall_s=50))
+    assert engine.clock == 60
+
+
+def test_no_more_than_four_a_core_are_under_way(write_plan: Callable[..., Path], tmp_path: Path) -> None:
+    from candlewick_ray.plan import read_plan
+
+    plan = read_plan(write_plan(sets=40, shards=40))
+
+    def answer(shard: int, attempt: int) -> Answer:
+        text = journal(shard, plan.trials(shard)).replace(f"[{shard}, 3]".encode(), f"[{shard}, 40]".encode())
+        return Answer(shard, 0, text, "", "node", 1.0)
+
+    engine = Scripted(plan, answer)
+    go(Folder.open(plan, tmp_path), engine, Told())
+    assert (engine.most, len(engine.submitted)) == (8, 40)

@@ -1,0 +1,100 @@
+"""What of a sweep is there already, and what is put there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from candlewick_ray.failure import Failure
+from candlewick_ray.folder import Best, Folder
+from candlewick_ray.plan import Plan, read_plan
+from tests.conftest import figures, journal
+
+# By hand, of ten sets in three shards.
+TRIALS = {1: range(0, 3), 2: range(3, 6), 3: range(6, 10)}
+
+
+def test_ten_sets_in_three_shards_are_cut_as_candlewick_cuts_them(plan: Plan) -> None:
+    assert {shard: plan.trials(shard) for shard in (1, 2, 3)} == TRIALS
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"format": 1}', '{"format": 2, "sets": 1}'],
+)
+def test_what_is_no_plan_is_refused_as_wrong_usage(tmp_path: Path, text: str) -> None:
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(Failure, match="not the plan of a sweep") as refused:
+        read_plan(tmp_path / "plan.json")
+    assert refused.value.code == 2
+
+
+def test_a_plan_without_shards_or_without_a_file_is_refused(
+    write_plan: Callable[..., Path], tmp_path: Path
+) -> None:
+    with pytest.raises(Failure, match="no shards"):
+        read_plan(write_plan(shards=0))
+    with pytest.raises(Failure, match="cannot be read") as refused:
+        read_plan(tmp_path / "none.json")
+    assert refused.value.code == 2
+
+
+def test_shards_that_are_whole_are_not_run_again(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "shard-2.jsonl").write_bytes(journal(2, TRIALS[2]))
+    folder = Folder.open(plan, tmp_path)
+    assert (folder.missing(), folder.done) == ([1, 3], {2})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        journal(2, TRIALS[2])[:40],
+        journal(2, range(3, 5)),
+        journal(2, TRIALS[2])[:-5],
+        journal(2, range(3, 5)) + b'{"trial": 5, "rung": 1, "figures": null}\n',
+    ],
+)
+def test_a_shard_that_was_cut_short_runs_again(plan: Plan, tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "shard-2.jsonl").write_bytes(text)
+    assert Folder.open(plan, tmp_path).missing() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "text", [journal(2, TRIALS[2], program="xyz"), journal(3, TRIALS[3]), journal(2, TRIALS[2], seed=1)]
+)
+def test_a_shard_of_another_sweep_is_refused_and_stays(plan: Plan, tmp_path: Path, text: bytes) -> None:
+    file = tmp_path / "shard-2.jsonl"
+    file.write_bytes(text)
+    with pytest.raises(Failure, match="another sweep or program") as refused:
+        Folder.open(plan, tmp_path)
+    assert (refused.value.code, file.read_bytes()) == (2, text)
+
+
+def test_a_shard_is_put_whole_or_not_at_all(plan: Plan, tmp_path: Path) -> None:
+    folder = Folder.open(plan, tmp_path / "out")
+    assert not folder.put(1, journal(1, range(0, 2)))
+    assert list(folder.path.iterdir()) == []
+    assert folder.put(1, journal(1, TRIALS[1]))
+    assert [file.name for file in folder.path.iterdir()] == ["shard-1.jsonl"]
+    assert (folder.path / "shard-1.jsonl").read_bytes() == journal(1, TRIALS[1])
+    assert folder.missing() == [2, 3]
+
+
+def test_the_best_is_the_highest_of_those_with_enough_trades(plan: Plan, tmp_path: Path) -> None:
+    folder = Folder.open(plan, tmp_path)
+    lucky = {"trial": 2, "rung": 0, "figures": figures(0.9, won=9)}
+    folder.put(1, journal(1, range(0, 2)) + json.dumps(lucky).encode() + b"\n")
+    assert folder.best == Best(0.011, 1, 1)
+    folder.put(3, journal(3, TRIALS[3], edge=-0.5))
+    assert folder.best == Best(0.011, 1, 1)
+
+
+def test_a_penalised_profit_is_profit_less_drawdown(write_plan: Callable[..., Path], tmp_path: Path) -> None:
+    arguments = {"objective": "drawdown-penalised", "min_trades": 1, "data": [], "catalog": None}
+    folder = Folder.open(read_plan(write_plan(arguments=arguments)), tmp_path)
+    folder.put(1, journal(1, TRIALS[1]))
+    assert folder.best == Best(2.0, 0, 1)
