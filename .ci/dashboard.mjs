@@ -13,6 +13,8 @@ const puppeteer = (await import(pathToFileURL(require.resolve("puppeteer-core"))
 const axe = axeOf(require);
 const PATIENCE = 60000;
 const NAME = "<script>document.title='x'</script>";
+/** Limits of single bots. */
+const OWN = [[NAME, "max_open_trades = 2\nmax_loss_streak = 90"], ["second", "max_trades_per_day = 900\ndaily_loss_limit = 1000"]];
 
 const fail = (text) => { throw new Error(text); };
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
@@ -57,7 +59,8 @@ const { base_url: base, token, api_key: key } = JSON.parse(await firstOf(sandbox
 Object.assign(environment, { CANDLEWICK_BROKER__API_TOKEN: token, CANDLEWICK_BROKER__API_KEY: key });
 const bot = (name, params) => `[[bots]]\nname = ${JSON.stringify(name)}\nsymbol = "BTCUSDT"\ninterval = "5s"\nstrategy = "coin"\nclose_type = "00:15"\nparams = ${params}\n`;
 writeFileSync("bot.toml", `[broker]\nbase_url = "${base}"\nprice_url = "${base}"\nrequests_per_second = 20\n[journal]\nurl = "sqlite://run.db"\n${
-  bot(NAME, "{ seed = 1, share = 0.6 }")}${bot("second", "{ seed = 2, share = 0.3 }")}[risk]\nmax_drawdown_percent = 20\nallow_opposite = true\nmax_open_trades_per_symbol = 2\nmax_trades_per_hour = 500\n`);
+  bot(NAME, "{ seed = 1, share = 0.6 }")}${bot("second", "{ seed = 2, share = 0.3 }")}[risk]\nmax_drawdown_percent = 20\nallow_opposite = true\nmax_open_trades_per_symbol = 2\nmax_trades_per_hour = 500\n${
+  OWN.map(([name, limits]) => `[risk.bots.${JSON.stringify(name)}]\n${limits}\n`).join("")}`);
 const live = () => start("live", "--config", "bot.toml");
 const dashboard = (...words) => start("dashboard", "--config", "bot.toml", "--json", ...words);
 
@@ -107,6 +110,19 @@ const checks = async () => {
   });
   const cells = await texts("#bot-list td:first-child");
   if (cells[0] !== NAME || await page.title() === "x" || !(await page.title()).includes("Candlewick")) fail(`a name was taken for a script: ${cells} ${await page.title()}`);
+
+  console.log("- each bot's own limits are bars with the figures of the journal");
+  await until("limits of single bots", async () => {
+    const [state, rows] = [await look("shown.state.run"), await texts("#limit-list dt")];
+    const own = state.limits.filter((limit) => limit.bot !== null);
+    const expected = [[NAME, "max_open_trades", 2], [NAME, "max_loss_streak", 90], ["second", "max_trades_per_day", 900], ["second", "daily_loss_limit", 1000]];
+    const found = own.map(({ bot: whose, name, most }) => [whose, name, most]);
+    if (JSON.stringify(found) !== JSON.stringify(expected)) fail(JSON.stringify(found));
+    if (rows.filter((row) => row.startsWith(`${NAME}: `)).length !== 2 || (await page.$$("#limit-list svg")).length !== state.limits.length) fail(rows);
+    const trades = told("trades");
+    const today = (trades.trades ?? trades).filter((one) => one.bot === "second" && !["rejected", "not_sent", "not_opened"].includes(one.state)).length;
+    return (await look("shown.state.run.seq")) === state.seq && own[2].value === today;
+  });
 
   console.log("- however much was missed, lists have no hole, show what has ended, and stay bounded");
   const holes = await page.evaluate(async () => {
@@ -200,6 +216,8 @@ const checks = async () => {
         const isCut = (one) => { const box = one.getBoundingClientRect(); return box.width > 0 && (box.left < -0.5 || box.right > innerWidth + 0.5); };
         return [...document.querySelectorAll("body *")].filter((one) => !one.closest(".unseen, dialog") && isCut(one)).map((one) => one.outerHTML.slice(0, 140));
       });
+      const bars = await page.$$eval("#limit-list dd.bar", (all) => all.map((one) => one.getBoundingClientRect().width));
+      if (bars.length === 0 || bars.some((length) => length < 60)) fail(`${what}: bars of limits are not seen: ${bars}`);
       if (pictures) await page.screenshot({ path: `${pictures}/dashboard-${width}-${theme}.png`, fullPage: true });
       if (cut.length > 0) fail(`${what} is cut off: ${cut.slice(0, 3).join("\n")}`);
       const serious = await axe.serious(page);

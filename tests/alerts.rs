@@ -17,12 +17,12 @@ use std::time::Duration;
 /// A key that is in no public list; it must be seen nowhere.
 const KEY: &str = "whsec_dGhlIGtleSBvZiBhIHRlc3QgdGhhdCBub2JvZHkga25vd3M=";
 /// Long enough for a machine under load; nobody waits for it where all is well.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A request to the receiver: its headers by their names in small letters, and its body.
-struct Request {
+pub(crate) struct Request {
     head: String,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Request {
@@ -63,7 +63,9 @@ fn receiver() -> (String, Receiver<Request>) {
 }
 
 /// The same, with what it answers.
-fn receiver_that(answer: impl Fn(&Request) -> String + Send + Sync + 'static) -> (String, Receiver<Request>) {
+pub(crate) fn receiver_that(
+    answer: impl Fn(&Request) -> String + Send + Sync + 'static,
+) -> (String, Receiver<Request>) {
     let answer = Arc::new(answer);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

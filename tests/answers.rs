@@ -62,7 +62,8 @@ fn the_report_has_its_keys_and_they_agree() {
     let trades = folder.read("trades.csv");
     let mut lines = trades.lines();
     let header = "bot,symbol,direction,amount,close_type,expiration_type,decision_time,open_time,open_price,\
-                  close_time,close_price,payout,result,pnl,reason,payout_known,result_known,answered_payout";
+                  close_time,close_price,payout,result,pnl,reason,payout_known,result_known,answered_payout,\
+                  decision_utc,open_utc,close_utc";
     assert_eq!(lines.next(), Some(header));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len() as u64, count("trades") + count("unsettled"));
@@ -72,6 +73,13 @@ fn the_report_has_its_keys_and_they_agree() {
     let settled = |row: &&Vec<&str>| row[9..14].iter().all(|cell| !cell.is_empty());
     let unsettled = |row: &&Vec<&str>| [9, 10, 12, 13].iter().all(|column| row[*column].is_empty());
     assert_eq!(rows.iter().filter(settled).count() as u64, count("trades"));
+    for row in &rows {
+        for (ms, date) in [(6, 18), (7, 19), (9, 20)] {
+            let read = chrono::DateTime::parse_from_rfc3339(row[date])
+                .map(|date| date.timestamp_millis().to_string());
+            assert_eq!(row[ms], read.unwrap_or_default(), "{row:?}");
+        }
+    }
     assert_eq!(rows.iter().filter(unsettled).count() as u64, count("unsettled"));
     assert!(folder.read("run.jsonl").lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
 }

@@ -16,7 +16,7 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     check("\"1m\"", "60", "bots[0].interval = 60 (bot.toml): use a text in quotes");
     check("\"1m\"", "\"1w\"", "\"1w\" is not an interval");
     check("\"01:00\"", "\"1:00\"", "bots[0].close_type (bot.toml): \"1:00\" is not a closeType code");
-    check("period", "perod", "unknown field `perod`");
+    check("period", "perod", "strategy \"rsi-reversal\" has no such parameter; did you mean \"period\"?");
     check("{ period = 2 }", "{ period = 1 }", "period = 1 is outside 2 to 500");
     check(
         "[[bots]]",

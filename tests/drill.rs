@@ -22,7 +22,18 @@ fn a_bad_night_is_noticed_survived_and_ends_with_the_venues_own_figures() {
     }
     let promises = told["promises"].as_array().unwrap();
     assert!(promises.len() == 5 && promises.iter().all(|promise| promise["held"] == true), "{told:#}");
-    assert!(told["trades"].as_u64() > Some(4), "{told:#}");
+    let [intents, trades] = ["intents", "trades"].map(|name| told[name].as_u64().unwrap());
+    assert!(trades > 4 && intents >= trades, "{told:#}");
+    let found = |place: usize| promises[place]["found"].as_str().unwrap();
+    assert!(found(0).contains(&format!("for {intents} intents")), "{told:#}");
+    assert!(found(1).starts_with(&format!("{trades} trades there, {trades} here")), "{told:#}");
+    // Each scene is named as it begins, and what the bot warns of stays out of the show.
+    let said: Vec<&str> = drill.stderr.lines().collect();
+    assert!(
+        scenes.iter().all(|scene| said.contains(&&*format!("  {}", scene["happened"].as_str().unwrap()))),
+        "{said:?}"
+    );
+    assert!(!drill.stderr.contains("WARN"), "{}", drill.stderr);
     // No journal of the user's is touched.
     assert!(!folder.path("candlewick.db").exists());
 }

@@ -362,3 +362,18 @@ fn nothing_moves_nothing_is_titled_and_no_credential_is_seen() {
     assert!(files >= 5, "the journal, the page and the list are there");
     assert!(std::path::Path::new(BINARY).exists());
 }
+
+#[test]
+fn a_log_of_json_hides_nothing_and_gives_no_credential_away() {
+    let venue = Venue::start();
+    let run = folder(&venue)
+        .with_variable("CANDLEWICK_LOG__FORMAT", "json")
+        .run(&["live", "--config", "bot.toml", "--for", "8s"]);
+    let is_raw = |letter: char| letter != '\n' && is_hidden(letter);
+    assert!(!run.stderr.chars().any(is_raw), "{:?}", run.stderr);
+    assert_eq!(leak(run.stderr.as_bytes()), None, "{}", run.stderr);
+    let lines: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let opened = lines.iter().find(|line| line["event"] == "opened").unwrap();
+    assert!(opened["venue_id"].as_str().unwrap().contains("[hidden]"), "{opened}");
+    assert!(opened["bot"].as_str().unwrap().contains('\u{202e}'), "read back it is what it was: {opened}");
+}

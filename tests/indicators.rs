@@ -1,6 +1,6 @@
 //! `explain` shows the indicators that a strategy went by, and TA-Lib agrees.
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, repository};
 use crate::recording::{lines, write};
 use candlewick_journal::Line;
 use serde_json::{Value, json};
@@ -105,4 +105,48 @@ fn a_strategy_that_offers_none_has_none_and_its_lost_file_hides_no_trade() {
     let why = printed["indicators_missing"].as_str().unwrap();
     assert!(why.contains("signals.csv") && !why.contains('\n'), "{why}");
     assert!(text.contains(why) && text.contains("decided on it"), "{text}");
+}
+
+/// The first paragraph of the documentation of a type, whichever of these files has it.
+fn documented(name: &str, sources: &[String]) -> String {
+    let begins = format!("pub struct {name}");
+    let is_it = |line: &&str| {
+        line.strip_prefix(&*begins).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    let found = sources.iter().find_map(|source| {
+        let lines: Vec<&str> = source.lines().collect();
+        let place = lines.iter().position(&is_it)?;
+        Some(lines[..place].to_vec())
+    });
+    let above = found.unwrap_or_else(|| panic!("no type {name}"));
+    let docs = above
+        .iter()
+        .rev()
+        .skip_while(|line| line.starts_with("#["))
+        .take_while(|line| line.starts_with("///"));
+    let docs: Vec<&str> = docs.map(|line| line.trim_start_matches('/').trim()).collect();
+    let paragraph = docs.into_iter().rev().take_while(|line| !line.is_empty());
+    paragraph.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_book_lists_every_indicator_with_what_its_own_documentation_says() {
+    let folder = repository().join("crates/sdk/src/indicator");
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    let sources: Vec<String> = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let table = std::fs::read_to_string(folder.join("mod.rs")).unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`]"));
+    let expected: Vec<String> = rows
+        .map(|(name, rest)| {
+            let cells: Vec<&str> = rest.split('|').map(str::trim).collect();
+            let [_, _, usual, first, stable, _] = cells.as_slice() else { panic!("{name}: {rest}") };
+            let usual = if usual.is_empty() { "-" } else { usual };
+            format!("| `{name}` | {} | {usual} | {first} | {stable} |", documented(name, &sources))
+        })
+        .collect();
+    assert_eq!(expected.len(), 20);
+    let page = std::fs::read_to_string(repository().join("docs/indicators.md")).unwrap();
+    let listed: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    assert_eq!(listed, expected);
 }

@@ -57,6 +57,50 @@ fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
     folder.run(&["journal", "verify", "--journal", "run.db"]).fails(5, &["entry 4:"]);
 }
 
+/// Each trade of a journal, explained as JSON and with what was said byte for byte.
+fn explained(folder: &Folder) -> Vec<(Value, String)> {
+    let explain = |trade: &Value| {
+        let intent = trade["intent_id"].to_string();
+        let raw = folder.run(&["explain", &intent, "--raw", "--journal", "run.db"]);
+        assert_eq!(raw.code, 0, "{}", raw.stderr);
+        (json_of(folder, &["explain", &intent], "run.db"), raw.stdout)
+    };
+    trades_of(folder, "run.db").iter().map(explain).collect()
+}
+
+#[test]
+fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_journal() {
+    let (_served, folder) = venue_and_bot("");
+    let bot = folder.read("bot.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 20\n");
+    let folder = folder.with("bot.toml", &bot);
+    for _ in 0..2 {
+        let before = judged(&folder, "run.db");
+        let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
+        run_until(&folder, &live, || judged(&folder, "run.db") > before + 1);
+    }
+    let verified = json_of(&folder, &["journal", "verify"], "run.db");
+    assert!(verified["snapshots"].as_u64() > Some(2), "{verified}");
+    let recent = explained(&folder);
+    for run in [1, 2] {
+        let is_settled = |one: &Value| one["trade"]["run"] == run && one["trade"]["state"] == "settled";
+        let one = recent.iter().map(|(one, _)| one).find(|one| is_settled(one)).unwrap();
+        assert!(one["timeline"].as_array().unwrap().len() > 4, "{one}");
+        assert_eq!((&one["exchanges_outside"], &one["indicators_missing"]), (&Value::from(0), &Value::Null));
+        assert!(!one["indicators"].as_object().unwrap().is_empty(), "{one}");
+    }
+    // Without what was verified before, no snapshot is believed, and all is read.
+    std::fs::rename(folder.path("run.db.verified"), folder.path("aside")).unwrap();
+    assert_eq!(explained(&folder), recent);
+    std::fs::rename(folder.path("aside"), folder.path("run.db.verified")).unwrap();
+    // What is shown of a trade is held to the hash before it, although the snapshot stands behind it.
+    edit(
+        &folder.path("run.db"),
+        "UPDATE entries SET received = received + 1 WHERE seq = (SELECT MAX(seq) FROM entries WHERE intent = 1)",
+    );
+    folder.run(&["status", "--journal", "run.db", "--json"]).json();
+    folder.run(&["explain", "1", "--journal", "run.db"]).fails(5, &["was changed"]);
+}
+
 /// Rows of a journal's table `intents` and its view `trades`, as a person's query finds them, with the keys of `trades --json`.
 fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
     let text = "SELECT json_object('intent_id', intent, 'venue_id', venue_id, 'bot', bot, 'symbol', symbol, 'direction', direction, \

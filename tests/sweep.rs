@@ -382,3 +382,31 @@ fn what_cannot_be_searched_is_refused_with_a_way_out() {
     check(&["--param", "period=2..4"], 2, &["another sweep, which differs in: parameters"]);
     folder.run(&["sweep", "--param", "period=2..3"]).fails(2, &["several bots", "known are: "]);
 }
+
+/// A limit that a streak of losses reaches in every set: who tries the sets one by one sees the same.
+#[test]
+fn a_set_that_a_streak_stopped_says_so_and_its_figures_are_those_of_a_backtest_that_a_streak_stopped() {
+    let bot = crate::candlewick::BOT.to_owned() + "[risk]\nmax_loss_streak = 2\nmax_open_trades = 0\n";
+    let folder =
+        Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &crate::candlewick::candles(400));
+    let own = ["--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
+    let sweep = ["sweep", "--param", "period=2..4", "--min-trades", "1", "--top", "2"];
+    let document = folder.run(&[&sweep[..], &own, &["--json"]].concat()).json();
+    let mut stopped = 0;
+    for row in folder.read("sweep/results.csv").lines().skip(1) {
+        let period = row.split(',').nth(3).unwrap();
+        std::fs::write(folder.path("one.toml"), bot.replace("period = 2", &format!("period = {period}")))
+            .unwrap();
+        let one = ["backtest", "--config", "one.toml", "--data", "BTCUSDT_1m.csv", "--json"];
+        let one = folder.run(&one).json();
+        let is_refused = one["refused"]["LossStreak"].as_u64() > Some(0);
+        assert_eq!(row.ends_with(",LossStreak"), is_refused, "{row}: {}", one["refused"]);
+        assert_eq!(row.split(',').nth(6), Some(&*one["trades"].to_string()), "{row}");
+        stopped += u64::from(is_refused);
+    }
+    assert!(stopped > 0, "{document:#}");
+    assert_eq!(document["stopped"]["LossStreak"], stopped);
+    let text = folder.run(&[&sweep[..], &own, &["--out", "again"]].concat()).stdout;
+    assert!(text.contains(&format!("{stopped} of 3 sets stopped trading before the end")), "{text}");
+    assert!(text.contains("3 sets by grid, of which 3 count, the best 2 shown (--top N shows N"), "{text}");
+}

@@ -2,7 +2,7 @@
 
 use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
 use crate::error::AppError;
-use crate::suggestion::suggest;
+use crate::suggestion::{nearest, suggest};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
 use candlewick_sdk::{BotContext, BuildError, Registry, Strategy, StrategyEntry};
@@ -96,11 +96,39 @@ fn build<'a>(
     };
     let refused = |error: BuildError| {
         let kind = kind_of_build(&error);
-        loaded.problem(&format!("bots[{index}].params"), error.to_string()).kind(kind)
+        let unknown =
+            unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
+        match unknown {
+            Some((key, problem)) => loaded.problem(&format!("bots[{index}].params.{key}"), problem),
+            None => loaded.problem(&format!("bots[{index}].params"), error.to_string()).kind(kind),
+        }
     };
     let entry = entry.for_params(&bot.params).map_err(refused)?;
     let strategy = entry.build(&bot.params, &context).map_err(refused)?;
     Ok((entry, strategy))
+}
+
+/// The first parameter of a bot that its strategy does not have, and which one may be meant.
+fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<(&'a str, String)> {
+    let entry = entry.for_params(&bot.params).ok()?;
+    let known: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let given = bot.params.as_object()?;
+    let key = given.keys().map(String::as_str).find(|key| !known.contains(key))?;
+    // One that was renamed is among those that the bot does not name.
+    let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
+    let only = if let [only] = free.as_slice() { Some(*only) } else { None };
+    let meant = match nearest(key, free.iter().copied()).or(only) {
+        Some(name) => format!("did you mean \"{name}\"?"),
+        None if known.is_empty() => "it has none:".to_owned(),
+        None => format!("it has {}:", known.join(", ")),
+    };
+    let strategy = &bot.strategy;
+    Some((
+        key,
+        format!(
+            "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them"
+        ),
+    ))
 }
 
 /// The bots' strategies once more, as [`BotSet::build`] has built them before.

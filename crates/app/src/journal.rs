@@ -1,6 +1,15 @@
-//! A journal in the hands of a person: who can read it.
+//! A journal in the hands of a person: who can read it, and which one is meant.
 
+use crate::configuration::Loaded;
 use candlewick_journal::JournalUrl;
+use candlewick_sdk::visible;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+/// Files of a folder that are looked at, and journals that are named.
+const MOST_LOOKED_AT: usize = 1_000;
+const MOST_NAMED: usize = 5;
 
 /// What is said of a journal that others than its owner can read or write, with what to type; nothing of any other.
 pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
@@ -13,4 +22,61 @@ pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
         "other users of this machine can read the journal {url}: it holds an account's money and trades"
     );
     Some((problem, format!("chmod 600 {}", files.join(" "))))
+}
+
+/// What is said where nobody has named a journal and others lie here: which one is read, and how another is named.
+pub fn which_is_meant(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
+    if loaded.is_set("journal.url") {
+        return None;
+    }
+    let file = url.file()?;
+    let own = format!("--journal {}", file.display());
+    let mut others = journals_in(Path::new("."));
+    others.retain(|one| *one != own);
+    let meant = file.display();
+    (!others.is_empty()).then(|| {
+        format!(
+            "no journal is named: this is {meant}, the usual one; others in this folder: {}",
+            others.join(", ")
+        )
+    })
+}
+
+/// The journals in a folder as arguments that name them, by their names.
+pub(crate) fn journals_in(folder: &Path) -> Vec<String> {
+    let is_database = |path: &Path| {
+        let mut first = [0; 16];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+        read.is_ok() && first == *b"SQLite format 3\0"
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_LOOKED_AT);
+    let paths = files.map(|file| file.path());
+    let databases = paths.filter(|path| path.extension().is_some_and(|end| end == "db") && is_database(path));
+    let mut named: Vec<String> = databases
+        .filter_map(|path| Some(format!("--journal {}", visible(path.file_name()?.to_str()?))))
+        .collect();
+    named.sort_unstable();
+    named.truncate(MOST_NAMED);
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn journals_of_a_folder_are_named_and_other_files_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("run.db", &b"SQLite format 3\0and so on"[..]),
+            ("a.db", b"SQLite format 3\0and so on"),
+            ("text.db", b"not a database at all"),
+            ("run.txt", b"SQLite format 3\0and so on"),
+            ("empty.db", b""),
+        ] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        assert_eq!(journals_in(folder.path()), ["--journal a.db", "--journal run.db"]);
+        assert!(journals_in(&folder.path().join("none")).is_empty());
+    }
 }

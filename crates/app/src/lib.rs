@@ -18,7 +18,7 @@ pub mod drill;
 mod error;
 pub mod fetch;
 pub mod inspection;
-mod journal;
+pub mod journal;
 pub mod live;
 pub mod notify;
 pub mod program_hash;

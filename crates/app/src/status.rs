@@ -1,13 +1,13 @@
 //! What is known of a journal and its bot: money, open trades, doubts, verdicts, who holds it, whether trades are opened.
 
 use crate::configuration::{Loaded, control_paths};
-use crate::control::describe;
+use crate::control::describe_phase;
 use crate::error::AppError;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent;
 use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, TradeBook};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
-use candlewick_records::{JournalContents, StrangeTrade, TradingMode, VerdictLine, table, utc};
+use candlewick_records::{JournalContents, LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState, send_order};
 use candlewick_sdk::{Millis, visible};
@@ -60,15 +60,17 @@ pub struct Status {
     pub reloaded: Option<Reloaded>,
     /// The verdict on each bot of the last run.
     pub verdicts: Vec<VerdictLine>,
+    /// The limits in force, and how far each is used: those of all bots, then a bot's own.
+    pub limits: Vec<LimitLine>,
     /// What audits found, by their names.
     pub audit_findings: BTreeMap<String, u64>,
     /// Venue time of the last entry's arrival.
     pub last_event: Millis,
     /// How many entries the journal has.
     pub entries: u64,
-    /// Whether its venue was embedded and has ended: nothing is waited for, and its clock stands still.
+    /// The moment that this is the status of.
     #[serde(skip)]
-    has_venue_ended: bool,
+    now: Millis,
     /// How many decimals the wallet keeps.
     #[serde(skip)]
     decimals: usize,
@@ -102,8 +104,9 @@ impl Status {
     pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self, AppError> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::of);
-        let contents = read_recent(&mut reader).await?;
+        // Before the journal is read: what that takes makes nothing older than the bot knows it to be.
         let bot = ask_bot(loaded).await?;
+        let contents = read_recent(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
         let in_state = |state| {
             let rows = contents.book.rows().iter().filter(move |row| row.state == state);
@@ -114,6 +117,13 @@ impl Status {
         let has_ended = bot.is_none() && holder.as_ref().is_none_or(|holder| !holder.alive);
         let lost = if has_ended { lost_with_venue(&contents) } else { Vec::new() };
         let is_sandbox = contents.runs.last().is_some_and(|run| run.trading == Some(TradingMode::Sandbox));
+        let last_event = contents.last.line.received;
+        let now = match (&bot, &holder) {
+            (Some(bot), _) => bot.at,
+            // Nobody else knows the time of an embedded venue; where it has ended, its clock stands still.
+            (None, Some(holder)) if !is_sandbox => holder.read,
+            (None, _) => last_event,
+        };
         Ok(Self {
             journal: url.to_string(),
             holder,
@@ -136,10 +146,11 @@ impl Status {
             halted: contents.is_halted,
             reloaded: contents.reloaded()?,
             verdicts: verdicts_of(&contents.session, &contents.book),
+            limits: LimitLine::of_session(&contents.session, now),
             audit_findings: contents.audit_findings(None),
-            last_event: contents.last.line.received,
+            last_event,
             entries: contents.last.seq,
-            has_venue_ended: is_sandbox && has_ended,
+            now,
             decimals: scale.decimals() as usize,
         })
     }
@@ -162,18 +173,17 @@ impl Status {
         text.to_owned()
     }
 
-    /// The moment that this is the status of. Of a bot that holds the journal and does not answer, the journal's clock knows it.
-    fn now(&self) -> Millis {
-        if self.has_venue_ended {
-            return self.last_event;
-        }
-        let read = self.holder.as_ref().map_or(self.last_event, |holder| holder.read);
-        self.bot.as_ref().map_or(read, |bot| bot.at)
+    /// Marks what is older than it should be, as the bot says how old that is.
+    fn stale(&self, at: Millis) -> String {
+        let limit = self.bot.as_ref().and_then(|bot| bot.stale_after_s);
+        let limit =
+            limit.map_or(RunState::SILENT_AFTER, |limit| Millis::from_seconds(i64::from(limit.get())));
+        stale(self.now - at, limit)
     }
 
     fn wallet_text(&self) -> String {
         let Some(wallet) = self.wallet else { return "-".to_owned() };
-        let read = self.wallet_read.map(|at| stale(at, self.now())).unwrap_or_default();
+        let read = self.wallet_read.map(|at| self.stale(at)).unwrap_or_default();
         format!("{}{read}", self.money(wallet))
     }
 
@@ -184,7 +194,7 @@ impl Status {
             |bot: &RunState| bot.troubles.iter().any(|trouble| trouble.as_str() == RunState::SILENT);
         let mark = |at| match &self.bot {
             Some(bot) if !is_silent(bot) => String::new(),
-            Some(_) | None => stale(at, self.now()),
+            Some(_) | None => self.stale(at),
         };
         heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)))
     }
@@ -265,7 +275,8 @@ impl fmt::Display for HolderLine {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
-        let bot = self.bot.as_ref().map_or("none answers".to_owned(), describe);
+        // What is open or in flight is told once, as the journal has it: the bot's own count is of another moment.
+        let bot = self.bot.as_ref().map_or("none answers".to_owned(), describe_phase);
         let mut figures = table(["status", ""]);
         for (name, value) in [
             ("journal", format!("{}, {} entries", self.journal, self.entries)),
@@ -285,16 +296,19 @@ impl fmt::Display for Status {
             ("settled trades", self.settled_text()),
             ("opens", self.opens()),
             ("settings", self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded)),
+            ("limits in force", String::new()),
             ("verdicts", String::new()),
             ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),
         ] {
-            if name != "verdicts" {
-                figures.add_row([name.to_owned(), value]);
-                continue;
-            }
-            for (place, verdict) in self.verdicts.iter().enumerate() {
-                figures.add_row([if place == 0 { name } else { "" }.to_owned(), verdict.words()]);
+            let lines = match name {
+                "limits in force" if self.limits.is_empty() => vec!["none: all are off".to_owned()],
+                "limits in force" => self.limits.iter().map(|limit| limit.words(self.decimals)).collect(),
+                "verdicts" => self.verdicts.iter().map(VerdictLine::words).collect(),
+                _ => vec![value],
+            };
+            for (place, line) in lines.into_iter().enumerate() {
+                figures.add_row([if place == 0 { name } else { "" }.to_owned(), line]);
             }
         }
         f.write_str(&figures.trim_fmt())
@@ -302,9 +316,8 @@ impl fmt::Display for Status {
 }
 
 /// Marks what is older than it should be.
-fn stale(at: Millis, now: Millis) -> String {
-    let age = now - at;
-    if age > RunState::SILENT_AFTER { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
+fn stale(age: Millis, limit: Millis) -> String {
+    if age > limit { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
 }
 
 /// When settings were read again, how, and what that has changed.
@@ -347,16 +360,19 @@ mod tests {
 
     #[test]
     fn what_is_older_than_it_should_be_is_marked() {
-        let at = Millis::HOUR;
-        for (age, expected) in [
-            (Millis::ZERO, ""),
-            (RunState::SILENT_AFTER, ""),
-            (RunState::SILENT_AFTER + Millis::new(1), ", STALE: 180 s old"),
-            (Millis::HOUR, ", STALE: 3600 s old"),
+        let minutes = |count: i64| Millis::MINUTE * count;
+        for (age, limit, expected) in [
+            (minutes(0), minutes(3), ""),
+            (minutes(3), minutes(3), ""),
+            (minutes(3) + Millis::new(1), minutes(3), ", STALE: 180 s old"),
+            (minutes(60), minutes(3), ", STALE: 3600 s old"),
+            // Where a person's ten seconds are twenty minutes.
+            (minutes(19), minutes(20), ""),
+            (minutes(21), minutes(20), ", STALE: 1260 s old"),
             // The clock was set back.
-            (Millis::ZERO - Millis::HOUR, ""),
+            (minutes(-60), minutes(3), ""),
         ] {
-            assert_eq!(stale(at, at + age), expected, "{age}");
+            assert_eq!(stale(age, limit), expected, "{age} of {limit}");
         }
     }
 }

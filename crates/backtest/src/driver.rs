@@ -4,8 +4,8 @@ use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
-    Action, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Origin, Recorder,
-    Session, StoredCandles, StretchEnd, SymbolId, TradeBook,
+    Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Origin,
+    Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId, TradeBook,
 };
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
@@ -48,6 +48,8 @@ pub struct Finished {
     pub money_scale: MoneyScale,
     /// The verdict on each bot, in the bots' order.
     pub verdicts: Vec<BotVerdict>,
+    /// Of each bot the rule by which it would open nothing more, in the bots' order ([`Session::stopped_by`]).
+    pub stopped_by: Vec<Option<Rule>>,
 }
 
 impl Backtest {
@@ -119,12 +121,14 @@ impl Backtest {
         };
         progress(total, total);
         let unsettled_stakes = self.session.ledger().open_stakes();
+        let bots = (0..self.session.bots().len()).filter_map(BotId::new);
         Ok(Finished {
             final_balance: self.session.ledger().free() + unsettled_stakes,
             unsettled_stakes,
             incomplete_candles: self.session.incomplete_candles(),
             money_scale: self.session.money_scale(),
             verdicts: self.session.verdicts().cloned().collect(),
+            stopped_by: bots.map(|bot| self.session.stopped_by(bot)).collect(),
             candles: candles.iter().map(|series| series.candles().len() as u64).sum(),
             book: self.book,
         })

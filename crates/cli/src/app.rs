@@ -50,7 +50,7 @@ impl Default for App {
 }
 
 impl App {
-    /// A program that knows no strategy yet.
+    /// A program that knows no strategy yet, but `combine`, which is made of those that it will know.
     pub fn new() -> Self {
         Self::default()
     }
@@ -103,27 +103,37 @@ impl App {
                 return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             }
         };
-        let log = logging::start(&arguments.global);
+        let log = logging::start(&arguments.global, arguments.command.warnings());
         fit_tables();
-        let registry = match &self.registry {
+        let registry = match self.registry.and_then(with_combinations) {
             Ok(registry) => registry,
             Err(error) => {
-                let failure = Failure::new(FailureKind::Configuration, error.clone());
+                let failure = Failure::new(FailureKind::Configuration, error);
                 failure.print();
                 return failure.to_exit_code();
             }
         };
-        let context = Context { registry, brokers: &self.brokers, global: &arguments.global, log: &log };
+        let context =
+            Context { registry: &registry, brokers: &self.brokers, global: &arguments.global, log: &log };
         let result = command::run(&arguments.command, &context);
+        let is_told = result.as_ref().err().is_some_and(|failure| log.print_failure(&failure.render()));
         log.flush();
         match result {
             Ok(ending) => ending.to_exit_code(),
             Err(failure) => {
-                failure.print();
+                if !is_told {
+                    failure.print();
+                }
                 failure.to_exit_code()
             }
         }
     }
+}
+
+/// The strategies, and one that is made of them.
+fn with_combinations(registry: Registry) -> Result<Registry, RegistryError> {
+    let combine = candlewick_rules::combine::entry(registry.clone());
+    registry.with_entry(combine)
 }
 
 /// Prints help on stdout and what is wrong with the arguments, which it quotes, on stderr.

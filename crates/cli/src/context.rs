@@ -3,6 +3,7 @@
 use crate::arguments::GlobalArguments;
 use crate::log_writer::LogWriter;
 use crate::wrap::{columns_of, wrapped};
+use candlewick_app::configuration::{LogFormat, LogSettings};
 use candlewick_app::live::OwnBrokers;
 use candlewick_sdk::Registry;
 use console::Term;
@@ -20,10 +21,16 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Has the log written as it is configured.
+    pub(crate) fn write_log_as(&self, settings: &LogSettings) {
+        self.log.form().set_json(settings.format == LogFormat::Json);
+    }
+
     /// Says on stderr what is worth knowing beside the result, unless nothing is to be said.
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
-            self.log.print(&format!("{}\n", wrapped(text, columns_of(&Term::stderr()))));
+            let columns = columns_of(&Term::stderr()).filter(|_| !self.log.form().is_json());
+            self.log.print(&format!("{}\n", wrapped(text, columns)));
         }
     }
 }

@@ -5,8 +5,10 @@ use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, journal_url};
 use candlewick_app::control::find_running_bot;
+use candlewick_app::journal::which_is_meant;
 use candlewick_journal::JournalUrl;
 use clap::Args;
+use std::path::Path;
 
 /// The argument of every command that reads a journal.
 #[derive(Clone, Debug, Args)]
@@ -29,6 +31,9 @@ impl JournalArguments {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
+        if let Some(which) = which_is_meant(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)) {
+            context.say(&format!("note: {which}"));
+        }
         Ok((loaded, url))
     }
 

@@ -37,6 +37,7 @@ mod live;
 mod search;
 // What the user sees.
 mod failure;
+mod log_line;
 mod log_writer;
 mod logging;
 mod output;

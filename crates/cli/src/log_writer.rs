@@ -1,10 +1,12 @@
 //! Writes to stderr from a thread of its own, so that a terminal that stands still (Ctrl-S, a pager) holds nothing up. An
 //! event is one line there, whatever it quotes, and a flood of warnings is a few.
 
+use crate::log_line::{LineForm, json_event, json_line};
 use crate::repeats::{Held, Repeats};
-use crate::terminal::{coloured_line, lines};
+use crate::terminal::{coloured_line, json, lines};
 use anstream::adapter::strip_str;
 use candlewick_broker::clock::Stopwatch;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -30,6 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct LogWriter {
     lines: SyncSender<Line>,
     dropped: Arc<AtomicU64>,
+    form: LineForm,
 }
 
 enum Line {
@@ -47,14 +50,15 @@ enum Line {
 }
 
 impl LogWriter {
-    /// Begins to write to `target`.
-    pub(crate) fn start(target: impl Write + Send + 'static) -> Self {
+    /// Begins to write to `target`, lines of this form.
+    pub(crate) fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
+        let writes = form.clone();
         let (lines, waiting) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let missed = Arc::clone(&dropped);
         std::thread::spawn(move || {
             let (repeats, watch) = (Repeats::default(), Stopwatch::start());
-            let mut log = Log { target, missed, repeats, watch, diverted: None };
+            let mut log = Log { target, missed, repeats, watch, diverted: None, form: writes };
             loop {
                 let patience =
                     log.repeats.next_due().map_or(IDLE, |due| due.saturating_sub(log.watch.elapsed()));
@@ -67,12 +71,35 @@ impl LogWriter {
                 log.write_held(&due);
             }
         });
-        Self { lines, dropped }
+        Self { lines, dropped, form }
+    }
+
+    /// Whether lines are JSON, and how they are to be from now on.
+    pub(crate) const fn form(&self) -> &LineForm {
+        &self.form
     }
 
     /// Prints lines of our own.
     pub(crate) fn print(&self, text: &str) {
-        self.send(Line::Text(lines(text).as_bytes().to_vec()));
+        if self.form.is_json() {
+            self.send(Line::Text(json(&json_line("INFO", text.trim_end())).as_bytes().to_vec()));
+        } else {
+            self.send(Line::Text(lines(text).as_bytes().to_vec()));
+        }
+    }
+
+    /// The same of why the program ends; `false` where lines are no JSON, and nothing was printed.
+    pub(crate) fn print_failure(&self, text: &str) -> bool {
+        let is_json = self.form.is_json();
+        if is_json {
+            self.send(Line::Text(json(&json_line("ERROR", text)).as_bytes().to_vec()));
+        }
+        is_json
+    }
+
+    /// Prints something that happened, a JSON object itself.
+    pub(crate) fn print_event(&self, name: &str, event: &str) {
+        self.send(Line::Text(json(&json_event(name, event)).as_bytes().to_vec()));
     }
 
     /// Hands lines to whoever has the terminal now.
@@ -110,6 +137,7 @@ struct Log<T> {
     repeats: Repeats,
     watch: Stopwatch,
     diverted: Option<Diverted>,
+    form: LineForm,
 }
 
 /// Whoever has the terminal for now.
@@ -124,9 +152,7 @@ impl<T: Write> Log<T> {
         match line {
             Line::Text(text) => self.write(&text),
             Line::Warning(line) => {
-                let plain = strip_str(&line).to_string();
-                let words = plain.split_once(WARN).map_or(plain.as_str(), |(_, words)| words);
-                if self.repeats.admit(words.trim_end(), self.watch.elapsed()) {
+                if self.repeats.admit(words_of(&line).trim_end(), self.watch.elapsed()) {
                     self.write(line.as_bytes());
                 }
             }
@@ -148,7 +174,12 @@ impl<T: Write> Log<T> {
 
     fn write_held(&mut self, held: &[Held]) {
         for held in held {
-            self.write(format!("{WARN}{}\n", held.words()).as_bytes());
+            let line = if self.form.is_json() {
+                json(&json_line("WARN", &held.words())).into_owned()
+            } else {
+                format!("{WARN}{}\n", held.words())
+            };
+            self.write(line.as_bytes());
         }
     }
 
@@ -169,11 +200,23 @@ impl<T: Write> Log<T> {
         }
         let count = self.missed.swap(0, Ordering::Relaxed);
         if count > 0 {
-            let _ = writeln!(self.target, "{count} log lines were left out: the terminal did not keep up");
+            let words = format!("{count} log lines were left out: the terminal did not keep up");
+            let line = if self.form.is_json() { json_line("WARN", &words) } else { format!("{words}\n") };
+            let _ = self.target.write_all(line.as_bytes());
         }
         // A reader that went away is no reason to stop.
         let _ = self.target.write_all(text);
     }
+}
+
+/// What a warning says.
+fn words_of(line: &str) -> String {
+    let said = serde_json::from_str::<Value>(line).ok();
+    if let Some(message) = said.as_ref().and_then(|said| said["message"].as_str()) {
+        return message.to_owned();
+    }
+    let plain = strip_str(line).to_string();
+    plain.split_once(WARN).map_or(plain.as_str(), |(_, words)| words).to_owned()
 }
 
 /// The way of one event, which is written in one piece.
@@ -185,7 +228,9 @@ pub(crate) struct EventWriter {
 impl Write for EventWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        let line = format!("{}\n", coloured_line(text.trim_end_matches('\n')));
+        let text = text.trim_end_matches('\n');
+        let shown = if self.log.form.is_json() { json(text) } else { coloured_line(text) };
+        let line = format!("{shown}\n");
         self.log.send(if self.is_warning { Line::Warning(line) } else { Line::Text(line.into_bytes()) });
         Ok(bytes.len())
     }
@@ -210,6 +255,7 @@ impl<'a> MakeWriter<'a> for LogWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log_line::EitherForm;
     use std::sync::Mutex;
     use std::sync::mpsc::Receiver;
 
@@ -232,7 +278,7 @@ mod tests {
     fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
         let (go, held) = sync_channel(0);
         let written = Arc::new(Mutex::new(Vec::new()));
-        let writer = LogWriter::start(Stuck(held, Arc::clone(&written)));
+        let writer = LogWriter::start_as(Stuck(held, Arc::clone(&written)), LineForm::default());
         for number in 0..WAITING * 2 {
             writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
@@ -265,7 +311,7 @@ mod tests {
     /// What stands there after these events.
     fn logged(log: impl FnOnce()) -> String {
         let kept = Kept::default();
-        let writer = LogWriter::start(kept.clone());
+        let writer = LogWriter::start_as(kept.clone(), LineForm::default());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true).with_target(false);
         tracing::subscriber::with_default(events.without_time().finish(), log);
         writer.flush();
@@ -300,5 +346,61 @@ mod tests {
         let count = "WARN ... and 212 more of these in the last 0 s: EURUSD: no price: cause 212";
         let error = "ERROR it is over: 1";
         assert_eq!(lines, ["WARN EURUSD: no price: cause 0", error, error, count]);
+    }
+
+    /// The same as JSON.
+    fn logged_as_json(log: impl FnOnce(&LogWriter)) -> Vec<Value> {
+        let (kept, form) = (Kept::default(), LineForm::default());
+        form.set_json(true);
+        let writer = LogWriter::start_as(kept.clone(), form.clone());
+        let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
+        let events = events.event_format(EitherForm::new(form, false)).finish();
+        tracing::subscriber::with_default(events, || log(&writer));
+        writer.flush();
+        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
+        assert!(!text.chars().any(is_raw), "{text:?}");
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn as_json_each_line_is_an_object_that_quotes_nothing_raw() {
+        let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028} \"}";
+        let lines = logged_as_json(|log| {
+            for number in 0..13 {
+                tracing::warn!(number, "EURUSD: no price: {hostile}");
+            }
+            tracing::error!(text = hostile, "heard");
+            log.print("a note\nof two lines\n");
+            log.print_event(
+                "in_doubt",
+                &serde_json::json!({ "event": "in_doubt", "bot": hostile }).to_string(),
+            );
+            assert!(log.print_failure(&format!("error: {hostile}")));
+        });
+        let said: Vec<_> = lines
+            .iter()
+            .map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()))
+            .collect();
+        let price = format!("EURUSD: no price: {hostile}");
+        let failure = format!("error: {hostile}");
+        let again = format!("... and 12 more of these in the last 0 s: {price}");
+        let expected = [
+            ("WARN", price.as_str()),
+            ("ERROR", "heard"),
+            ("INFO", "a note\nof two lines"),
+            ("INFO", "in doubt"),
+            ("ERROR", failure.as_str()),
+            ("WARN", again.as_str()),
+        ];
+        assert_eq!(said, expected);
+        assert_eq!((&lines[1]["text"], &lines[3]["bot"]), (&hostile.into(), &hostile.into()));
+        for line in &lines {
+            let time = line["timestamp"].as_str().unwrap();
+            assert!(
+                chrono::DateTime::parse_from_rfc3339(time).is_ok() && line["target"].is_string(),
+                "{line}"
+            );
+        }
     }
 }

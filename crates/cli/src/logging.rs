@@ -1,29 +1,41 @@
 //! What the program logs, on stderr.
 
 use crate::arguments::GlobalArguments;
+use crate::log_line::{EitherForm, LineForm};
 use crate::log_writer::LogWriter;
 use std::io::IsTerminal;
 use tracing::level_filters::LevelFilter;
 
+/// What warnings are to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warnings {
+    /// News.
+    News,
+    /// What it brings about on purpose, and shows itself: they are for whoever asks for detail.
+    Expected,
+}
+
 /// Sends events of the chosen level and above to stderr; colours only on a terminal, and `NO_COLOR` is obeyed.
-pub(crate) fn start(global: &GlobalArguments) -> LogWriter {
-    let level = level_of(global);
+pub(crate) fn start(global: &GlobalArguments, warnings: Warnings) -> LogWriter {
+    let level = level_of(global, warnings);
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let writer = LogWriter::start(std::io::stderr());
+    let form = LineForm::of_environment();
+    let writer = LogWriter::start_as(std::io::stderr(), form.clone());
     // A second start, in a test of an App, keeps the first one's choice.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(writer.clone())
         .with_ansi(colours)
-        .with_target(global.verbose > 1)
+        .event_format(EitherForm::new(form, global.verbose > 1))
         .try_init();
     writer
 }
 
-fn level_of(global: &GlobalArguments) -> LevelFilter {
+fn level_of(global: &GlobalArguments, warnings: Warnings) -> LevelFilter {
     match (global.quiet, global.verbose) {
         (true, _) => LevelFilter::ERROR,
+        (false, 0) if warnings == Warnings::Expected => LevelFilter::ERROR,
         (false, 0) => LevelFilter::WARN,
         (false, 1) => LevelFilter::INFO,
         (false, 2) => LevelFilter::DEBUG,

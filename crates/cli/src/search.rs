@@ -34,8 +34,9 @@ pub(crate) struct SearchArguments {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
-    /// per unit of stake), sharpe (of daily profits) or drawdown-penalised (profit less the max. drawdown)
+    /// What makes a set good: edge (what a trade returns, in % of the stake, at the lower end of the win rate's 95 %
+    /// interval), expectancy (profit in % of what was staked), sharpe (of daily profits) or drawdown-penalised (profit
+    /// less the max. drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
     /// Sets with fewer won and lost trades do not count

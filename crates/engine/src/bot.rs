@@ -3,7 +3,7 @@
 use crate::stake::Stake;
 use crate::{BotVerdict, SymbolId};
 use candlewick_sdk::{
-    Candle, Expiry, LongerCandles, Millis, Price, Settlement, ShownCandles, Signal, Strategy,
+    Candle, CandleAnswer, Expiry, LongerCandles, Millis, Price, Settlement, ShownCandles, Signal, Strategy,
 };
 
 pub(crate) struct Bot {
@@ -65,6 +65,28 @@ impl Bot {
         };
         self.keep_close(&candles[..shown]);
         self.cold = self.cold.saturating_sub(shown);
+        shown
+    }
+
+    /// Shows the strategy candles up to the one whose answer makes `answers` so many; how many those were. Answers before it
+    /// [is warm](Self::is_warm) do not count.
+    #[inline]
+    pub(crate) fn on_candles_ahead(
+        &mut self,
+        candles: &[Candle],
+        most: usize,
+        answers: &mut Vec<CandleAnswer>,
+    ) -> usize {
+        if self.is_warm() && self.longer.is_empty() {
+            let shown = self.strategy.on_candles_ahead(candles, most, answers);
+            self.keep_close(&candles[..shown]);
+            return shown;
+        }
+        let mut signal = None;
+        let shown = self.on_candles(candles, &mut signal);
+        if let (Some(signal), true) = (signal, self.is_warm()) {
+            answers.push(CandleAnswer { candle_time: self.last_close - self.interval, signal });
+        }
         shown
     }
 

@@ -4,9 +4,11 @@ mod booking;
 mod bot_names;
 mod earlier;
 mod limit_use;
+mod moment;
 mod reload;
 mod second_trades;
 mod snapshot;
+mod stopped;
 mod stored;
 mod stretch;
 mod tournament;
@@ -32,6 +34,7 @@ use candlewick_sdk::{
 };
 use candlewick_statistics::AlphaBudget;
 use earlier::position_or_push;
+use moment::Moment;
 use std::iter;
 use verdicts::SharedVerdicts;
 
@@ -58,14 +61,6 @@ pub struct Session {
     next_release: Millis,
     money_scale: MoneyScale,
     together: u32,
-}
-
-/// What a signal was given on.
-#[derive(Clone, Copy)]
-struct Moment {
-    at: Millis,
-    received: Millis,
-    origin: Origin,
 }
 
 impl Session {
@@ -128,7 +123,7 @@ impl Session {
     pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
         self.pass_time(event.at, actions);
         if let EventKind::Candle { series, candle, origin } = &event.kind {
-            let moment = Moment { at: event.at, received: event.received, origin: *origin };
+            let moment = Moment::of(event, *origin);
             self.on_candle(*series, candle, moment, actions);
         } else {
             self.on_other(event, actions);
@@ -158,8 +153,7 @@ impl Session {
         match &event.kind {
             EventKind::Candle { .. } => {}
             EventKind::Price { symbol, price } => {
-                let moment = Moment { at: event.at, received: event.received, origin: Origin::Live };
-                self.on_price(*symbol, price, moment, actions);
+                self.on_price(*symbol, price, Moment::of(event, Origin::Live), actions);
             }
             EventKind::Opened(opened) => self.on_opened(opened, event.at),
             EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => self.on_refused(*intent),
@@ -275,6 +269,7 @@ impl Session {
             if let Some(signal) = &signal
                 && listener.is_warm()
             {
+                let moment = moment.of_bot(listener);
                 self.decide(bot, signal, moment, actions);
             }
         }
@@ -289,6 +284,7 @@ impl Session {
             if let (Some(signal), Some(id)) = (bot.on_price(price), BotId::new(index))
                 && bot.is_warm()
             {
+                let moment = moment.of_bot(bot);
                 self.decide(id, &signal, moment, actions);
             }
         }
@@ -343,7 +339,7 @@ impl Session {
             at: moment.at,
             received: moment.received,
             origin: moment.origin,
-            last_close: bot.last_close,
+            last_close: moment.last_close,
             interval: bot.interval,
             nominal_close: nominal_close(expiry, moment.at),
             edge: bot.verdict.edge(),

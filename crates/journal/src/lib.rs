@@ -16,6 +16,7 @@ mod database;
 mod difference;
 mod error;
 mod exchange;
+mod few_seals;
 mod file;
 mod follower;
 mod held_writes;
@@ -102,6 +103,11 @@ pub trait Journal: Recorder + Send {
 
     /// Whether [`Journal::keep_snapshot`] has something to do: a snapshot, or rows of the tables.
     fn is_snapshot_due(&self) -> bool {
+        false
+    }
+
+    /// Whether the tables are far behind: while nothing else waits, their next piece may follow soon.
+    fn is_catching_up(&self) -> bool {
         false
     }
 

@@ -27,6 +27,8 @@ pub struct Reader {
     pub(crate) schema: i64,
     /// The seals of exchanges that a walk has met.
     pub(crate) seals: Seals,
+    /// Whether these are not all of those in the lines up to the last one that was met.
+    pub(crate) knows_few_seals: bool,
 }
 
 impl Reader {
@@ -38,7 +40,9 @@ impl Reader {
         let mut connection = Connection::open(url, Purpose::Read).await?;
         match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
             Found::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
-            Found::Schema(schema) => Ok(Self { connection, schema, seals: Seals::default() }),
+            Found::Schema(schema) => {
+                Ok(Self { connection, schema, seals: Seals::default(), knows_few_seals: false })
+            }
         }
     }
 
@@ -260,7 +264,10 @@ impl Reader {
 
     /// The same, each held against its seal. Those after the last seal of the walk are left out: theirs is not read yet.
     async fn sealed_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
-        let (mut read, last) = (self.read_exchanges(rows).await?, self.seals.last().unwrap_or(u64::MAX));
+        let mut read = self.read_exchanges(rows).await?;
+        let numbers: Vec<u64> = read.iter().map(|(id, _)| *id).collect();
+        self.need_seals(&numbers).await?;
+        let last = self.seals.last().unwrap_or(u64::MAX);
         read.retain(|(id, _)| *id <= last);
         for (id, exchange) in &read {
             self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;

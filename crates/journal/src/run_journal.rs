@@ -16,10 +16,11 @@ const BEAT: Duration = Duration::from_secs(5);
 /// How long a run that ends takes for its last snapshot.
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
-/// How often the tables are brought up to date, in real time; how soon the next piece follows while they are far behind; and how
-/// long they rest after a piece that failed.
+/// How often the tables are brought up to date, in real time; how soon the next piece follows at least while they are far behind, and
+/// after how many times as long as the last one took; and how long they rest after a piece that failed.
 const ROWS_PACE: Duration = Duration::from_secs(5);
-const CATCH_UP_PACE: Duration = Duration::from_millis(250);
+const CATCH_UP_PACE: Duration = Duration::from_millis(20);
+const CATCH_UP_REST: u32 = 4;
 const ROWS_REST: Duration = Duration::from_mins(1);
 
 /// The journal of one run in a store.
@@ -107,7 +108,10 @@ impl RunJournal {
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
         match projector.keep_piece(store, rows).await {
-            Ok(ProjectionEnd::More) => self.next_rows = now + CATCH_UP_PACE,
+            Ok(ProjectionEnd::More) => {
+                let ended = (self.elapsed)();
+                self.next_rows = ended + CATCH_UP_PACE.max(ended.saturating_sub(now) * CATCH_UP_REST);
+            }
             Ok(ProjectionEnd::Complete(_)) => {}
             Err(error) => {
                 self.next_rows = now + ROWS_REST;
@@ -234,6 +238,10 @@ impl Journal for RunJournal {
     fn is_snapshot_due(&self) -> bool {
         let is_idle = self.store.as_ref().is_some_and(|store| store.pending() == 0);
         is_idle && (self.follower.as_ref().is_some_and(|follower| follower.is_due()) || self.are_rows_due())
+    }
+
+    fn is_catching_up(&self) -> bool {
+        self.projector.as_ref().is_some_and(Projector::is_catching_up)
     }
 
     async fn keep_snapshot(&mut self) {

@@ -135,8 +135,9 @@ impl Reader {
             return Ok(0);
         }
         let rows = self.rows("SELECT id FROM wires WHERE intent = $1", &[intent.cast_signed()]).await?;
-        let is_sealed =
-            |row: &AnyRow| row.try_get(0).is_ok_and(|id: i64| self.seals.holds(id.cast_unsigned()));
-        Ok(rows.iter().filter(|row| !is_sealed(row)).count() as u64)
+        let number = |row: &AnyRow| row.try_get(0).map_or(0, i64::cast_unsigned);
+        let numbers: Vec<u64> = rows.iter().map(number).collect();
+        self.need_seals(&numbers).await?;
+        Ok(numbers.iter().filter(|id| !self.seals.holds(**id)).count() as u64)
     }
 }

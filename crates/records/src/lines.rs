@@ -3,7 +3,6 @@
 use crate::error::RecordsError;
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine, is_snapshot};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// Lines read at once.
 const PAGE: u32 = 5_000;
@@ -96,25 +95,6 @@ pub(crate) async fn visit_all(
         }
         page.iter().try_for_each(&mut visit)?;
     }
-}
-
-/// Shows the lines with these numbers of a journal that has been verified, without holding more than a page of them.
-///
-/// # Errors
-/// They cannot be read, or what `visit` says.
-pub(crate) async fn visit_lines(
-    reader: &mut Reader,
-    numbers: Range<u64>,
-    mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
-) -> Result<(), RecordsError> {
-    let mut next = numbers.start;
-    while next < numbers.end {
-        let page = reader.lines(next, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        next = last.seq + 1;
-        page.iter().filter(|stored| stored.seq < numbers.end).try_for_each(&mut visit)?;
-    }
-    Ok(())
 }
 
 /// Whether a line holds a candle.

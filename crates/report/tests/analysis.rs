@@ -76,7 +76,7 @@ fn figures_are_counted_by_hand() {
     let metrics = analysed(&CLOSES, &TRADES, Prices::Fair).metrics;
     let rates = metrics.win_rate.unwrap();
     assert_eq!(rates.rate, 0.5);
-    near(rates.edge, 0.5 - 1.0 / 1.8);
+    near(rates.above_break_even, 0.5 - 1.0 / 1.8);
     // Wilson of 2 in 4: centre 0.5, half width 0.35 as published calculators have it.
     near(Some((rates.uncertainty() * 1e4).round()), 3_500.0);
     let expectancy = metrics.expectancy.unwrap();

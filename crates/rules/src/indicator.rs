@@ -117,15 +117,24 @@ impl Indicator {
             Self::Hull(hull) => write(lines, hull.update(of)),
             Self::Rsi(rsi) => write(lines, rsi.update(of)),
             Self::ZScore(score) => write(lines, score.update(of)),
-            Self::Atr(atr) => write(lines, atr.update(candle)),
-            Self::Cci(cci) => write(lines, cci.update(candle)),
-            Self::WilliamsR(williams) => write(lines, williams.update(candle)),
             Self::Macd(macd) => {
                 write_all(lines, macd.update(of).map(|at| [at.macd, at.signal, at.histogram]));
             }
             Self::Bollinger(bollinger) => {
                 write_all(lines, bollinger.update(of).map(|at| [at.upper, at.middle, at.lower]));
             }
+            other => other.update_by_candle(candle, lines),
+        }
+    }
+
+    /// Those that look at the whole candle. Apart: within the loop over steps, what is made of the candle alone is computed at every
+    /// candle, whichever of them there is.
+    #[inline(never)]
+    fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
+        match self {
+            Self::Atr(atr) => write(lines, atr.update(candle)),
+            Self::Cci(cci) => write(lines, cci.update(candle)),
+            Self::WilliamsR(williams) => write(lines, williams.update(candle)),
             Self::Adx(adx) => {
                 write_all(lines, adx.update(candle).map(|at| [at.adx, at.plus_di, at.minus_di]));
             }
@@ -159,13 +168,23 @@ impl Indicator {
                 });
                 write_all(lines, at);
             }
+            Self::Sma(_)
+            | Self::Ema(_)
+            | Self::Wma(_)
+            | Self::Hull(_)
+            | Self::Rsi(_)
+            | Self::ZScore(_)
+            | Self::Macd(_)
+            | Self::Bollinger(_) => {}
         }
     }
 }
 
 #[inline]
 fn write(lines: &mut [f64], value: Option<f64>) {
-    lines.iter_mut().take(1).for_each(|line| *line = value.unwrap_or(f64::NAN));
+    if let Some(line) = lines.first_mut() {
+        *line = value.unwrap_or(f64::NAN);
+    }
 }
 
 #[inline]

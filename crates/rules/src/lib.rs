@@ -1,4 +1,4 @@
-//! Strategies that are a rule in a file: `buy = "rsi(14) < 30 and close > sma(200)"`.
+//! Strategies that are a rule in a file: `buy = "rsi(14) < 30 and close > sma(200)"`. [`combine`] makes one of several.
 //!
 //! A rule is one or two conditions in a small language of numbers and conditions, with named parameters, the indicators of
 //! [`candlewick_sdk::indicator`], longer candles (`sma(50)@1h`), earlier values (`rsi(14)[1]`), times of the day and patterns of
@@ -31,6 +31,7 @@
 //! worked out of what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)), and no signal before that is traded.
 
 mod catalog;
+pub mod combine;
 mod compile;
 mod compile_calls;
 mod compile_parts;

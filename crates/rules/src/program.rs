@@ -1,6 +1,6 @@
 //! A rule as a list of steps over numbers: one pass for each candle, without an allocation.
 
-use crate::graph::{Graph, Id, Op};
+use crate::graph::{Field, Graph, Id, Op};
 use crate::step::Step;
 use candlewick_sdk::{Candle, Interval};
 
@@ -19,9 +19,12 @@ struct Frame {
     steps: Vec<Step>,
     /// The numbers that are the same at every candle, each with its place.
     constants: Vec<(Id, Place)>,
-    /// NaN where a number is missing or a condition not known.
+    /// NaN where a number is missing or a condition not known. The first are those of the candle itself.
     values: Vec<f64>,
 }
+
+/// The numbers of a candle that nearly every rule looks at, in the order in which a frame begins with them.
+const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
 /// The values of longer candles, and where the bot's own candles see them.
 #[derive(Clone, Debug)]
@@ -88,11 +91,16 @@ impl Program {
 
 impl Frame {
     fn new(interval: Interval) -> Self {
-        Self { interval, steps: Vec::new(), constants: Vec::new(), values: Vec::new() }
+        Self { interval, steps: Vec::new(), constants: Vec::new(), values: vec![f64::NAN; PRICES.len()] }
     }
 
     /// Adds a value whose parts are there; its place, or that of its first line.
     fn add(&mut self, graph: &Graph, op: &Op, places: &[Place]) -> Place {
+        if let Op::Field(field) = op
+            && let Some(place) = PRICES.iter().position(|price| price == field)
+        {
+            return place;
+        }
         let operands: Vec<Place> = op.parts().map(|part| self.operand(graph, part, places)).collect();
         let out = self.values.len();
         match op {
@@ -121,6 +129,10 @@ impl Frame {
 
     #[inline]
     fn run(&mut self, candle: &Candle) {
+        if let Some(prices) = self.values.first_chunk_mut() {
+            // As `PRICES` has them.
+            *prices = [candle.open(), candle.high(), candle.low(), candle.close()];
+        }
         for step in &mut self.steps {
             step.take(candle, self.interval, &mut self.values);
         }

@@ -25,6 +25,7 @@ enum Action {
     Negate(Place),
     Abs(Place),
     Not(Place),
+    Less(Place, Place),
     Binary(Binary, Place, Place),
     Back { of: Place, last: Box<[f64]>, next: usize },
     Crosses { to: Ordering, one: Place, other: Place, before: Option<Ordering> },
@@ -44,6 +45,7 @@ impl Step {
             (Op::Negate(_), [of]) => Action::Negate(*of),
             (Op::Abs(_), [of]) => Action::Abs(*of),
             (Op::Not(_), [of]) => Action::Not(*of),
+            (Op::Binary(Binary::Less, ..), [one, other]) => Action::Less(*one, *other),
             (Op::Binary(binary, ..), [one, other]) => Action::Binary(*binary, *one, *other),
             (Op::Back(_, by), [of]) => Action::Back { of: *of, last: none_yet(*by), next: 0 },
             (Op::Crosses { is_above, .. }, [one, other]) => {
@@ -71,12 +73,14 @@ impl Step {
                 return indicator.update(candle, number, &mut values[self.out..]);
             }
             Action::Field(field) => field.of(candle),
+            // Of all that rules do, they compare most.
+            Action::Less(one, other) => Binary::Less.of(values[*one], values[*other]),
             Action::Binary(binary, one, other) => binary.of(values[*one], values[*other]),
             Action::Not(of) => 1.0 - values[*of],
             Action::Negate(of) => -values[*of],
             Action::Abs(of) => values[*of].abs(),
-            Action::Clock(clock) => clock.of(candle.close_time(interval)),
-            Action::Between(from, to) => is_between(candle.close_time(interval), *from, *to),
+            Action::Clock(clock) => clock.of(candle, interval),
+            Action::Between(from, to) => is_between(candle, interval, *from, *to),
             Action::Back { of, last, next } => {
                 let before = std::mem::replace(&mut last[*next], values[*of]);
                 *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
@@ -110,8 +114,8 @@ impl Step {
 
 /// Apart, as the other parts of a candle that few rules look at: within the loop over steps all of them are computed at every candle.
 #[inline(never)]
-fn is_between(time: Millis, from: i64, to: i64) -> f64 {
-    let time = time.get().rem_euclid(Millis::DAY.get());
+fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
+    let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
     let holds = if from < to { (from..to).contains(&time) } else { time >= from || time < to };
     f64::from(u8::from(holds))
 }
@@ -125,19 +129,9 @@ fn compare(one: f64, other: f64, close: f64) -> Option<Ordering> {
 }
 
 impl Field {
-    #[inline]
-    fn of(self, candle: &Candle) -> f64 {
-        match self {
-            Self::Close => candle.close(),
-            Self::Open => candle.open(),
-            Self::High => candle.high(),
-            Self::Low => candle.low(),
-            other => other.made_of(candle),
-        }
-    }
-
+    /// Prices are no step: a frame of values begins with them.
     #[inline(never)]
-    fn made_of(self, candle: &Candle) -> f64 {
+    fn of(self, candle: &Candle) -> f64 {
         match self {
             Self::Close => candle.close(),
             Self::Open => candle.open(),
@@ -159,8 +153,8 @@ impl Field {
 
 impl Clock {
     #[inline(never)]
-    fn of(self, time: Millis) -> f64 {
-        let time = time.get();
+    fn of(self, candle: &Candle, interval: Interval) -> f64 {
+        let time = candle.close_time(interval).get();
         let part = match self {
             Self::Hour => time.rem_euclid(Millis::DAY.get()) / Millis::HOUR.get(),
             Self::Minute => time.rem_euclid(Millis::HOUR.get()) / Millis::MINUTE.get(),

@@ -17,7 +17,7 @@ use std::path::Path;
 
 const SYMBOLS: usize = 100;
 /// Lines of one commit.
-const COMMIT: u64 = 5_000;
+const COMMIT: u64 = 20_000;
 /// Minutes from one trade to the next.
 const TRADE_EVERY: i64 = 10;
 /// `runtime.snapshot_every` as it is by default.

@@ -99,6 +99,7 @@ mod tests {
             interrupt_patience_s: 1,
             snapshot_every: 1,
             shortage: None,
+            stale_after_s: None,
         };
         let before = to_value(RuntimeSettings::default()).unwrap();
         // Every setting differs, so that none is forgotten here.

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// How a live run polls and waits. Times are venue time, in milliseconds unless their names say otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +47,10 @@ pub struct RuntimeSettings {
     /// No setting: by how much the venue's rate limit is too low for the bots of this run, in words, for its status.
     #[serde(skip)]
     pub shortage: Option<String>,
+    /// No setting: after how many seconds of venue time what is read every minute is stale, for the run's status. None where venue time is a
+    /// person's: then it is [`RunState::SILENT_AFTER`](crate::control::RunState::SILENT_AFTER).
+    #[serde(skip)]
+    pub stale_after_s: Option<NonZeroU32>,
 }
 
 /// What follows when the venue has a second trade of one request.
@@ -79,6 +84,7 @@ impl Default for RuntimeSettings {
             interrupt_patience_s: 90,
             snapshot_every: 100_000,
             shortage: None,
+            stale_after_s: None,
         }
     }
 }

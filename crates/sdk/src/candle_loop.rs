@@ -1,6 +1,6 @@
 //! The loop over candles that every driver of a strategy uses.
 
-use crate::{Candle, Signal, Strategy, prefetch};
+use crate::{Candle, Millis, Signal, Strategy, prefetch};
 
 /// How many candles ahead of the one that is shown memory is asked: about as many as are shown until it answers.
 const AHEAD: usize = 48;
@@ -12,6 +12,15 @@ pub struct ShownCandles {
     pub count: usize,
     /// How many signals were suppressed.
     pub suppressed: u64,
+}
+
+/// What a strategy answered to one of several candles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandleAnswer {
+    /// When the candle opened.
+    pub candle_time: Millis,
+    /// The answer.
+    pub signal: Signal,
 }
 
 /// The loop around [`Strategy::on_candle`], for whoever drives a strategy. Every strategy has this one and none can have another,
@@ -74,6 +83,11 @@ pub trait CandleLoop {
         suppress: usize,
         signal: &mut Option<Signal>,
     ) -> ShownCandles;
+
+    /// The same, up to the candle whose answer makes `answers` so many; how many were shown. For a bot that is shown nothing but
+    /// candles, whatever becomes of its answers.
+    fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut Vec<CandleAnswer>)
+    -> usize;
 }
 
 impl<S: Strategy> CandleLoop for S {
@@ -96,6 +110,28 @@ impl<S: Strategy> CandleLoop for S {
         }
         *signal = None;
         ShownCandles { count: candles.len(), suppressed }
+    }
+
+    fn on_candles_ahead(
+        &mut self,
+        candles: &[Candle],
+        most: usize,
+        answers: &mut Vec<CandleAnswer>,
+    ) -> usize {
+        let mut ahead = candles.get(AHEAD..).unwrap_or_default().iter();
+        let mut rest = candles.iter();
+        for candle in rest.by_ref() {
+            if let Some(soon) = ahead.next() {
+                prefetch(soon);
+            }
+            if let Some(signal) = self.on_candle(candle) {
+                answers.push(CandleAnswer { candle_time: candle.time(), signal });
+                if answers.len() >= most {
+                    break;
+                }
+            }
+        }
+        candles.len() - rest.len()
     }
 }
 
@@ -135,6 +171,32 @@ mod tests {
         assert_eq!(strategy.shown, closes[..count], "{answers:?} {suppress}");
         let of = |place| Signal::buy("chosen").with("place", place as f64);
         assert_eq!(signal, answered.map(of), "{answers:?} {suppress}");
+    }
+
+    #[test]
+    fn ahead_it_ends_at_the_answer_that_makes_as_many_as_may_be() {
+        let candles = from_closes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let answer = |place: usize| CandleAnswer {
+            candle_time: candles[place].time(),
+            signal: Signal::buy("chosen").with("place", place as f64),
+        };
+        for (most, expected) in [(1, vec![2, 4, 5, 6]), (2, vec![4, 6]), (3, vec![5, 6]), (4, vec![6])] {
+            let mut strategy = Notes { answers: &[1, 3, 4], shown: Vec::new() };
+            let (mut ends, mut given) = (Vec::new(), Vec::new());
+            while strategy.shown.len() < candles.len() {
+                let (before, mut answers) = (strategy.shown.len(), Vec::new());
+                let shown = strategy.on_candles_ahead(&candles[before..], most, &mut answers);
+                assert_eq!(strategy.shown.len(), before + shown);
+                ends.push(before + shown);
+                given.append(&mut answers);
+            }
+            assert_eq!(ends, expected, "{most}");
+            assert_eq!(given, [1, 3, 4].map(answer), "{most}");
+        }
+        // Those that there are count.
+        let (mut strategy, mut answers) = (Notes { answers: &[2, 3], shown: Vec::new() }, vec![answer(0)]);
+        assert_eq!(strategy.on_candles_ahead(&candles, 2, &mut answers), 3);
+        assert_eq!(answers, [answer(0), answer(2)]);
     }
 
     #[test]

@@ -119,7 +119,7 @@ mod strategy;
 pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv};
-pub use candle_loop::{CandleLoop, ShownCandles};
+pub use candle_loop::{CandleAnswer, CandleLoop, ShownCandles};
 pub use closing::closing_before;
 pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey, SeriesPlace, Side};
 pub use declared_strategy::{DeclaredStrategy, SignalRule};

@@ -76,6 +76,7 @@ fn state() -> RunState {
         heard: Some(NOON - Millis::from_seconds(3)),
         troubles: Vec::new(),
         reloaded: None,
+        stale_after_s: None,
     }
 }
 

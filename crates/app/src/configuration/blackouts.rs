@@ -1,4 +1,6 @@
-//! The file of blackouts: dated spans in which no trade is opened.
+//! The file of blackouts: dated spans in which no trade is opened, as CSV or as a calendar.
+
+mod calendar;
 
 use super::Config;
 use candlewick_engine::Blackout;
@@ -19,7 +21,9 @@ pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
     let blackouts = &mut config.risk.blackouts;
     if !blackouts.file.is_empty() && blackouts.hash.is_empty() {
         let bytes = bytes_of(Path::new(&blackouts.file))?;
-        blackouts.spans = spans_of(&bytes)?;
+        let path = Path::new(&blackouts.file);
+        let is_calendar = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ics"));
+        blackouts.spans = if is_calendar { calendar::spans_of(&bytes)? } else { spans_of(&bytes)? };
         blackouts.hash = blake3::hash(&bytes).to_hex().to_string();
     }
     Ok(())
@@ -44,7 +48,8 @@ fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     else {
         let found = header.iter().collect::<Vec<_>>().join(",");
         return Err(format!(
-            "the first line has to be from,to,symbols,reason (the last two may be missing), and is {found:?}"
+            "the first line has to be from,to,symbols,reason (the last two may be missing), and is {found:?}; a calendar has a \
+             name that ends in .ics"
         ));
     };
     let (symbols, reason) = (place("symbols"), place("reason"));

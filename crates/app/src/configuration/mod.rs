@@ -8,6 +8,7 @@ mod data;
 mod key;
 mod layer;
 mod load;
+mod logging;
 mod monitoring;
 mod notify;
 mod password;
@@ -26,6 +27,7 @@ pub use data::DataSettings;
 use key::KeyPath;
 pub use layer::Flag;
 pub use load::{Base, Loaded, RealMoney};
+pub use logging::{LogFormat, LogSettings};
 pub use monitoring::{HeartbeatSettings, MetricsSettings, monitoring_problems};
 pub(crate) use notify::section_problems;
 pub use notify::{AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, NotifySettings};
@@ -65,6 +67,8 @@ pub struct Config {
     pub journal: JournalSettings,
     /// Where a running bot takes orders.
     pub control: ControlSettings,
+    /// How the log is written.
+    pub log: LogSettings,
     /// Figures of a live run for a scraper.
     pub metrics: MetricsSettings,
     /// A sign of life to an address of the user's.

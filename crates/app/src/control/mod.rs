@@ -47,6 +47,19 @@ fn of_argument(error: AppError) -> AppError {
 
 /// How a run stands, in a sentence or two.
 pub fn describe(state: &RunState) -> String {
+    let mut text = describe_phase(state);
+    let trades = if state.open == 1 { "trade" } else { "trades" };
+    let _ = write!(text, "; {} {trades} open, {} in flight", state.open, state.in_flight);
+    if !state.in_doubt.is_empty() {
+        let intents: Vec<String> = state.in_doubt.iter().map(ToString::to_string).collect();
+        let _ = write!(text, ", in doubt: {}", intents.join(", "));
+    }
+    text.push('.');
+    text
+}
+
+/// What it does with signals, and why.
+pub(crate) fn describe_phase(state: &RunState) -> String {
     let mut text = match state.phase {
         Phase::Trading => "The bot opens trades",
         Phase::Halted => "The bot is halted",
@@ -57,13 +70,6 @@ pub fn describe(state: &RunState) -> String {
     if let Some(reason) = state.reason.as_deref().filter(|reason| !reason.is_empty()) {
         let _ = write!(text, " ({})", visible(reason));
     }
-    let trades = if state.open == 1 { "trade" } else { "trades" };
-    let _ = write!(text, "; {} {trades} open, {} in flight", state.open, state.in_flight);
-    if !state.in_doubt.is_empty() {
-        let intents: Vec<String> = state.in_doubt.iter().map(ToString::to_string).collect();
-        let _ = write!(text, ", in doubt: {}", intents.join(", "));
-    }
-    text.push('.');
     text
 }
 
@@ -87,6 +93,7 @@ mod tests {
             heard: None,
             troubles: Vec::new(),
             reloaded: None,
+            stale_after_s: None,
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };

@@ -1,6 +1,7 @@
 //! Candles of other programs and sources.
 
 use super::OutputFile;
+use super::price_step::price_step;
 use crate::error::AppError;
 use crate::fetch::Mixing;
 use crate::progress::Progress;
@@ -179,6 +180,7 @@ impl ImportedFile {
             "skipped_rows": imported.skipped_rows,
             "newest_first": imported.newest_first,
             "in_seconds": imported.in_seconds,
+            "price_step": price_step(candles.candles()).and_then(|step| step.parse::<f64>().ok()),
             "reading": imported.reading,
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
@@ -231,6 +233,14 @@ impl fmt::Display for ImportedFile {
         }
         if let Some(reading) = &imported.reading {
             write!(f, "\n  {reading}")?;
+        }
+        if let Some(step) = price_step(candles.candles()) {
+            let symbol = candles.symbol();
+            write!(
+                f,
+                "\n  no price step is assumed: prices inside of a candle are not rounded unless a configuration says [simulation.ticks] \
+                 {symbol} = {step}, which is the last decimal of these"
+            )?;
         }
         match &self.place {
             Place::File(out) => write!(f, "\n  {}", out.display()),

@@ -6,6 +6,7 @@ mod export;
 mod generate;
 mod import;
 mod output_file;
+mod price_step;
 
 pub use contents::CatalogContents;
 pub use export::{ExportTerms, Exported, export};

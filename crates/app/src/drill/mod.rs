@@ -42,7 +42,9 @@ pub struct Drill {
     pub scenes: Vec<Scene>,
     /// What holds whatever happens.
     pub promises: Vec<Promise>,
-    /// Trades of the night.
+    /// Trades that were decided: some were rejected, or never sent.
+    pub intents: usize,
+    /// Those that the venue opened.
     pub trades: usize,
     /// How long it took, in seconds of real time.
     pub took_s: f64,
@@ -107,8 +109,9 @@ pub async fn play(registry: &Registry, progress: &mut dyn FnMut(&str)) -> Result
     let outcome = ended?;
     running.stop().await;
     let promises = promises::hold(&loaded, &outcome, &at_venue).await?;
-    let trades = outcome.finished.book.rows().len();
-    Ok(Drill { scenes, promises, trades, took_s: watch.elapsed().as_secs_f64() })
+    let intents = outcome.finished.book.rows().len();
+    let trades = promises::trades_of(&outcome).len();
+    Ok(Drill { scenes, promises, intents, trades, took_s: watch.elapsed().as_secs_f64() })
 }
 
 /// A minute of the night is a second, and each candle is likely to be traded.
@@ -146,3 +149,5 @@ fn candles() -> Result<Vec<CandleSeries>, AppError> {
 /// How often something is looked for, and for how long at most: real time.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a trouble goes on once it was noticed.
+const LASTS: Duration = Duration::from_secs(3);

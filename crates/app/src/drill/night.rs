@@ -3,7 +3,7 @@
 use super::leaping_clock::LeapingClock;
 use super::looking::{Told, look, state_of};
 use super::scene::{NIGHT, Plan, Scene, Trouble};
-use super::{LOOK_EVERY, PATIENCE};
+use super::{LASTS, LOOK_EVERY, PATIENCE};
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::control::{halt, resume};
 use crate::error::AppError;
@@ -83,6 +83,8 @@ impl<'a> Night<'a> {
         let is_noticed = self.wait_for(plan.noticed, before).await;
         let seen = look(self.loaded).await?;
         let begun = self.told.count();
+        // Whoever watches the page or scrapes figures sees it as well.
+        tokio::time::sleep(LASTS).await;
         self.end_trouble(plan.trouble, held).await?;
         let is_over = is_noticed && self.wait_for(plan.over, begun).await;
         // It trades on: the next trade settles.

@@ -9,6 +9,13 @@ use candlewick_engine::IntentState;
 use candlewick_journal::Reader;
 use std::collections::BTreeSet;
 
+/// What the venue calls the trades of a night, each of which has settled in the end.
+pub(super) fn trades_of(outcome: &Outcome) -> BTreeSet<String> {
+    let book = &outcome.finished.book;
+    let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
+    settled.filter_map(|row| book.venue_id(row).map(|id| id.as_str().to_owned())).collect()
+}
+
 /// Holds the promises of a night.
 pub(super) async fn hold(
     loaded: &Loaded,
@@ -26,10 +33,7 @@ pub(super) async fn hold(
         (requests, most) = (requests + sent, most.max(sent));
     }
     reader.close().await;
-    let ids = |state| book.rows().iter().filter(move |row| row.state == state);
-    let settled: BTreeSet<String> = ids(IntentState::Settled)
-        .filter_map(|row| book.venue_id(row).map(|id| id.as_str().to_owned()))
-        .collect();
+    let settled = trades_of(outcome);
     let theirs: BTreeSet<String> = at_venue.trades.iter().cloned().collect();
     let unknown = theirs.symmetric_difference(&settled).count();
     let free = scale.to_f64(outcome.finished.free);
@@ -46,7 +50,7 @@ pub(super) async fn hold(
         },
         Promise {
             promise: "the venue has the trades of the journal, and no other",
-            found: format!("{} there, {} here, {unknown} that differ", theirs.len(), settled.len()),
+            found: format!("{} trades there, {} here, {unknown} that differ", theirs.len(), settled.len()),
             held: unknown == 0 && theirs.len() == at_venue.trades.len() && !theirs.is_empty(),
         },
         Promise {

@@ -21,7 +21,11 @@ pub(super) fn text(drill: &Drill) -> String {
         promises.add_row([promise.promise, promise.found.as_str(), mark]);
     }
     let _ = write!(text, "{}\n\n{}\n\n", scenes.trim_fmt(), promises.trim_fmt());
-    let _ = write!(text, "{} trades in {:.0} s of a person's time.", drill.trades, drill.took_s);
+    let _ = write!(
+        text,
+        "{} trades of {} intents in {:.0} s of a person's time.",
+        drill.trades, drill.intents, drill.took_s
+    );
     text
 }
 

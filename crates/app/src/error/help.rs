@@ -2,21 +2,15 @@
 
 use super::AppError;
 use crate::candles::help_for_history;
+use crate::journal::journals_in;
 use crate::live::WAITING_ADVICE;
 use crate::suggestion::suggest;
 use candlewick_broker::{BrokerError, USUAL_INTERVALS};
 use candlewick_journal::JournalError;
 use candlewick_records::RecordsError;
 use candlewick_runtime::RuntimeError;
-use candlewick_sdk::visible;
 use candlewick_search::SearchError;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
-
-/// Files of a folder that are looked at, and journals that are named.
-const MOST_LOOKED_AT: usize = 1_000;
-const MOST_NAMED: usize = 5;
 
 /// What to do about an error, where that is known.
 pub(super) fn help_for(error: &AppError) -> Option<String> {
@@ -96,24 +90,6 @@ fn help_to_find(journals: &[String]) -> String {
     }
 }
 
-/// The journals in a folder as arguments that name them, by their names.
-fn journals_in(folder: &Path) -> Vec<String> {
-    let is_database = |path: &Path| {
-        let mut first = [0; 16];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
-        read.is_ok() && first == *b"SQLite format 3\0"
-    };
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_LOOKED_AT);
-    let paths = files.map(|file| file.path());
-    let databases = paths.filter(|path| path.extension().is_some_and(|end| end == "db") && is_database(path));
-    let mut named: Vec<String> = databases
-        .filter_map(|path| Some(format!("--journal {}", visible(path.file_name()?.to_str()?))))
-        .collect();
-    named.sort_unstable();
-    named.truncate(MOST_NAMED);
-    named
-}
-
 fn help_for_runtime(error: &RuntimeError) -> Option<String> {
     match error {
         RuntimeError::Venue { source, .. } if source.is_temporary() => {
@@ -165,20 +141,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn journals_of_a_folder_are_named_and_other_files_are_not() {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [
-            ("run.db", &b"SQLite format 3\0and so on"[..]),
-            ("a.db", b"SQLite format 3\0and so on"),
-            ("text.db", b"not a database at all"),
-            ("run.txt", b"SQLite format 3\0and so on"),
-            ("empty.db", b""),
-        ] {
-            std::fs::write(folder.path().join(name), text).unwrap();
-        }
-        let named = journals_in(folder.path());
-        assert_eq!(named, ["--journal a.db", "--journal run.db"]);
+    fn journals_that_lie_here_are_how_one_is_named() {
+        let named = ["--journal a.db", "--journal run.db"].map(str::to_owned);
         assert_eq!(help_to_find(&named), "in this folder: --journal a.db, --journal run.db");
-        assert!(help_to_find(&journals_in(&folder.path().join("none"))).contains("keeps none"));
+        assert!(help_to_find(&[]).contains("keeps none"));
     }
 }

@@ -12,11 +12,17 @@ use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_engine::BotSettings;
 use candlewick_records::TradingMode;
 use candlewick_runtime::RuntimeSettings;
+use candlewick_runtime::control::RunState;
 use candlewick_sandbox::{Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, StartTime};
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_simulator::Market;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::sync::Arc;
+
+/// Seconds of a person's time in which what is read every minute cannot be stale, however fast the venue's clock runs: answers
+/// take their time.
+const STALE_PATIENCE_S: u32 = 10;
 
 /// A running venue and the way to it.
 pub struct Embedded {
@@ -129,6 +135,12 @@ fn in_venue_time(seconds: u32, factor: f64) -> u32 {
     (f64::from(seconds) * factor.max(1.0)).min(f64::from(u32::MAX)) as u32
 }
 
+/// After how many seconds of venue time what is read every minute is stale: a person's ten seconds may be twenty minutes of it.
+fn stale_after_s(factor: f64) -> u32 {
+    let usual = u32::try_from(RunState::SILENT_AFTER.get() / 1_000).unwrap_or(u32::MAX);
+    in_venue_time(STALE_PATIENCE_S, factor).max(usual)
+}
+
 /// Settlements are known after the simulator's delay. In lock-step a candle is there at its close or never, so
 /// nothing is asked for twice and nothing waits; prices that no strategy wants are not polled.
 fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
@@ -140,6 +152,7 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     if let Speed::Times(factor) = speed {
         runtime.stop_patience_s = in_venue_time(runtime.stop_patience_s, factor);
         runtime.interrupt_patience_s = in_venue_time(runtime.interrupt_patience_s, factor);
+        runtime.stale_after_s = NonZeroU32::new(stale_after_s(factor));
     }
     runtime.first_ask_ms = 0;
     // Stress moves the prices of trades on purpose away from the sandbox's price records.
@@ -187,4 +200,16 @@ fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Mill
 fn end_of(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
     let has_bot = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
     series.iter().filter(has_bot).map(CandleSeries::end).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_stale_before_three_minutes_of_the_venue_and_ten_seconds_of_a_person() {
+        for (factor, seconds) in [(0.5, 180), (1.0, 180), (18.0, 180), (60.0, 600), (120.0, 1_200)] {
+            assert_eq!(stale_after_s(factor), seconds, "{factor}");
+        }
+    }
 }

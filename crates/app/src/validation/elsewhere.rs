@@ -1,5 +1,6 @@
 //! Whether a strategy decides alike in other processes, and touches nothing outside of the candles.
 
+use super::file::{files, paths};
 use super::process::{Itself, Reply, Surroundings};
 use candlewick_sdk::testkit::{Check, Checked, Decision, Finding, Market, Subject, candles_needed};
 use candlewick_sdk::{Candle, Symbol};
@@ -157,9 +158,7 @@ impl Elsewhere<'_> {
                 "this system does not count what a thread reads and writes".to_owned(),
             );
         };
-        let named = self.subject.params.as_object().into_iter().flatten();
-        let names_a_file =
-            named.filter_map(|(_, value)| Value::as_str(value)).any(|text| Path::new(text).is_file());
+        let names_a_file = !files(&self.subject.params).is_empty();
         // It is built once more before it is shown candles.
         let read_to_decide = traffic.read_to_decide.saturating_sub(traffic.read_to_build);
         if read_to_decide > LEAST {
@@ -203,10 +202,9 @@ pub(super) fn first_difference(one: &[Decision], other: &[Decision]) -> Option<u
 /// The same strategy, and files that its parameters name are named from the root.
 fn with_whole_paths(subject: &Subject) -> Subject {
     let mut whole = subject.clone();
-    for value in whole.params.as_object_mut().into_iter().flat_map(|params| params.values_mut()) {
-        let path =
-            value.as_str().filter(|text| !text.is_empty()).and_then(|text| fs::canonicalize(text).ok());
-        if let Some(path) = path {
+    for (place, file) in paths(&subject.params) {
+        let path = fs::canonicalize(file).ok();
+        if let (Some(path), Some(value)) = (path, whole.params.pointer_mut(&place)) {
             *value = Value::String(path.to_string_lossy().into_owned());
         }
     }

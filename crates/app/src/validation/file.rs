@@ -25,9 +25,9 @@ pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
         return not_run("no parameter names a file".to_owned());
     }
     let mut tables = Vec::with_capacity(named.len());
-    for (key, path) in named {
-        match Table::read(path) {
-            Ok(table) => tables.push((key, table)),
+    for (place, path) in named {
+        match Table::read(&path) {
+            Ok(table) => tables.push((place, table)),
             Err(problem) => return not_run(format!("{path}: {problem}")),
         }
     }
@@ -38,10 +38,35 @@ pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     }
 }
 
-fn files(params: &Value) -> Vec<(&str, &str)> {
-    let named = params.as_object().into_iter().flatten();
-    let texts = named.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
-    texts.filter(|(_, text)| Path::new(text).is_file()).collect()
+/// The files that parameters name, each with its place among them (a JSON pointer).
+pub(super) fn files(params: &Value) -> Vec<(String, String)> {
+    let mut named = paths(params);
+    named.retain(|(_, path)| Path::new(path).is_file());
+    named
+}
+
+/// Whatever lies on the disk and is named.
+pub(super) fn paths(params: &Value) -> Vec<(String, String)> {
+    let mut named = Vec::new();
+    add_paths(params, String::new(), &mut named);
+    named
+}
+
+fn add_paths(value: &Value, place: String, named: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) if !text.is_empty() && Path::new(text).exists() => {
+            named.push((place, text.clone()));
+        }
+        Value::Array(values) => {
+            let values = values.iter().enumerate();
+            values.for_each(|(number, value)| add_paths(value, format!("{place}/{number}"), named));
+        }
+        Value::Object(values) => values.iter().for_each(|(key, value)| {
+            let key = key.replace('~', "~0").replace('/', "~1");
+            add_paths(value, format!("{place}/{key}"), named);
+        }),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The lines of a file, and when each was known.
@@ -93,7 +118,7 @@ fn time_of(line: &str) -> Option<Millis> {
 fn cut(
     subject: &Subject,
     market: &Market,
-    tables: &[(&str, Table)],
+    tables: &[(String, Table)],
 ) -> io::Result<(TempDir, Vec<KnownUntil>)> {
     let folder = tempfile::tempdir()?;
     let length = subject.bot.interval.length();
@@ -102,10 +127,12 @@ fn cut(
         let candle = &market.candles[number * (market.candles.len() - 1) / (CUTS + 1)];
         let moment = candle.time() + length;
         let mut params = subject.params.clone();
-        for (key, table) in tables {
-            let path = folder.path().join(format!("{key}-{number}.csv"));
+        for (file, (place, table)) in tables.iter().enumerate() {
+            let path = folder.path().join(format!("{file}-{number}.csv"));
             fs::write(&path, table.until(moment))?;
-            params[*key] = Value::String(path.to_string_lossy().into_owned());
+            if let Some(value) = params.pointer_mut(place) {
+                *value = Value::String(path.to_string_lossy().into_owned());
+            }
         }
         known.push(KnownUntil { moment, params });
     }
@@ -119,6 +146,20 @@ mod tests {
     fn check(text: &str, moment: i64, expected: Option<&str>) {
         let table = Table::of(text);
         assert_eq!(table.map(|table| table.until(Millis::new(moment))).as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn files_are_found_wherever_parameters_name_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.csv");
+        fs::write(&path, "").unwrap();
+        let path = path.to_str().unwrap();
+        let params = serde_json::json!({
+            "a/b": path, "period": 3, "parts": [{ "params": { "file": path, "mode": "none such" } }],
+        });
+        let places: Vec<String> = files(&params).into_iter().map(|(place, _)| place).collect();
+        assert_eq!(places, ["/a~1b", "/parts/0/params/file"]);
+        assert!(places.iter().all(|place| params.pointer(place).and_then(Value::as_str) == Some(path)));
     }
 
     #[test]

@@ -37,6 +37,19 @@ enum Signals {
     AtExtremes,
 }
 
+impl Signals {
+    /// Whether a candle signals, by the zone of the one before it and its own. One question that is nearly always answered alike: of
+    /// two, whether it closed at an extreme and whether that is new, each would be guessed wrong at a signal (docs/performance.md).
+    #[inline]
+    const fn include(self, before: Zone, zone: Zone) -> bool {
+        let bits = match self {
+            Self::AtCrossings => 0b001_101_100,
+            Self::AtExtremes => 0b101_101_101,
+        };
+        bits >> (3 * before as u32 + zone as u32) & 1 == 1
+    }
+}
+
 /// Where the index closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zone {
@@ -86,7 +99,7 @@ impl Strategy for RsiExtremes {
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rsi = self.rsi.update(candle.close())?;
         let before = std::mem::replace(&mut self.last, Zone::of(rsi));
-        if self.last == before && self.signals == Signals::AtCrossings {
+        if !self.signals.include(before, self.last) {
             return None;
         }
         let (direction, reason, level) = match self.last {

@@ -20,8 +20,8 @@ pub struct WinRates {
     pub clopper_pearson: [f64; 2],
     /// The rate at which the trades would have earned nothing; unknown where a payout is.
     pub break_even: Option<f64>,
-    /// The rate less the break-even.
-    pub edge: Option<f64>,
+    /// The rate less the break-even, as a fraction: a hundredth is one point.
+    pub above_break_even: Option<f64>,
 }
 
 impl WinRates {
@@ -39,7 +39,7 @@ impl WinRates {
             wilson: [wilson.lower, wilson.upper],
             clopper_pearson: [exact.lower, exact.upper],
             break_even: summary.break_even,
-            edge: summary.break_even.map(|needed| rate.to_fraction() - needed),
+            above_break_even: summary.break_even.map(|needed| rate.to_fraction() - needed),
         })
     }
 

@@ -20,7 +20,8 @@ pub(crate) struct DrillArguments {}
 
 pub(super) fn run(_arguments: &DrillArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
-    let mut progress = |scene: &str| tracing::info!("{scene}");
+    context.say("a bad night of a minute or so; what the bot warns of is part of it, and -v shows it");
+    let mut progress = |scene: &str| context.say(&format!("  {scene}"));
     let drill = runtime.block_on(Box::pin(play(context.registry, &mut progress)))?;
     show(&drill, context.global)?;
     judge(&drill)

@@ -4,8 +4,10 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, show};
+use candlewick_app::AppError;
+use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::read_trade;
+use candlewick_records::explain::{AskedTrade, read_trade};
 use clap::Args;
 
 /// Which trade.
@@ -22,6 +24,9 @@ pub(crate) struct ExplainArguments {
     /// Show entries, requests and replies as they were recorded
     #[arg(long, conflicts_with = "json")]
     raw: bool,
+    /// Compute the indicators also where more than 500,000 entries of the run come before the decision
+    #[arg(long)]
+    indicators: bool,
     #[command(flatten)]
     journal: JournalArguments,
 }
@@ -29,7 +34,10 @@ pub(crate) struct ExplainArguments {
 pub(super) fn run(arguments: &ExplainArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let explanation = block_on(async {
-        read_trade(&mut Reader::open(&url).await?, &arguments.trade, context.registry).await
+        let mut reader = Reader::open(&url).await?;
+        let contents = read_recent(&mut reader).await?;
+        let (name, registry, is_far) = (arguments.trade.as_str(), context.registry, arguments.indicators);
+        Ok::<_, AppError>(read_trade(&mut reader, &contents, &AskedTrade { name, registry, is_far }).await?)
     })?;
     if arguments.raw {
         print(&explanation.raw_text())?;

@@ -84,6 +84,12 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         live::check_full_screen()?;
     }
     let loaded = Loaded::read(&context.global.config, base_of(arguments), flags_of(arguments))?;
+    if arguments.tui {
+        // It is for people, and the log stands in it.
+        context.log.form().set_json(false);
+    } else {
+        context.write_log_as(&loaded.config.log);
+    }
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
@@ -129,6 +135,7 @@ async fn run_bots(
     let mut interrupt = Interrupt::new()?;
     let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
     let prints_events = context.global.json && !context.global.quiet;
+    let logs_decisions = log.form().is_json() && !context.global.quiet;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     let read_again = live::read_again(context, (base_of(arguments), flags_of(arguments)), real);
     if !arguments.sandbox {
@@ -163,6 +170,7 @@ async fn run_bots(
             run_for,
             read_again,
             prints_events,
+            logs_decisions,
         };
         return run_until_stopped(run).await.map(ControlFlow::Continue);
     }
@@ -199,6 +207,7 @@ async fn run_bots(
         run_for,
         read_again,
         prints_events,
+        logs_decisions,
     };
     let outcome = run_until_stopped(run).await;
     running.stop().await;
@@ -228,7 +237,9 @@ async fn embedded(
 /// Lines go to stdout, unless a JSON document does. At full speed there are too many of them to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
-    let detail = match (context.global.quiet, is_full_speed || context.global.json) {
+    // The log has what happens where it is JSON.
+    let is_quiet = context.global.quiet || context.log.form().is_json();
+    let detail = match (is_quiet, is_full_speed || context.global.json) {
         (true, _) => Detail::Quiet,
         (false, true) => Detail::Trades,
         (false, false) => Detail::All,

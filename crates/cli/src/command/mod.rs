@@ -39,6 +39,7 @@ mod why;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
+use crate::logging::Warnings;
 use clap::Subcommand;
 
 /// What the program can do.
@@ -111,6 +112,16 @@ pub(crate) enum Command {
     /// Write the pages of the manual, one for each command
     #[cfg(feature = "man")]
     Man(man::ManArguments),
+}
+
+impl Command {
+    /// What the warnings of this command are: a drill brings about whatever can go wrong.
+    pub(crate) const fn warnings(&self) -> Warnings {
+        match self {
+            Self::Drill(_) => Warnings::Expected,
+            _ => Warnings::News,
+        }
+    }
 }
 
 /// Does what the user asked for.

@@ -47,6 +47,7 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
         journal = flags(Some(JOURNAL));
         loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     }
+    context.write_log_as(&loaded.config.log);
     let read_again = live::read_again(context, (Base::Bare, journal), RealMoney::NotAsked);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
@@ -62,7 +63,8 @@ async fn run_bots(
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
-    let detail = if context.global.quiet { Detail::Quiet } else { Detail::All };
+    let is_json = context.log.form().is_json();
+    let detail = if context.global.quiet || is_json { Detail::Quiet } else { Detail::All };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
     let url = journal_url(loaded).map_err(Problems::from)?;
@@ -91,6 +93,7 @@ async fn run_bots(
         run_for: arguments.run_for,
         read_again,
         prints_events: context.global.json && !context.global.quiet,
+        logs_decisions: is_json && !context.global.quiet,
     })
     .await
 }

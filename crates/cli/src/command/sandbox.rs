@@ -46,6 +46,7 @@ pub(crate) struct SandboxArguments {
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
+    context.write_log_as(&loaded.config.log);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
     if !loaded.is_set("sandbox.speed") {

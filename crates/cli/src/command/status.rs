@@ -10,8 +10,10 @@ use clap::Args;
 /// Whose.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Money and intents are read from the journal; a bot that runs is asked for its state besides.\n\n\
-                  Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet > /dev/null"
+    after_help = "Money and intents are read from the journal; a bot that runs is asked for its state besides. Without --journal \
+                  it is the configured journal, candlewick.db in this folder unless [journal] url names another; other journals \
+                  that lie here are named on stderr. With --quiet no table is printed: the exit code answers.\n\n\
+                  Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet"
 )]
 pub(crate) struct StatusArguments {
     #[command(flatten)]
@@ -24,7 +26,9 @@ pub(crate) struct StatusArguments {
 pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, url) = arguments.journal.load_of_bot(context)?;
     let status = block_on(Status::read(&loaded, &url))?;
-    show(&status, context.global)?;
+    if context.global.json || !context.global.quiet {
+        show(&status, context.global)?;
+    }
     if arguments.running && status.bot.is_none() {
         return Err(Failure::new(
             FailureKind::Check,

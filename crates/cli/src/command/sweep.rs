@@ -356,7 +356,8 @@ impl SweepContext<'_> {
         let end = run(&mut |now: &SweepProgress<'_>| {
             progress.update(now.done, now.total);
             if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
-                progress.say(&format!("best {objective} {score:.4} of trial {}", best.trial));
+                let (title, score) = (objective.title(), objective.words(score));
+                progress.say(&format!("best {title} {score} of trial {}", best.trial));
             }
             if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

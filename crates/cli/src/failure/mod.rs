@@ -93,6 +93,13 @@ impl Failure {
         self
     }
 
+    /// Says what to do about it where nothing nearer to its cause is said.
+    #[must_use]
+    pub(crate) fn help_otherwise(mut self, help: &str) -> Self {
+        self.help.get_or_insert_with(|| help.to_owned());
+        self
+    }
+
     /// As a person reads it: the error, its causes, what to do.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}", said(&self.error.to_string()));

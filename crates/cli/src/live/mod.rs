@@ -1,5 +1,6 @@
 //! A live run as a person starts, watches and ends it.
 
+mod decisions;
 mod ending;
 #[cfg(feature = "tui")]
 mod full_screen;
@@ -53,6 +54,8 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) read_again: ReadAgain,
     /// Whether its events go to stdout.
     pub(crate) prints_events: bool,
+    /// Whether its decisions go to the log, a JSON object each.
+    pub(crate) logs_decisions: bool,
 }
 
 /// What a view on the whole terminal is made from.
@@ -77,12 +80,13 @@ pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 /// Runs the bots until their time is up, or somebody says that they are to end.
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
     let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
-    let ReadyRun { interrupt, run_for, read_again, prints_events, .. } = run;
+    let ReadyRun { interrupt, run_for, read_again, prints_events, logs_decisions, .. } = run;
     let (sender, stop) = mpsc::channel(4);
     let leave = Arc::new(Notify::new());
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = prints_events.then(|| PrintedEvents::begin(&control.events()));
+    let logged = logs_decisions.then(|| decisions::log(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &Front { loaded, bots, connection, control, stop: sender, log })
@@ -93,7 +97,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;
-    if let Some(printed) = printed {
+    for printed in [printed, logged].into_iter().flatten() {
         printed.end().await;
     }
     if is_full_screen {

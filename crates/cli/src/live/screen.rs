@@ -268,7 +268,7 @@ impl Screen {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index()).map_or("", String::as_str);
             let text = format!(
-                "{DIM}{bot} {} rejected: {} ({}){DIM:#}",
+                "{DIM}{bot} {} refused: {} ({}){DIM:#}",
                 refused.direction,
                 refused.rule.words(),
                 visible(&refused.reason.to_string())

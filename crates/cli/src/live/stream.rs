@@ -25,10 +25,22 @@ pub(super) struct PrintedEvents {
 impl PrintedEvents {
     /// Begins to print. The last event is left to whoever knows all figures.
     pub(super) fn begin(feed: &EventFeed) -> Self {
-        Self::begin_to(feed, print)
+        Self::begin_to(feed, print, false)
     }
 
-    fn begin_to(feed: &EventFeed, print: impl Fn(&str) -> io::Result<()> + Send + 'static) -> Self {
+    /// Begins to hand lines to this, the last one as well.
+    pub(super) fn begin_with_end(
+        feed: &EventFeed,
+        print: impl Fn(&str) -> io::Result<()> + Send + 'static,
+    ) -> Self {
+        Self::begin_to(feed, print, true)
+    }
+
+    fn begin_to(
+        feed: &EventFeed,
+        print: impl Fn(&str) -> io::Result<()> + Send + 'static,
+        has_end: bool,
+    ) -> Self {
         let mut follower = feed.follow();
         let (ended, has_ended) = oneshot::channel();
         let is_late = Arc::new(AtomicBool::new(false));
@@ -38,7 +50,12 @@ impl PrintedEvents {
                 let printed = match &followed {
                     Followed::Line(text) => print(text),
                     Followed::Missed(text) => print(text),
-                    Followed::End(_) => break,
+                    Followed::End(text) => {
+                        if has_end {
+                            let _ = print(text);
+                        }
+                        break;
+                    }
                 };
                 // A reader that went away is no reason to stop.
                 if printed.is_err() {
@@ -110,11 +127,15 @@ mod tests {
         // A pager that stands still until the test is over.
         let (over, is_over) = mpsc::channel::<()>();
         let (reads, is_read) = mpsc::channel();
-        let printed = PrintedEvents::begin_to(&feed, move |line| {
-            let _ = reads.send(line.to_owned());
-            let _ = is_over.recv();
-            Ok(())
-        });
+        let printed = PrintedEvents::begin_to(
+            &feed,
+            move |line| {
+                let _ = reads.send(line.to_owned());
+                let _ = is_over.recv();
+                Ok(())
+            },
+            false,
+        );
         feed.publish(Millis::ZERO, &RunEvent::Resumed);
         assert!(is_read.recv().unwrap().contains("resumed"));
         printed.end_within(MOMENT, MOMENT).await;

@@ -23,6 +23,8 @@ pub(crate) struct BotFigures {
     pub(crate) drawn: u64,
     pub(crate) cancelled: u64,
     pub(crate) profit: Money,
+    /// The highest that it was; never below nothing.
+    peak: Money,
     /// Profit after each settlement.
     pub(crate) curve: Curve,
     /// Of its trades that have settled, by their wins.
@@ -40,6 +42,11 @@ impl BotFigures {
         self.settled
     }
 
+    /// How far the profit is below the highest that it was.
+    pub(crate) fn drawdown(&self) -> Money {
+        self.peak - self.profit
+    }
+
     /// Takes a settlement.
     pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, profit: Money) {
         let count = match outcome {
@@ -50,6 +57,7 @@ impl BotFigures {
         };
         *count += 1;
         self.profit += profit;
+        self.peak = self.peak.max(self.profit);
         self.settled += 1;
         self.curve.push(at, self.profit);
     }

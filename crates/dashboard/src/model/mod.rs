@@ -18,7 +18,7 @@ use notes::Notes;
 pub(crate) use tail::{News, TailLine};
 
 use candlewick_engine::{
-    Action, Approved, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Session,
+    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Session,
     TradeBook,
 };
 use candlewick_journal::{LineKind, StoredLine};
@@ -330,6 +330,18 @@ impl Model {
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)
+    }
+
+    /// Trades of a bot that were decided after this moment, as the limit of an hour counts them.
+    pub(crate) fn trades_after(&self, bot: BotId, since: Millis) -> usize {
+        let first = self.bots.get(bot.index()).map_or(0, |figures| figures.first_intent);
+        let is_of_bot = |row: &&IntentRow| {
+            let never =
+                matches!(row.state, IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened);
+            row.approved.bot() == bot && row.approved.intent().number() >= first && !never
+        };
+        let rows = self.book.rows().iter().rev();
+        rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
     /// The verdict on each bot of the last run; while an old journal is read none is formed, which takes all trades each time.

@@ -18,7 +18,8 @@ struct Written {
 fn settings() -> Value {
     let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00"});
     let risk = json!({"max_open_trades": 3, "max_trades_per_hour": 5, "max_trades_per_day": 50, "daily_loss_limit": "50",
-        "daily_profit_target": "0", "max_drawdown_percent": 20.0, "max_loss_streak": 4});
+        "daily_profit_target": "0", "max_drawdown_percent": 20.0, "max_loss_streak": 4,
+        "bots": {"a": {"max_open_trades": 2, "max_trades_per_day": 9, "daily_loss_limit": "20", "max_loss_streak": 3}}});
     json!({"money_scale": 2, "balance": "100", "risk": risk, "bots": [bot]})
 }
 
@@ -75,10 +76,10 @@ impl Written {
         self.model.unfinished().map(|row| row.approved.intent().number()).collect()
     }
 
-    /// Name, used and most of each limit.
+    /// Whose each limit is, its name, used and most.
     fn limits(&self) -> Value {
-        let limits = limits_of(self.model.session(), self.at);
-        limits.into_iter().map(|limit| json!([limit.name, limit.value, limit.most])).collect()
+        let limits = limits_of(self.model.session(), &self.model.run.settings.bots, self.at);
+        limits.into_iter().map(|limit| json!([limit.bot, limit.name, limit.value, limit.most])).collect()
     }
 }
 
@@ -118,15 +119,24 @@ fn limits_are_used_as_their_rules_count() {
     // Of 100.00: 10.00 are lost, and 5.00 are at stake.
     let expected = |loss: f64| {
         json!([
-            ["max_open_trades", 1.0, 3.0],
-            ["max_trades_per_hour", 2.0, 5.0],
-            ["max_trades_per_day", 2.0, 50.0],
-            ["daily_loss_limit", 15.0, loss],
-            ["max_drawdown_percent", 15.0, 20.0],
-            ["max_loss_streak", 1.0, 4.0],
+            [null, "max_open_trades", 1.0, 3.0],
+            [null, "max_trades_per_hour", 2.0, 5.0],
+            [null, "max_trades_per_day", 2.0, 50.0],
+            [null, "daily_loss_limit", 15.0, loss],
+            [null, "max_drawdown_percent", 15.0, 20.0],
+            [null, "max_loss_streak", 1.0, 4.0],
+            ["a", "max_open_trades", 1.0, 2.0],
+            ["a", "max_trades_per_day", 2.0, 9.0],
+            ["a", "daily_loss_limit", 15.0, 20.0],
+            ["a", "max_loss_streak", 1.0, 3.0],
         ])
     };
     assert_eq!(written.limits(), expected(50.0));
+    // What was rejected or never sent is no trade; those of minutes 3 and 4 are.
+    let [bot, other] = [0, 1].map(|place| BotId::new(place).unwrap());
+    let after = |bot, minutes: i64| written.model.trades_after(bot, Millis::MINUTE * minutes);
+    assert_eq!([after(bot, -56), after(bot, 3), after(bot, 4), after(other, 0)], [2, 1, 0, 0]);
+    assert_eq!(written.model.bots[0].drawdown(), Money::from_minor(1_000));
 
     let mut risk = written.model.run.settings.risk.clone();
     risk.daily_loss_limit = 40.into();

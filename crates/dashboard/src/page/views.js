@@ -37,8 +37,9 @@ class Views {
       { name: "opened at", className: number }, { name: "payout", className: number }, { name: "state" }, { name: "closes", className: "count" },
     ], "No trade is open.");
     this.bots = table("bot-list", "Bots", [
-      { name: "bot" }, { name: "trades on" }, { name: "strategy" }, { name: "won", className: number }, { name: "lost", className: number },
-      { name: "win rate", className: number }, { name: "break-even", className: number }, { name: "profit", className: number }, { name: "verdict", className: "long" },
+      { name: "bot", className: "bot" }, { name: "trades on" }, { name: "strategy" }, { name: "won", className: number }, { name: "lost", className: number },
+      { name: "win rate", className: number }, { name: "break-even", className: number }, { name: "profit", className: number },
+      { name: "drawdown", className: number }, { name: "trades/h", className: number }, { name: "verdict", className: "long" },
     ], "The run has no bots.");
     this.refusals = table("refusal-list", "Refused signals by rule", [{ name: "rule" }, { name: "times", className: number }], "No signal was refused.");
     this.feeds = table("feed-list", "Candles by series", [
@@ -73,7 +74,7 @@ class Views {
     this.tile("heard", "venue last heard", "");
     this.tile("age", "last line", "");
     this.showOpen(run, amount);
-    this.showBots(run);
+    this.showBots(run, amount);
     this.showLimits(run, amount);
     this.refusals.show(Object.entries(run.refusals).sort((a, b) => b[1] - a[1]).map(([rule, count]) => ({ key: rule, cells: [rule, format.many(count)] })));
     this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.utc(at), kind, text] })));
@@ -122,7 +123,7 @@ class Views {
     return { text: String(trade.close_time), parts: [bar, document.createTextNode(" "), text] };
   }
 
-  showBots(run) {
+  showBots(run, amount) {
     const percent = (value) => (value === null ? "" : `${format.fixed(value, 1)} %`);
     const verdicts = {
       edge_shown: ["edge shown", "won"], edge_rejected: ["no edge", "lost"], edge_no_longer_held: ["no longer held", "lost"],
@@ -136,7 +137,8 @@ class Views {
         cells: [
           { text: bot.name, press: () => this.on.choose(place), label: `Show the edge of ${bot.name}` }, `${bot.symbol} ${bot.interval}, ${bot.close_type}`, bot.strategy,
           format.many(bot.won), format.many(bot.lost), percent(bot.win_rate), percent(bot.break_even),
-          { text: format.signed(bot.pnl, run.money.decimals), className: sign(bot.pnl) }, { text: words + more, className },
+          { text: format.signed(bot.pnl, run.money.decimals), className: sign(bot.pnl) }, amount(bot.drawdown), format.many(bot.trades_last_hour),
+          { text: words + more, className },
         ],
       };
     }));
@@ -149,9 +151,9 @@ class Views {
     if (this.limits === text) return;
     this.limits = text;
     list.replaceChildren();
-    for (const { name, title, value, most, unit } of run.limits) {
+    for (const { bot, name, title, value, most, unit } of run.limits) {
       const share = Math.min(1, Math.max(0, value / most));
-      make(list, "dt", title).title = `risk.${name}`;
+      make(list, "dt", bot === null ? title : `${bot}: ${title}`).title = bot === null ? `risk.${name}` : `risk.bots.${bot}.${name}`;
       const bar = document.createElementNS(SVG, "svg");
       bar.setAttribute("class", "track");
       bar.setAttribute("viewBox", "0 0 100 6");

@@ -148,6 +148,28 @@ async fn a_token_is_taken_once_and_only_as_it_was_shown() {
 }
 
 #[tokio::test]
+async fn a_parameter_that_is_not_known_is_refused_and_named() {
+    let served = Served::start(false).await;
+    let cookie = format!("cookie: {}\r\n", served.cookie().await);
+    for (path, problem) in [
+        ("trades?limit=5&state=open", "unknown field `state`, expected one of `before`, `limit`, `bot`"),
+        ("trades?limit=many", "invalid digit found in string"),
+        ("lines?bot=btc", "unknown field `bot`, expected `before` or `limit`"),
+        ("candles?serie=1", "unknown field `serie`, expected one of `series`, `level`, `from`"),
+        ("edge?name=btc", "unknown field `name`, expected `bot`"),
+        ("why?at=1&when=2", "unknown field `when`, expected one of `at`, `symbol`, `bot`"),
+        ("state?x=1", "unknown field `x`"),
+        ("trades/1?x=1", "unknown field `x`"),
+    ] {
+        let answer = served.ask(&format!("GET /api/{path}"), &cookie, "").await;
+        let told: Value =
+            serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{path}: {}", answer.body));
+        assert_eq!(answer.status, 400, "{path}: {told}");
+        assert!(told["problem"].as_str().is_some_and(|told| told.contains(problem)), "{path}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn a_cookie_signs_in_until_the_dashboard_ends_and_at_no_other() {
     let served = Served::start(false).await;
     let cookie = served.cookie().await;

@@ -1,6 +1,7 @@
 //! What the page shows, part by part. Every answer is bounded.
 
 use super::Serving;
+use super::asked::{Nothing, Parameters};
 use super::failure::Failure;
 use crate::model::{Feed, Model, TailLine};
 use crate::view::{
@@ -8,7 +9,7 @@ use crate::view::{
     equity_curve, marks_of, trades_of,
 };
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -16,7 +17,7 @@ use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
 use candlewick_records::RecordsError;
-use candlewick_records::explain::{read_moment, read_trade};
+use candlewick_records::explain::{AskedTrade, MomentQuery, read_moment, read_trade};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,11 +27,12 @@ use utoipa::IntoParams;
 
 /// Trades or lines in one answer.
 const MOST: usize = 200;
-/// How long an explanation may take: it reads the journal from its first line.
+/// How long an explanation may take: where a journal has no snapshot yet, it is read from its first line.
 const PATIENCE: Duration = Duration::from_secs(50);
 
 /// Which candles.
 #[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Series {
     /// The place of the series among the feeds.
     #[serde(default, rename = "series")]
@@ -45,6 +47,7 @@ pub(crate) struct Series {
 
 /// Which page.
 #[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Page {
     /// Only what has a smaller number.
     before: Option<u64>,
@@ -54,8 +57,19 @@ pub(crate) struct Page {
     bot: Option<String>,
 }
 
+/// Which lines.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinePage {
+    /// Only what has a smaller number.
+    before: Option<u64>,
+    /// At most so many, and 200.
+    limit: Option<usize>,
+}
+
 /// Which bot.
 #[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Whose {
     /// Its place among the bots.
     #[serde(default)]
@@ -64,6 +78,7 @@ pub(crate) struct Whose {
 
 /// One bot, or all.
 #[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct OneOrAll {
     /// Its place among the bots; all without it.
     bot: Option<usize>,
@@ -71,18 +86,21 @@ pub(crate) struct OneOrAll {
 
 /// Which moment.
 #[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Moment {
     /// Venue time, in milliseconds.
     at: i64,
     /// Only bots on this symbol.
     symbol: Option<String>,
+    /// Only the bot with this name.
+    bot: Option<String>,
 }
 
 type Shown = State<Arc<Serving>>;
 
 /// How everything stands.
-#[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 401, body = Problem)))]
-pub(crate) async fn state(State(serving): Shown) -> Response {
+#[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
+pub(crate) async fn state(State(serving): Shown, _: Parameters<Nothing>) -> Response {
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
@@ -97,19 +115,19 @@ fn feed(model: &Model, place: usize) -> Option<&Feed> {
 }
 
 /// Candles of a series, thinned by level.
-#[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 200, body = Bars), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
 pub(crate) async fn candles(
     State(serving): Shown,
-    Query(asked): Query<Series>,
+    Parameters(asked): Parameters<Series>,
 ) -> Result<Json<Bars>, Failure> {
     of_model(&serving, |model| bars_of(feed(model, asked.place)?, asked.level, Millis::new(asked.from)))
 }
 
 /// The signals on a series that were refused lately.
-#[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(
     State(serving): Shown,
-    Query(asked): Query<Series>,
+    Parameters(asked): Parameters<Series>,
 ) -> Result<Json<Vec<Mark>>, Failure> {
     of_model(&serving, |model| Some(marks_of(model, feed(model, asked.place)?.series)))
 }
@@ -117,37 +135,40 @@ pub(crate) async fn marks(
 /// Equity over time, or the profit of one bot.
 #[utoipa::path(
     get, path = "/api/equity", params(OneOrAll),
-    responses((status = 200, body = EquityCurve), (status = 404, body = Problem))
+    responses((status = 400, body = Problem), (status = 200, body = EquityCurve), (status = 404, body = Problem))
 )]
 pub(crate) async fn equity(
     State(serving): Shown,
-    Query(asked): Query<OneOrAll>,
+    Parameters(asked): Parameters<OneOrAll>,
 ) -> Result<Json<EquityCurve>, Failure> {
     of_model(&serving, |model| equity_curve(model, asked.bot))
 }
 
 /// A bot's edge over its trades.
-#[utoipa::path(get, path = "/api/edge", params(Whose), responses((status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/api/edge", params(Whose), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): Shown,
-    Query(asked): Query<Whose>,
+    Parameters(asked): Parameters<Whose>,
 ) -> Result<Json<EdgeCurve>, Failure> {
     of_model(&serving, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
 /// Trades and requests, newest first.
-#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 200, body = Trades), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem)))]
 pub(crate) async fn trades(
     State(serving): Shown,
-    Query(asked): Query<Page>,
+    Parameters(asked): Parameters<Page>,
 ) -> Result<Json<Trades>, Failure> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
     of_model(&serving, |model| trades_of(model, asked.before.unwrap_or(u64::MAX), most, asked.bot.as_deref()))
 }
 
 /// The journal's lines, newest first, read from where they stand.
-#[utoipa::path(get, path = "/api/lines", params(Page), responses((status = 200, body = Lines), (status = 502, body = Problem)))]
-pub(crate) async fn lines(State(serving): Shown, Query(asked): Query<Page>) -> Result<Json<Lines>, Failure> {
+#[utoipa::path(get, path = "/api/lines", params(LinePage), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
+pub(crate) async fn lines(
+    State(serving): Shown,
+    Parameters(asked): Parameters<LinePage>,
+) -> Result<Json<Lines>, Failure> {
     let most = asked.limit.unwrap_or(100).clamp(1, MOST);
     let end = asked.before.unwrap_or(u64::MAX).min(serving.shared.clock().seq.saturating_add(1)).max(1);
     let first = end.saturating_sub(most as u64).max(1);
@@ -165,11 +186,12 @@ pub(crate) async fn lines(State(serving): Shown, Query(asked): Query<Page>) -> R
 /// All about one trade, as `candlewick explain` says it: as JSON, and in words under `text`.
 #[utoipa::path(
     get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the intent")),
-    responses((status = 200, body = Object), (status = 404, body = Problem))
+    responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
 )]
 pub(crate) async fn explanation(
     State(serving): Shown,
     Path(intent): Path<u64>,
+    _: Parameters<Nothing>,
 ) -> Result<Json<Value>, Failure> {
     let name = intent.to_string();
     reading(serving, Asked::Trade(name)).await
@@ -180,24 +202,27 @@ pub(crate) async fn explanation(
     get, path = "/api/why", params(Moment),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
 )]
-pub(crate) async fn why(State(serving): Shown, Query(asked): Query<Moment>) -> Result<Json<Value>, Failure> {
+pub(crate) async fn why(
+    State(serving): Shown,
+    Parameters(asked): Parameters<Moment>,
+) -> Result<Json<Value>, Failure> {
     let symbol =
         asked.symbol.as_deref().filter(|symbol| !symbol.is_empty()).map(str::parse::<Symbol>).transpose();
     let symbol = symbol.map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
-    reading(serving, Asked::Moment(Millis::new(asked.at), symbol)).await
+    reading(serving, Asked::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot })).await
 }
 
-/// What takes all of the journal to answer.
+/// What is read from the journal's last snapshot on.
 enum Asked {
     Trade(String),
-    Moment(Millis, Option<Symbol>),
+    Moment(MomentQuery),
 }
 
 fn told<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
-/// Reads all of the journal, one request at a time, on a thread of its own: the page goes on meanwhile.
+/// Reads the journal, one request at a time, on a thread of its own: the page goes on meanwhile.
 async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Failure> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
@@ -211,7 +236,7 @@ async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Fai
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(Failure::new(
                 StatusCode::GATEWAY_TIMEOUT,
-                "this takes too long, because the journal is large: `candlewick explain` takes the time",
+                "this takes too long, because the journal is large and has no snapshot: `candlewick explain` takes the time",
             )),
         }
     });
@@ -224,10 +249,14 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
     let watched = &serving.shared.watched;
     let mut reader = Reader::open(&watched.journal).await?;
     let read = match asked {
-        Asked::Trade(name) => told(&read_trade(&mut reader, &name, &watched.registry).await?),
-        Asked::Moment(at, symbol) => {
+        Asked::Trade(name) => {
             let contents = read_recent(&mut reader).await?;
-            told(&read_moment(&mut reader, &contents, (at, symbol)).await?)
+            let asked = AskedTrade { name: &name, registry: &watched.registry, is_far: false };
+            told(&read_trade(&mut reader, &contents, &asked).await?)
+        }
+        Asked::Moment(query) => {
+            let contents = read_recent(&mut reader).await?;
+            told(&read_moment(&mut reader, &contents, &query).await?)
         }
     };
     reader.close().await;
@@ -236,7 +265,9 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
 
 fn failed(error: &AppError) -> Failure {
     let status = match error {
-        AppError::Records(RecordsError::UnknownTrade { .. } | RecordsError::NoRun) => StatusCode::NOT_FOUND,
+        AppError::Records(
+            RecordsError::UnknownTrade { .. } | RecordsError::UnknownName { .. } | RecordsError::NoRun,
+        ) => StatusCode::NOT_FOUND,
         _ => StatusCode::BAD_GATEWAY,
     };
     Failure::new(status, error.to_string())

@@ -1,5 +1,6 @@
 //! The server: who may ask, and what is answered.
 
+mod asked;
 mod assets;
 #[cfg(test)]
 mod attacks;

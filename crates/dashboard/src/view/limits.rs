@@ -1,6 +1,6 @@
 //! Limits, and how far each is used.
 
-use candlewick_engine::{LimitUse, Quantity, Rule, Session};
+use candlewick_engine::{BotId, BotSettings, LimitUse, Quantity, Rule, Session};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,7 +8,9 @@ use utoipa::ToSchema;
 /// A limit and how far it is used.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(crate) struct Limit {
-    /// The setting's name in `[risk]`.
+    /// Whose limit it is; null of the whole run.
+    pub(crate) bot: Option<String>,
+    /// The setting's name in `[risk]`, or of a bot's own in `[risk.bots.NAME]`.
     pub(crate) name: &'static str,
     /// What is limited, in words.
     pub(crate) title: &'static str,
@@ -20,31 +22,39 @@ pub(crate) struct Limit {
     pub(crate) unit: &'static str,
 }
 
-/// The limits that are on, and how much of each is used at this moment of venue time, as its rule counts it.
-pub(crate) fn limits_of(session: &Session, now: Millis) -> Vec<Limit> {
+/// The limits that are on, those of the run and then those of each bot, and how much of each is used at this moment of venue time,
+/// as its rule counts it.
+pub(crate) fn limits_of(session: &Session, bots: &[BotSettings], now: Millis) -> Vec<Limit> {
     let scale = session.money_scale();
     let number = |quantity| match quantity {
         Quantity::Count(count) => (count as f64, "count"),
         Quantity::Money(amount) => (scale.to_f64(amount), "money"),
     };
-    let limit = |used: LimitUse| {
+    let limit = |bot: Option<&BotSettings>, used: LimitUse| {
         let (name, title) = named(used.rule)?;
         let ((value, unit), (most, _)) = (number(used.used), number(used.most));
-        Some(Limit { name, title, value, most, unit })
+        Some(Limit { bot: bot.map(|bot| bot.name.clone()), name, title, value, most, unit })
     };
-    session.limit_use(now).into_iter().filter_map(limit).collect()
+    let of_run = session.limit_use(now).into_iter().map(|used| (None, used));
+    let of_bots = bots.iter().enumerate().flat_map(|(place, bot)| {
+        let own = BotId::new(place).map(|id| session.limit_use_of(id)).unwrap_or_default();
+        own.into_iter().map(move |used| (Some(bot), used))
+    });
+    of_run.chain(of_bots).filter_map(|(bot, used)| limit(bot, used)).collect()
 }
 
 /// The setting of a limit, and what it limits.
 const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
-        Rule::MaxOpenTrades => ("max_open_trades", "open trades"),
+        Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
         Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades within an hour"),
-        Rule::MaxTradesPerDay => ("max_trades_per_day", "trades today"),
-        Rule::DailyLossLimit => ("daily_loss_limit", "loss today, open trades as lost"),
-        Rule::DailyProfitTarget => ("daily_profit_target", "profit today"),
+        Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
+        Rule::DailyLossLimit | Rule::BotDailyLossLimit => {
+            ("daily_loss_limit", "loss today, open trades as lost")
+        }
+        Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "profit today"),
         Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown, open trades as lost"),
-        Rule::LossStreak => ("max_loss_streak", "losses in a row"),
+        Rule::LossStreak | Rule::BotLossStreak => ("max_loss_streak", "losses in a row"),
         _ => return None,
     })
 }

@@ -123,6 +123,10 @@ pub(crate) struct Bot {
     /// The win rate at which the payout last seen breaks even, in percent.
     break_even: Option<f64>,
     open: usize,
+    /// Trades that were decided within the last hour.
+    trades_last_hour: usize,
+    /// How far its profit is below the highest that it was.
+    drawdown: f64,
     /// With the keys of `verdicts` of `candlewick status --json`; null or an earlier one while an old journal is read.
     #[schema(value_type = Object)]
     verdict: Option<VerdictLine>,
@@ -199,7 +203,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
 
 fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
     let last_event = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
-    let bots = bots_of(model, is_reading);
+    let bots = bots_of(model, now.unwrap_or(last_event), is_reading);
     let model = &*model;
     let trading = model.run.trading;
     let seconds = model.session().second_trades().iter();
@@ -220,7 +224,7 @@ fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
             })
             .collect(),
         bots,
-        limits: limits_of(model.session(), now.unwrap_or(last_event)),
+        limits: limits_of(model.session(), &model.run.settings.bots, now.unwrap_or(last_event)),
         refusals: model.refused(),
         feeds: model.feeds.iter().map(feed_line).collect(),
         findings: model.notes.findings.clone(),
@@ -251,7 +255,7 @@ fn money_of(model: &Model) -> Money {
     }
 }
 
-fn bots_of(model: &mut Model, is_reading: bool) -> Vec<Bot> {
+fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
     let verdicts = model.verdict_lines(is_reading);
     let scale = model.session().money_scale();
     let open = |place: usize| model.unfinished().filter(|row| row.approved.bot().index() == place).count();
@@ -278,6 +282,8 @@ fn bots_of(model: &mut Model, is_reading: bool) -> Vec<Bot> {
             win_rate: (judged > 0).then(|| 100.0 * figures.won as f64 / judged as f64),
             break_even: payout.map(|payout| 100.0 / (1.0 + payout.to_fraction())),
             open: open(place),
+            trades_last_hour: id.map_or(0, |bot| model.trades_after(bot, now - Millis::HOUR)),
+            drawdown: scale.to_f64(figures.drawdown()),
             words: verdict.as_ref().map(VerdictLine::words),
             verdict,
         }

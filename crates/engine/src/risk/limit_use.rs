@@ -25,21 +25,28 @@ pub enum Quantity {
     Money(Money),
 }
 
+impl LimitUse {
+    /// So many of so many; none where the limit is off.
+    pub(super) fn of_count(rule: Rule, used: usize, most: usize) -> Option<Self> {
+        let [used, most] = [used, most].map(|count| Quantity::Count(count as u64));
+        (most != Quantity::Count(0)).then_some(Self { rule, used, most })
+    }
+
+    /// So much of so much; the same.
+    pub(super) fn of_money(rule: Rule, used: Money, most: Money) -> Option<Self> {
+        let [used, all] = [used.max(Money::ZERO), most].map(Quantity::Money);
+        most.is_positive().then_some(Self { rule, used, most: all })
+    }
+}
+
 /// The limits that are on, in the order of their rules.
 pub(crate) fn limit_use(
     limits: &Limits,
     (ledger, intents, state): (&Ledger, &Intents, &RiskState),
     now: Millis,
 ) -> Vec<LimitUse> {
-    let count = |rule, used: usize, most: usize| {
-        let [used, most] = [used, most].map(|count| Quantity::Count(count as u64));
-        (most != Quantity::Count(0)).then_some(LimitUse { rule, used, most })
-    };
-    let money = |rule, used: Money, most: Option<Money>| {
-        let most = most.filter(|most| most.is_positive())?;
-        let [used, most] = [used.max(Money::ZERO), most].map(Quantity::Money);
-        Some(LimitUse { rule, used, most })
-    };
+    let count = LimitUse::of_count;
+    let money = |rule, used, most: Option<Money>| LimitUse::of_money(rule, used, most?);
     let hour = state.trades_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
     let day_loss = ledger.open_stakes() - ledger.day_profit();

@@ -48,11 +48,12 @@ pub use rule::Rule;
 pub use settings::{CooldownScope, RiskSettings};
 pub use verdict_settings::{LambdaRule, VerdictSettings};
 
+pub(crate) use bot_limits::limit_use::limit_use_of;
 pub(crate) use late_signal::latest_departure;
 pub(crate) use limit_use::limit_use;
 pub(crate) use limits::Limits;
 pub(crate) use min_payout::Probe;
-pub(crate) use standing::refuses_until;
+pub(crate) use standing::{refuses_until, stopped_by};
 pub(crate) use state::RiskState;
 
 use crate::intent::{IntentCounts, Intents};

@@ -1,13 +1,13 @@
 //! The names of the rules.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A rule that can refuse a signal. Which is asked first, [`Rule::ALL`] says.
 ///
 /// The number of a rule is hashed with each of its refusals, so it never changes: a new rule takes the next number, wherever in the
 /// order it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.
     Halted = 0,

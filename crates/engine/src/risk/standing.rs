@@ -1,6 +1,6 @@
 //! Refusals that stand: rules that refuse every signal of a bot, whatever it says, until time or an event changes that.
 
-use super::{Proposal, Ruling, View};
+use super::{Proposal, Rule, Ruling, View};
 use super::{
     bot_limits, cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance,
     loss_streak, max_drawdown, max_open_trades, max_trades_per_day, stake_bounds,
@@ -46,6 +46,17 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
         until = until.max(view.state.rested_at(proposal.symbol));
     }
     until
+}
+
+/// The rule by which the proposal's bot opens nothing more, if nothing is under way: neither time nor the market lifts it, only a
+/// person does, or money that is paid in.
+pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
+    let refuses = |check: super::Check| check(proposal, view) == Ruling::Refuse;
+    let found = |check, rule| refuses(check).then_some(rule);
+    found(loss_streak::check, Rule::LossStreak)
+        .or_else(|| found(bot_limits::loss_streak::check, Rule::BotLossStreak))
+        .or_else(|| found(max_drawdown::check, Rule::MaxDrawdown))
+        .or_else(|| found(insufficient_balance::check, Rule::InsufficientBalance))
 }
 
 #[cfg(test)]
@@ -96,6 +107,29 @@ mod tests {
         let open = |rules: &mut RiskSettings| rules.daily_loss_limit = Decimal::ZERO;
         check(open, |situation| situation.lose(Money::from_minor(200_000)), Millis::MAX);
         check(|rules| rules.max_stake = Decimal::ONE, |_| {}, Millis::MAX);
+    }
+
+    #[test]
+    fn what_only_a_person_lifts_stops_a_bot_and_what_a_new_day_lifts_does_not() {
+        let check = |settings: &dyn Fn(&mut RiskSettings), lost: i64, expected: Option<Rule>| {
+            let mut situation = Situation::with(settings);
+            situation.lose(Money::from_minor(lost));
+            situation.ledger.count_outcome(Outcome::Lost);
+            assert_eq!(stopped_by(&situation.proposal, situation.view()), expected, "{lost}");
+        };
+        let all_off = |rules: &mut RiskSettings| {
+            (rules.daily_loss_limit, rules.max_drawdown_percent) = (Decimal::ZERO, 0.0);
+        };
+        check(&|_| {}, 100, None);
+        check(&|rules| rules.max_loss_streak = 1, 100, Some(Rule::LossStreak));
+        check(&|rules| rules.max_loss_streak = 2, 100, None);
+        // The daily limit of 100.00 is used up; tomorrow it is not.
+        check(&|_| {}, 10_000, None);
+        // 20 % of 10,000.00 leave no room for a stake of 10.00 after a loss of 1,990.01.
+        check(&|_| {}, 199_000, None);
+        check(&|_| {}, 199_001, Some(Rule::MaxDrawdown));
+        check(&all_off, 999_000, None);
+        check(&all_off, 999_001, Some(Rule::InsufficientBalance));
     }
 
     #[test]

@@ -4,17 +4,22 @@ use super::Session;
 use super::tournament::Tournament;
 use crate::bot::Bot;
 use crate::{BotId, SeriesId, SymbolId};
-use candlewick_sdk::{Candle, Millis, Signal, closing_before};
+use candlewick_sdk::{Candle, CandleAnswer, Millis, Signal, closing_before};
 
 /// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache, and
 /// many beside those at a block's start, which are not prefetched.
 const BLOCK: usize = 1_024;
 
+/// Answers that a bot gives before another bot's turn comes, where nothing but candles is shown to it: as many as make little of
+/// going from bot to bot, and few enough that those of many bots stay in a cache.
+const ANSWERS: usize = 8;
+
 /// The candles of every series of a Session, for [`Session::handle_candles`], and how far each bot has come in them.
 ///
 /// A strategy sees closed candles, prices of its symbol and settlements of its own trades, if it wants these. A bot that can be
-/// shown no settlement, on a symbol without prices, can therefore be shown candles before the other bots are, up to the
-/// first that it answers. What it answered is decided when every other bot has come as far.
+/// shown no settlement, on a symbol without prices, can therefore be shown candles before the other bots are: up to the
+/// first that it answers, or several answers further where it wants no settlement at all. What it answered is decided when every
+/// other bot has come as far.
 pub struct StoredCandles<'a> {
     /// In the order of the Session's series.
     series: Vec<&'a [Candle]>,
@@ -33,8 +38,12 @@ pub(super) struct Reader {
     length: Millis,
     /// Candles that it has been shown.
     shown: usize,
-    /// Its answer to the last of them, until that is decided.
-    pub(super) signal: Option<Signal>,
+    /// Its answers to them, in their order.
+    answers: Vec<CandleAnswer>,
+    /// Those that have been decided.
+    decided: usize,
+    /// Answers that it may give before the first of them is decided.
+    most_answers: usize,
     /// Whether no candle may be shown to it before all events before that candle's close have been handled.
     waits_for_events: bool,
     /// Whether it is the first of its series.
@@ -49,13 +58,19 @@ impl<'a> StoredCandles<'a> {
         for id in session.series_order() {
             let length = session.series[id.index()].interval.length();
             for (place, bot) in session.listeners[id.index()].iter().enumerate() {
+                let own = &session.bots[bot.index()];
+                let waits_for_events = priced.contains(&own.symbol);
+                let sees_candles_only = !waits_for_events && !own.wants_settlements();
+                let most_answers = if sees_candles_only { ANSWERS } else { 1 };
                 readers.push(Reader {
                     bot: *bot,
                     series: id,
                     length,
                     shown: 0,
-                    signal: None,
-                    waits_for_events: priced.contains(&session.bots[bot.index()].symbol),
+                    answers: Vec::with_capacity(most_answers),
+                    decided: 0,
+                    most_answers,
+                    waits_for_events,
                     is_first: place == 0,
                 });
             }
@@ -85,37 +100,16 @@ impl<'a> StoredCandles<'a> {
         &self.readers[place]
     }
 
-    /// Forgets the last answer of the reader whose turn it is, and shows its bot further candles, up to the first that it answers
-    /// once it is warm, or the end of a block; none that close at `until` or later, if it has to wait for events.
+    /// Goes on to the next answer of the reader whose turn it is. Where it has none, its bot is shown further candles, up to as many
+    /// answers as it may give, or the end of a block; none that close at `until` or later, if it has to wait for events.
     #[inline]
-    pub(super) fn show(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
+    pub(super) fn go_on(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
-        reader.signal = None;
-        let candles = self.series[reader.series.index()];
-        let before = reader.shown;
-        let end = candles.len().min((before | (BLOCK - 1)) + 1);
-        let mut rest = candles.get(before..end).unwrap_or_default();
-        if let Some(until) = until {
-            rest = &rest[..closing_before(rest, reader.length, until)];
+        reader.decided += 1;
+        if reader.answer().is_none() {
+            self.shown += reader.show(bot, self.series[reader.series.index()], until);
         }
-        while !rest.is_empty() {
-            let shown = bot.on_candles(rest, &mut reader.signal);
-            reader.shown += shown;
-            rest = &rest[shown..];
-            if reader.signal.is_some() {
-                if bot.is_warm() {
-                    break;
-                }
-                reader.signal = None;
-            }
-        }
-        if reader.is_first {
-            self.shown += (reader.shown - before) as u64;
-        }
-        let turn = match reader.signal {
-            Some(_) => bot.last_close,
-            None => reader.next_close(&self.series),
-        };
+        let turn = reader.turn(&self.series);
         self.turns.change_first(turn);
     }
 
@@ -131,17 +125,48 @@ impl<'a> StoredCandles<'a> {
         firsts.filter_map(|reader| reader.first_close_from(self.series[reader.series.index()], from)).min()
     }
 
-    /// Forgets the last answer of the reader whose turn it is, and shows its bot nothing further yet.
+    /// Goes on to the next answer of the reader whose turn it is, and shows its bot nothing further yet.
     #[inline]
     pub(super) fn end_turn(&mut self, place: usize) {
         let reader = &mut self.readers[place];
-        reader.signal = None;
-        let turn = reader.next_close(&self.series);
+        reader.decided += 1;
+        let turn = reader.turn(&self.series);
         self.turns.change_first(turn);
     }
 }
 
 impl Reader {
+    /// Its bot's answer that is decided next, if it has been given.
+    #[inline]
+    pub(super) fn answer(&self) -> Option<&Signal> {
+        self.answers.get(self.decided).map(|answer| &answer.signal)
+    }
+
+    /// Shows its bot further candles; how many of them count as shown.
+    fn show(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
+        self.answers.clear();
+        self.decided = 0;
+        let before = self.shown;
+        let end = candles.len().min((before | (BLOCK - 1)) + 1);
+        let mut rest = candles.get(before..end).unwrap_or_default();
+        if let Some(until) = until {
+            rest = &rest[..closing_before(rest, self.length, until)];
+        }
+        while !rest.is_empty() && self.answers.len() < self.most_answers {
+            let shown = bot.on_candles_ahead(rest, self.most_answers, &mut self.answers);
+            self.shown += shown;
+            rest = &rest[shown..];
+        }
+        if self.is_first { (self.shown - before) as u64 } else { 0 }
+    }
+
+    /// When its answer that is decided next was given, or its next candle closes.
+    #[inline]
+    fn turn(&self, series: &[&[Candle]]) -> Millis {
+        let answer = self.answers.get(self.decided);
+        answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
+    }
+
     /// When the first candle of its series closes that closes at `from` or later. Looked for from where it has come to, in steps that
     /// double: that is near and in a cache, the middle of all candles is not.
     fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {

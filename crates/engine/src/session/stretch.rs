@@ -1,6 +1,5 @@
 //! Candles that are handed in many at a time.
 
-use super::stored::Reader;
 use super::{Moment, Session, StoredCandles};
 use crate::{Action, BotId, Origin};
 use candlewick_sdk::Millis;
@@ -36,12 +35,12 @@ impl Session {
             if at >= until {
                 break;
             }
-            let Reader { bot, signal, .. } = candles.reader(place);
-            let bot = *bot;
+            let reader = candles.reader(place);
+            let bot = reader.bot;
             let mut is_end = false;
-            if let Some(signal) = signal {
+            if let Some(signal) = reader.answer() {
                 self.pass_time_of(candles, at + Millis::new(1), actions);
-                let moment = Moment { at, received: at, origin: Origin::Live };
+                let moment = Moment { at, received: at, last_close: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);
                 is_end = is_approved || actions.len() >= MAX_ACTIONS;
             }
@@ -49,7 +48,7 @@ impl Session {
             if is_end && waits {
                 candles.end_turn(place);
             } else {
-                candles.show(place, &mut self.bots[bot.index()], waits.then_some(until));
+                candles.go_on(place, &mut self.bots[bot.index()], waits.then_some(until));
             }
             if is_end {
                 return StretchEnd::ActionsAt(at);

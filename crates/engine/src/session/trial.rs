@@ -6,7 +6,7 @@
 use super::{Moment, Session};
 use crate::risk::{self, OrderTerms, Probe, Proposal};
 use crate::{Action, BotId, EngineError, Event, Origin, Rule};
-use candlewick_sdk::{Candle, Direction, Millis, Money, Outcome, Payout, Reason, Settlement, Signal};
+use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
 /// A Session of one bot that only a search can use. It is made by consuming a [`Session`] and never becomes one again, and
 /// what it books never becomes an [`Approved`](crate::Approved) trade: no driver can open any of it.
@@ -153,22 +153,7 @@ impl TrialSession {
     /// last candle or event, and the answer when the next signal may be approved.
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;
-        let bot = &session.bots[BotId::FIRST.index()];
-        let proposal = Proposal {
-            bot: BotId::FIRST,
-            symbol: bot.symbol,
-            direction: Direction::Buy,
-            expiry: bot.expiry,
-            stake: session.stake(bot, Probe::NotNeeded),
-            at: now,
-            received: now,
-            origin: Origin::Live,
-            last_close: now,
-            interval: bot.interval,
-            nominal_close: now,
-            edge: bot.verdict.edge(),
-            reason: &Reason::new(""),
-        };
+        let proposal = session.any_proposal(BotId::FIRST, now);
         risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release)
     }
 
@@ -179,7 +164,7 @@ impl TrialSession {
         close: Millis,
         outcome: impl FnOnce(&OrderTerms) -> Option<PrecomputedOutcome>,
     ) -> Result<BookedTrade, Rule> {
-        let moment = Moment { at: close, received: close, origin: Origin::Live };
+        let moment = Moment { at: close, received: close, last_close: close, origin: Origin::Live };
         let session = &mut self.session;
         let (proposal, probe) = session.proposal(BotId::FIRST, signal, moment);
         let terms = risk::order_terms(&proposal, session.view(proposal.symbol))?;

@@ -1,14 +1,21 @@
 //! The indicators of a strategy when it decided: everything that its run had shown it until then is shown to it again.
 
+use super::trade::AskedTrade;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
-use crate::lines::visit_lines;
+use crate::lines::is_candle;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{Event, EventKind, IntentId, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, LongerCandles, Millis, Registry, Settlement, Strategy};
 use std::collections::BTreeMap;
+
+/// So many entries of its run are read for the indicators of a decision, unless more are asked for.
+pub const INDICATORS_WITHIN: u64 = 500_000;
+
+/// Lines read at once.
+const PAGE: u32 = 5_000;
 
 /// The values of the indicators at a decision, by name, none where the strategy offers none; or why the strategy that
 /// decided cannot be asked.
@@ -19,23 +26,41 @@ pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
     origin: &IntentOrigin,
-    registry: &Registry,
+    asked: &AskedTrade<'_>,
 ) -> Result<Result<BTreeMap<String, f64>, String>, RecordsError> {
-    let Some(run) = contents.run(origin.run) else {
+    let run = contents.run(origin.run);
+    let header = run.and_then(|run| contents.lines.iter().find(|stored| stored.seq == run.seq));
+    let (Some(run), Some(header)) = (run, header) else {
         return Ok(Err("its run is not in the journal".to_owned()));
     };
     if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
         return Ok(Err(RecordsError::Compacted { since }.to_string()));
     }
-    let mut replay = match Replay::of(run, &origin.bot, registry) {
+    let mut replay = match Replay::of(run, &origin.bot, asked.registry) {
         Ok(replay) => replay,
         Err(why) => return Ok(Err(why)),
     };
+    let before = origin.seq.saturating_sub(replay.begin);
+    if before > INDICATORS_WITHIN && !asked.is_far {
+        return Ok(Err(format!(
+            "{before} entries of its run come before it, and all would have to be read: `candlewick explain {} --indicators` reads them",
+            asked.name
+        )));
+    }
     let own = contents.intents().filter(|(_, other)| other.bot == origin.bot);
     replay.trades = own
         .map(|(row, _)| (row.approved.intent(), (row.approved.direction(), row.approved.decision_time())))
         .collect();
-    visit_lines(reader, replay.begin..origin.seq, |stored| replay.take(stored)).await?;
+    // Nothing has verified them: the walk holds them to the header.
+    let mut walk = reader.walk_after(header.head(), PAGE).await?;
+    loop {
+        let page = walk.next().await?;
+        let mut earlier = page.iter().take_while(|stored| stored.seq < origin.seq);
+        earlier.try_for_each(|stored| replay.take(stored))?;
+        if page.last().is_none_or(|last| last.seq >= origin.seq) {
+            break;
+        }
+    }
     Ok(Ok(replay.indicators.into_iter().collect()))
 }
 
@@ -76,7 +101,7 @@ impl Replay {
 
     /// Shows the strategy what a line holds, as the Session of the run did.
     fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
-        if stored.line.kind != LineKind::Event || stored.line.run != self.run {
+        if stored.line.kind != LineKind::Event || stored.line.run != self.run || self.is_of_others(stored) {
             return Ok(());
         }
         let event: Event = serde_json::from_str(&stored.line.body)
@@ -101,6 +126,11 @@ impl Replay {
         Ok(())
     }
 
+    /// Whether a line is a candle of another series: most are, and need not be parsed.
+    fn is_of_others(&self, stored: &StoredLine) -> bool {
+        is_candle(stored) && series_of(&stored.line.body).is_some_and(|there| Some(there) != self.series)
+    }
+
     fn take_settlement(&mut self, settled: &Settled) {
         if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
             let Settled { outcome, profit, .. } = *settled;
@@ -114,6 +144,12 @@ impl Replay {
         let named = self.strategy.indicators().into_iter();
         self.indicators = named.map(|(name, value)| (name.to_owned(), value)).collect();
     }
+}
+
+/// The number that the text of a candle gives its series.
+fn series_of(body: &str) -> Option<usize> {
+    let (_, rest) = body.split_once("\"series\":")?;
+    rest.split_once(|letter: char| !letter.is_ascii_digit())?.0.parse().ok()
 }
 
 #[cfg(test)]

@@ -9,5 +9,6 @@ mod plain;
 mod step;
 mod trade;
 
-pub use moment::read_moment;
-pub use trade::read_trade;
+pub use indicators::INDICATORS_WITHIN;
+pub use moment::{MomentQuery, read_moment};
+pub use trade::{AskedTrade, read_trade};

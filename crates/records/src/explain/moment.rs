@@ -20,6 +20,17 @@ const MAX_LINES: u32 = 20_000;
 /// Intervals before a moment in which a candle is looked for.
 const BEFORE: i64 = 3;
 
+/// Which moment, and of which bots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MomentQuery {
+    /// Venue time.
+    pub time: Millis,
+    /// Only bots on this symbol.
+    pub symbol: Option<Symbol>,
+    /// Only the bot with this name.
+    pub bot: Option<String>,
+}
+
 /// What a journal says of a moment.
 #[derive(Debug, Serialize)]
 pub struct MomentReport {
@@ -48,7 +59,7 @@ struct BotMoment {
     action: Option<Value>,
 }
 
-/// Reads what was decided at a moment, on one symbol or all, in a journal of these contents, which may be of its last snapshot on. Each line that
+/// Reads what was decided at a moment, by some bots or all, in a journal of these contents, which may be of its last snapshot on. Each line that
 /// is shown is held to the hash before it.
 ///
 /// # Errors
@@ -56,24 +67,16 @@ struct BotMoment {
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
-    (time, symbol): (Millis, Option<Symbol>),
+    query: &MomentQuery,
 ) -> Result<MomentReport, RecordsError> {
+    let time = query.time;
     if let Some(since) = contents.compacted_since().filter(|since| time < *since) {
         return Err(RecordsError::Compacted { since });
     }
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
         return Ok(MomentReport { time, run: None, bots: Vec::new() });
     };
-    let bots = run.settings.bots.iter().filter(|bot| symbol.is_none_or(|symbol| symbol == bot.symbol));
-    let bots: Vec<&BotSettings> = bots.collect();
-    if let (true, Some(symbol)) = (bots.is_empty(), symbol) {
-        let symbols: BTreeSet<String> = run.settings.bots.iter().map(|bot| bot.symbol.to_string()).collect();
-        return Err(RecordsError::UnknownSymbol {
-            symbol,
-            run: run.number,
-            known: symbols.into_iter().collect(),
-        });
-    }
+    let bots = query.bots_of(run)?;
     let mut found = Vec::new();
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
@@ -86,6 +89,28 @@ pub async fn read_moment(
         found.push(moment.with_outcome(contents, &of_intent));
     }
     Ok(MomentReport { time, run: Some(run.number), bots: found })
+}
+
+impl MomentQuery {
+    /// The bots of a run that are meant.
+    fn bots_of<'a>(&self, run: &'a RecordedRun) -> Result<Vec<&'a BotSettings>, RecordsError> {
+        let all = &run.settings.bots;
+        if let Some(name) = self.bot.as_ref().filter(|name| all.iter().all(|bot| bot.name != **name)) {
+            let known = all.iter().map(|bot| bot.name.clone()).collect();
+            return Err(RecordsError::UnknownName { what: "bot", name: name.clone(), known });
+        }
+        let is_meant = |bot: &&BotSettings| {
+            self.symbol.is_none_or(|symbol| symbol == bot.symbol)
+                && self.bot.as_ref().is_none_or(|name| *name == bot.name)
+        };
+        let bots: Vec<&BotSettings> = all.iter().filter(is_meant).collect();
+        if let (true, Some(symbol)) = (bots.is_empty(), self.symbol) {
+            let symbols: BTreeSet<String> = all.iter().map(|bot| bot.symbol.to_string()).collect();
+            let known = symbols.into_iter().collect();
+            return Err(RecordsError::UnknownSymbol { symbol, run: run.number, known });
+        }
+        Ok(bots)
+    }
 }
 
 impl BotMoment {
@@ -170,7 +195,7 @@ impl BotMoment {
         };
         match (self.answer, self.rule, self.intent) {
             ("refused", Some(rule), _) => {
-                format!("wanted {}, rejected: {} ({reason})", said(), rule_words(rule))
+                format!("wanted {}, refused: {} ({reason})", said(), rule_words(rule))
             }
             ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
             (state, _, Some(intent)) => {

@@ -24,6 +24,8 @@ const BEFORE: i64 = 5;
 const DAY: i64 = Millis::DAY.get();
 /// Lines read around an intent at most.
 const MAX_LINES: u32 = 20_000;
+/// How far behind the last line about an intent the seals of its exchanges stand at most; of others the whole journal is walked.
+const SEALED_WITHIN: u64 = 5_000;
 
 /// Everything that a journal holds of an intent.
 #[derive(Debug, Serialize)]
@@ -49,20 +51,33 @@ pub struct Explanation {
     scale: MoneyScale,
 }
 
-/// Reads all about an intent, named by its number or by the venue's name of its trade.
+/// Which trade is to be explained, and how far its past is read.
+pub struct AskedTrade<'a> {
+    /// The number of its intent, or the venue's name of it.
+    pub name: &'a str,
+    /// Who has the strategy that decided.
+    pub registry: &'a Registry,
+    /// Whether its indicators are computed however many entries of its run come before the decision; else up to
+    /// [`INDICATORS_WITHIN`].
+    pub is_far: bool,
+}
+
+/// Reads all about an intent of a journal of these contents, which may be of its last snapshot on. Of the entries only those are read
+/// that are about it, around it, or needed for its indicators, each held to the hash before it.
 ///
 /// # Errors
 /// There is none, or its entries cannot be read.
 pub async fn read_trade(
     reader: &mut Reader,
-    name: &str,
-    registry: &Registry,
+    contents: &JournalContents,
+    asked: &AskedTrade<'_>,
 ) -> Result<Explanation, RecordsError> {
-    let contents = JournalContents::read(reader).await?;
-    let (row, origin) = contents.find(name)?;
+    let (row, origin) = contents.find(asked.name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
-    let lines = reader.lines_of(intent.number()).await?;
+    let lines = reader.sound_lines_of(intent.number()).await?;
+    let end = lines.last().map_or(origin.seq, |last| last.seq) + SEALED_WITHIN;
+    reader.read_seals(origin.seq..end).await?;
     let exchanges = reader.exchanges_of(intent.number()).await?;
     let exchanges_outside = reader.exchanges_outside_of(intent.number()).await?;
     let notes: Vec<&StoredLine> = contents.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
@@ -74,7 +89,7 @@ pub async fn read_trade(
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
     timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
-    let (indicators, indicators_missing) = match recompute(reader, &contents, origin, registry).await? {
+    let (indicators, indicators_missing) = match recompute(reader, contents, origin, asked).await? {
         Ok(indicators) => (indicators, None),
         Err(why) => (BTreeMap::new(), Some(why)),
     };
@@ -86,7 +101,7 @@ pub async fn read_trade(
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
         indicators,
         indicators_missing,
-        candles: candles_around(reader, &contents, (row, origin)).await?,
+        candles: candles_around(reader, contents, (row, origin)).await?,
         audit,
         exchanges_outside,
         timeline,
@@ -121,7 +136,8 @@ async fn candles_around(
     {
         let length = bot.interval.length();
         let end = row.close_time.unwrap_or(decided + length) + length;
-        let lines = reader.lines_between(decided - length * BEFORE, end + Millis::new(1), MAX_LINES).await?;
+        let lines =
+            reader.sound_lines_between(decided - length * BEFORE, end + Millis::new(1), MAX_LINES).await?;
         for stored in &lines {
             candles.extend(CandleLine::of(stored, run)?.filter(|line| line.series == bot.series()));
         }

@@ -51,6 +51,8 @@ pub struct TradesNeeded {
 pub struct EdgeRequirement {
     /// Percentage points of the win rate above break-even.
     pub points: f64,
+    /// The edge that they are: what a trade returns on average, as a fraction of the stake.
+    pub edge: f64,
     /// The win rate with this edge.
     pub win_rate: f64,
     /// By the normal approximation.
@@ -118,6 +120,7 @@ impl EdgeRequirement {
         let (low, high) = rates.trades_to_show_range(power);
         Ok(Self {
             points,
+            edge: points / 100.0 * (1.0 + payout),
             win_rate: plan.win_probability(),
             by_normal: plan.by_normal(),
             by_exact_binomial,
@@ -133,12 +136,13 @@ impl EdgeRequirement {
         })
     }
 
-    fn cells(&self) -> [String; 7] {
+    fn cells(&self) -> [String; 8] {
         let count = |trades: Option<u64>| trades.map_or("more".to_owned(), |trades| trades.to_string());
         let VerdictTrades { half, trades, low, high, shown, shown_standard_error, .. } = self.by_verdict;
         let range = trades.map_or_else(String::new, |_| format!(" ({} to {})", count(low), count(high)));
         [
             format!("+{}", self.points),
+            format!("{:+.2} %", self.edge * 100.0),
             percent(self.win_rate),
             self.by_normal.to_string(),
             count(self.by_exact_binomial),
@@ -152,8 +156,16 @@ impl EdgeRequirement {
 impl fmt::Display for TradesNeeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let power = format!("verdict, {:.0} % of runs", self.power * 100.0);
-        let mut lines =
-            table(["edge", "win rate", "normal", "exact", "verdict, half of runs", power.as_str(), "shown"]);
+        let mut lines = table([
+            "points",
+            "edge",
+            "win rate",
+            "normal",
+            "exact",
+            "verdict, half of runs",
+            power.as_str(),
+            "shown",
+        ]);
         self.edges.iter().for_each(|edge| {
             lines.add_row(edge.cells());
         });
@@ -161,7 +173,8 @@ impl fmt::Display for TradesNeeded {
             f,
             "Trades to show an edge at payout {} (break-even {}), alpha {}, power {}\n\n{}\n\nnormal and exact: one look, at \
              the end, independent trades. verdict: looked at after every trade, looking for {} of the stake; {} runs of at \
-             most {} trades, seed {}, one standard error.",
+             most {} trades, seed {}, one standard error. points: of the win rate above break-even; edge: what a trade returns on \
+             average then, of the stake.",
             percent(self.payout),
             percent(self.break_even),
             percent(self.alpha),

@@ -82,9 +82,9 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         None => sentences.push("No trade was won or lost, so nothing can be said of an edge.".to_owned()),
         Some(rates) => {
             let mut sentence = format!("{} of the decided trades were won.", percent(rates.rate));
-            if let (Some(needed), Some(edge)) = (rates.break_even, rates.edge) {
-                let side = if edge < 0.0 { "below" } else { "above" };
-                let points = (edge * 100.0).abs();
+            if let (Some(needed), Some(above)) = (rates.break_even, rates.above_break_even) {
+                let side = if above < 0.0 { "below" } else { "above" };
+                let points = (above * 100.0).abs();
                 let _ = write!(
                     sentence,
                     " At what they paid it takes {} to lose nothing: this is {points:.2} points {side}.",

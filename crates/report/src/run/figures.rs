@@ -29,7 +29,10 @@ impl fmt::Display for RunReport {
         for (name, value) in self.figures() {
             figures.add_row([name.to_owned(), value]);
         }
-        writeln!(f, "{}\n\n{}", bots.trim_fmt(), figures.trim_fmt())?;
+        writeln!(f, "{}\n\n{}.\n\n{}", bots.trim_fmt(), self.edge.evidence_words(), figures.trim_fmt())?;
+        if let Some(words) = self.edge.interval_words() {
+            writeln!(f, "\n{words}.")?;
+        }
         if !self.delays.is_empty() {
             writeln!(f, "\n{}", delays(&self.delays))?;
         }

@@ -1,6 +1,7 @@
 //! The trades of a run as CSV: one line each, ordered by decision time, then bot.
 
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
+use candlewick_records::utc;
 use candlewick_sdk::{MoneyScale, visible_cell};
 use std::io::{self, Write};
 
@@ -24,14 +25,17 @@ pub(crate) const HEADER: [&str; COLUMNS] = [
     "payout_known",
     "result_known",
     "answered_payout",
+    "decision_utc",
+    "open_utc",
+    "close_utc",
 ];
-const COLUMNS: usize = 18;
+const COLUMNS: usize = 21;
 
 /// Writes all trades that the venue accepted, or might have. What is not known stays empty; so do the close and
 /// the result of a trade that has not settled.
 ///
 /// Behind what a trade was stands when its payout and its result became known, and what its answer said that a win pays: `payout`
-/// is what its settlement said, where that said it again. What else a verdict takes of the run stands beside it ([`RunFacts`](super::RunFacts)).
+/// is what its settlement said, where that said it again. The last columns are the times once more, as dates for people. What else a verdict takes of the run stands beside it ([`RunFacts`](super::RunFacts)).
 ///
 /// # Errors
 /// Those of the writer.
@@ -99,6 +103,9 @@ fn line(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneySca
         text(row.answered_at.filter(|_| answered > 0)),
         text(row.settled_at),
         text(row.sequence.answered_payout()),
+        utc(trade.decision_time()),
+        text(row.open_time.map(utc)),
+        text(row.close_time.filter(|_| settled).map(utc)),
     ]
 }
 

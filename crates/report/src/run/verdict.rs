@@ -116,6 +116,9 @@ pub struct EdgeLine {
     about_more_trades: Option<u64>,
     /// The edge that is looked for, as a return per unit of stake.
     delta: f64,
+    /// How probable it may be to show an edge that is not there.
+    #[serde(skip)]
+    alpha: f64,
     /// The evidence for an edge: what an account that bets on one has become, from 1.
     account_for: f64,
     /// What shows the edge: `1 / (alpha x weight)`, since all bots share one alpha; null where nothing can.
@@ -180,6 +183,7 @@ impl EdgeLine {
             judged_trades: test.settled(),
             about_more_trades,
             delta: test.plan().delta(),
+            alpha: test.plan().alpha(),
             account_for: test.edge_account(),
             threshold_for: threshold(test),
             account_against: test.mirror_account(),
@@ -269,6 +273,30 @@ impl EdgeLine {
     /// The evidence for an edge, and what shows one.
     pub fn evidence(&self) -> String {
         format!("{:.2} of {}", self.account_for, threshold_words(self.threshold_for))
+    }
+
+    /// What the evidence and its mark are, in a line below them.
+    pub(super) fn evidence_words(&self) -> String {
+        let mark = 1.0 / self.alpha;
+        format!(
+            "evidence begins at 1 and grows with trades that return more than nothing. The mark behind \"of\" shows an edge: {mark:.0} for a bot \
+             alone, which luck reaches in at most {:.0} of 100 runs; several bots share that luck, so that theirs is higher",
+            self.alpha * 100.0
+        )
+    }
+
+    /// Why a verdict that is decided and the interval beside it do not say the same, where they do not.
+    pub(super) fn interval_words(&self) -> Option<&'static str> {
+        let [low, high] = self.intervals.edge_sequence_95?;
+        let is_inside = match self.verdict {
+            "edge_shown" => low <= 0.0,
+            "edge_rejected" => high >= self.delta,
+            _ => false,
+        };
+        is_inside.then_some(
+            "the 95 % interval is wider than the verdict: it leaves 2.5 % of error to each side and suits any size of edge, while the verdict \
+             spends all of its error on one question",
+        )
     }
 
     /// How the trades overlap, where they do.

@@ -7,11 +7,11 @@ pub use page::write_sweep_page;
 use crate::value::short;
 use candlewick_records::{counted, table};
 use candlewick_search::sweep::{
-    Figures, Luck, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
+    Figures, Luck, Objective, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -64,6 +64,9 @@ pub struct SweepReport {
     counting: usize,
     /// Sets that the strategy refused.
     parameters_refused: usize,
+    /// How many sets a rule stopped before the end of the candles, by the rule: one that only a person lifts, or a balance that
+    /// covers no stake.
+    stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
     /// Variants of the idea that were tried by now, in this sweep and before.
     variants_tried: Option<u64>,
@@ -75,6 +78,8 @@ pub struct SweepReport {
     notices: Vec<String>,
     #[serde(skip)]
     parameters: Vec<String>,
+    #[serde(skip)]
+    by: Objective,
 }
 
 /// One of the best sets.
@@ -138,6 +143,7 @@ impl SweepReport {
             trials: rows.len(),
             counting,
             parameters_refused: refused,
+            stopped: stopped(rows),
             resumed: *resumed,
             variants_tried,
             luck: luck.clone(),
@@ -147,8 +153,31 @@ impl SweepReport {
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             notices,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
+            by: sweep.objective,
         }
     }
+
+    /// Sets whose figures are those of a part of the candles, in words.
+    fn stopped_words(&self) -> Option<String> {
+        let all: usize = self.stopped.values().sum();
+        let rules: Vec<String> = self.stopped.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        (all > 0).then(|| {
+            format!(
+                "{all} of {} stopped trading before the end, until a person would let them go on ({}): their figures are those of the part before",
+                counted(self.trials, "set", "sets"),
+                rules.join(", ")
+            )
+        })
+    }
+}
+
+/// How many sets each rule stopped.
+fn stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
+    let mut stopped = BTreeMap::new();
+    for rule in rows.iter().filter_map(|row| row.figures()?.stopped_by) {
+        *stopped.entry(rule.as_str()).or_default() += 1;
+    }
+    stopped
 }
 
 /// What is said of searches that have not noted what they tried.
@@ -182,19 +211,23 @@ impl fmt::Display for SweepReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut header = vec!["rank".to_owned(), "trial".to_owned()];
         header.extend(self.parameters.iter().cloned());
-        header.push(self.objective.to_owned());
+        header.push(self.by.title().to_owned());
         header.extend(
             ["trades", "win rate", "needed", "corrected p", "pnl", "max. drawdown"].map(str::to_owned),
         );
+        let is_any_stopped = self.best.iter().any(|line| line.figures.stopped_by.is_some());
+        header.extend(is_any_stopped.then(|| "stopped by".to_owned()));
         let mut best = table(header);
         for line in &self.best {
             let mut row = vec![line.rank.to_string(), line.trial.to_string()];
             row.extend(self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short));
-            row.push(format!("{:.4}", line.score));
+            row.push(self.by.words(line.score));
             let Figures { trades, win_rate, break_even, pnl, max_drawdown, .. } = &line.figures;
             row.extend([trades.to_string(), percent(*win_rate), percent(*break_even)]);
             row.push(line.p_value_corrected.map_or("-".to_owned(), |p_value| format!("{p_value:.4}")));
             row.extend([format!("{pnl:+.2}"), format!("{max_drawdown:.2}")]);
+            let stopped_by = line.figures.stopped_by.map_or("-", |rule| rule.as_str());
+            row.extend(is_any_stopped.then(|| stopped_by.to_owned()));
             best.add_row(row);
         }
         writeln!(f, "{}", best.trim_fmt())?;
@@ -205,9 +238,15 @@ impl fmt::Display for SweepReport {
         if *parameters_refused > 0 {
             write!(f, " and {parameters_refused} refused by the strategy")?;
         }
+        if self.best.len() < *counting {
+            write!(f, ", the best {} shown (--top N shows N, results.csv has all)", self.best.len())?;
+        }
         write!(f, "; {seconds:.1} s")?;
         if *resumed > 0 {
             write!(f, ", {} of an earlier process", counted(*resumed, "run", "runs"))?;
+        }
+        if let Some(stopped) = self.stopped_words() {
+            write!(f, "\n{stopped}")?;
         }
         if let Some(luck) = &self.luck {
             write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;

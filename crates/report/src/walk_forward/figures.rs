@@ -54,7 +54,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
 fn header(report: &WalkForwardReport) -> Vec<String> {
     let mut header = ["test from", "to"].map(str::to_owned).to_vec();
     header.extend(report.parameters.iter().cloned());
-    header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.objective)));
+    header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.by.title())));
     let figures =
         ["win rate in sample", "on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
     header.extend(figures.map(str::to_owned));
@@ -70,8 +70,8 @@ fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
     let ChosenLine { parameters, score, out_of_sample_score, efficiency, .. } = chosen;
     row.extend(report.parameters.iter().filter_map(|name| parameters.get(name)).map(short));
     row.extend([
-        format!("{score:.4}"),
-        out_of_sample_score.map_or("-".to_owned(), |score| format!("{score:.4}")),
+        report.by.words(*score),
+        out_of_sample_score.map_or("-".to_owned(), |score| report.by.words(score)),
     ]);
     let tested = &chosen.out_of_sample;
     row.extend([percent(chosen.in_sample.win_rate), percent(tested.win_rate), percent(tested.break_even)]);

@@ -68,6 +68,8 @@ pub struct WalkForwardReport {
     gap_ms: Millis,
     search: &'static str,
     pub(super) objective: &'static str,
+    #[serde(skip)]
+    pub(super) by: Objective,
     /// On the tests of all windows together.
     verdict: &'static str,
     pub(super) edge: EdgeLine,
@@ -202,6 +204,7 @@ impl WalkForwardReport {
             gap_ms: windows.gap,
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
+            by: sweep.objective,
             verdict: edge.verdict,
             edge,
             efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),

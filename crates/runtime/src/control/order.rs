@@ -8,6 +8,7 @@ use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -125,6 +126,10 @@ pub struct RunState {
     /// The last time that settings were read again in this run; none where those of its start are in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reloaded: Option<Box<Reloaded>>,
+    /// After how many seconds of venue time what is read every minute is stale, where venue time runs faster than a person's; else
+    /// [`RunState::SILENT_AFTER`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale_after_s: Option<NonZeroU32>,
 }
 
 impl RunState {
@@ -256,6 +261,7 @@ mod tests {
             heard: Some(Millis::new(59_000)),
             troubles: vec!["the account is banned".to_owned()],
             reloaded: None,
+            stale_after_s: None,
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,

@@ -155,6 +155,7 @@ mod tests {
             heard: None,
             troubles: Vec::new(),
             reloaded: None,
+            stale_after_s: None,
         };
         ControlAnswer::Done { state }
     }

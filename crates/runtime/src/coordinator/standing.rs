@@ -64,6 +64,7 @@ impl Coordinator {
             heard: self.heard(),
             troubles: self.troubles(now),
             reloaded: self.reloaded.clone().map(Box::new),
+            stale_after_s: self.settings.stale_after_s,
         }
     }
 

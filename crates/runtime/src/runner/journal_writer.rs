@@ -16,6 +16,10 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// How long whoever wants the journal waits for a piece of a snapshot that is on its way, before it is given up.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// How long a journal that catches up rests at a time, and how often at most until the next piece is due.
+const REST: Duration = Duration::from_millis(20);
+const RESTS: u32 = 50;
+
 type Away = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
 /// A journal, here or on its way to the disk.
@@ -39,8 +43,17 @@ enum Place {
 /// A journal that keeps a piece of a snapshot.
 struct Storing {
     kept: Pin<Box<dyn Future<Output = Box<dyn Journal>> + Send>>,
-    /// Tells it to come to an end. None once somebody waits for that.
+    /// Tells it to come to an end. None once it was told.
     hurry: Option<oneshot::Sender<()>>,
+    /// Whether something is to be made durable behind it.
+    is_wanted: bool,
+}
+
+impl Storing {
+    fn come_to_an_end(&mut self) {
+        // Nobody listens where it has come to its end.
+        let _ = self.hurry.take().map(|hurry| hurry.send(()));
+    }
 }
 
 /// What waits for the journal.
@@ -114,7 +127,7 @@ impl JournalWriter {
 
     /// Asks the journal itself whether it is ours, and waits for that: what was on its way before does not say.
     pub(crate) async fn confirm(&mut self) -> Confirmed {
-        self.end_storing().await;
+        self.end_storing_soon().await;
         let is_away = matches!(self.place, Place::Away(_));
         let earlier = if is_away { Some(self.returned().await) } else { None };
         self.make_durable();
@@ -135,21 +148,25 @@ impl JournalWriter {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) => Place::Away(Box::pin(make_durable(journal))),
             Place::Storing(mut storing) => {
-                // Nobody listens where it has come to its end.
-                let _ = storing.hurry.take().map(|hurry| hurry.send(()));
+                storing.come_to_an_end();
+                storing.is_wanted = true;
                 Place::Storing(storing)
             }
             away => away,
         };
     }
 
-    /// Lets a journal that has nothing else to do keep a piece of a snapshot, where one is due; waits for that only where time stands
-    /// still meanwhile.
+    /// Lets a journal that has nothing else to do keep a piece of a snapshot, where one is due, and piece after piece of tables that are far
+    /// behind, until it is wanted; waits for one piece where time stands still meanwhile.
     pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
-                Place::Storing(Storing { kept: Box::pin(keep(journal, hurried)), hurry: Some(hurry) })
+                Place::Storing(Storing {
+                    kept: Box::pin(keep(journal, hurried, !waits)),
+                    hurry: Some(hurry),
+                    is_wanted: false,
+                })
             }
             other => other,
         };
@@ -162,13 +179,21 @@ impl JournalWriter {
     async fn end_storing(&mut self) {
         let Place::Storing(storing) = &mut self.place else { return };
         let journal = storing.kept.as_mut().await;
-        let is_wanted = storing.hurry.is_none();
+        let is_wanted = storing.is_wanted;
         self.place = Place::Here(journal);
         let taken = self.hand_in();
         self.taken = std::mem::replace(&mut self.taken, Ok(())).and(taken);
         if is_wanted {
             self.make_durable();
         }
+    }
+
+    /// The same, and no piece follows the one that is being kept.
+    async fn end_storing_soon(&mut self) {
+        if let Place::Storing(storing) = &mut self.place {
+            storing.come_to_an_end();
+        }
+        self.end_storing().await;
     }
 
     /// Waits for the journal to come back, for ever when it is not away. Dropped on the way, nothing is lost.
@@ -199,7 +224,7 @@ impl JournalWriter {
     /// # Errors
     /// As [`Journal::close`].
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
-        self.end_storing().await;
+        self.end_storing_soon().await;
         match &mut self.place {
             Place::Here(journal) => within_deadline(journal.close()).await,
             Place::Away(_) | Place::Storing(_) | Place::Moving => Ok(()),
@@ -231,18 +256,44 @@ async fn make_durable(
     (journal, durable, began.elapsed())
 }
 
-async fn keep(mut journal: Box<dyn Journal>, hurried: oneshot::Receiver<()>) -> Box<dyn Journal> {
-    let enough = async {
-        // None hurries where time stands still meanwhile.
-        drop(tokio::time::timeout(DEADLINE, hurried).await);
-        tokio::time::sleep(PATIENCE).await;
-    };
-    tokio::select! {
-        biased;
-        () = journal.keep_snapshot() => {}
-        () = enough => {}
+async fn keep(
+    mut journal: Box<dyn Journal>,
+    mut hurried: oneshot::Receiver<()>,
+    goes_on: bool,
+) -> Box<dyn Journal> {
+    loop {
+        let mut is_wanted = false;
+        let enough = async {
+            // None hurries where time stands still meanwhile.
+            drop(tokio::time::timeout(DEADLINE, &mut hurried).await);
+            is_wanted = true;
+            tokio::time::sleep(PATIENCE).await;
+        };
+        tokio::select! {
+            biased;
+            () = journal.keep_snapshot() => {}
+            () = enough => {}
+        }
+        if is_wanted || !goes_on || !rests_until_due(journal.as_mut(), &mut hurried).await {
+            return journal;
+        }
     }
-    journal
+}
+
+/// Waits for the next piece of a journal that catches up; whether it is due, and nobody wants the journal.
+async fn rests_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
+    for _ in 0..RESTS {
+        if !journal.is_catching_up() {
+            return false;
+        }
+        if tokio::time::timeout(REST, &mut *hurried).await.is_ok() {
+            return false;
+        }
+        if journal.is_snapshot_due() {
+            return true;
+        }
+    }
+    false
 }
 
 async fn within_deadline(done: impl Future<Output = Result<(), JournalError>>) -> Result<(), JournalError> {
@@ -250,6 +301,90 @@ async fn within_deadline(done: impl Future<Output = Result<(), JournalError>>) -
         Ok(done) => done,
         Err(elapsed) => {
             Err(JournalError::Unavailable { url: "the journal".to_owned(), source: elapsed.into() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_trait::async_trait;
+    use candlewick_engine::Recorder;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// How long a piece takes.
+    const PIECE: Duration = Duration::from_millis(10);
+
+    /// Tables that are so many pieces behind.
+    struct Behind {
+        pieces: u32,
+        kept: Arc<AtomicU32>,
+    }
+
+    impl Recorder for Behind {
+        fn record(&mut self, _: Entry<'_>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[async_trait]
+    impl Journal for Behind {
+        async fn make_durable(&mut self) -> Result<(), JournalError> {
+            Ok(())
+        }
+
+        fn pending(&self) -> usize {
+            0
+        }
+
+        fn is_snapshot_due(&self) -> bool {
+            self.pieces > 0
+        }
+
+        fn is_catching_up(&self) -> bool {
+            self.pieces > 0
+        }
+
+        async fn keep_snapshot(&mut self) {
+            tokio::time::sleep(PIECE).await;
+            self.pieces -= 1;
+            self.kept.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn behind(pieces: u32) -> (JournalWriter, Arc<AtomicU32>) {
+        let kept = Arc::new(AtomicU32::new(0));
+        (JournalWriter::new(Box::new(Behind { pieces, kept: Arc::clone(&kept) })), kept)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn tables_that_are_far_behind_catch_up_within_one_turn() {
+        let (mut writer, kept) = behind(40);
+        writer.keep_snapshot(false).await;
+        drop(tokio::time::timeout(Duration::from_secs(2), writer.returned()).await);
+        assert_eq!(kept.load(Ordering::Relaxed), 40);
+        // Where time stands still meanwhile, a piece a turn.
+        let (mut writer, kept) = behind(40);
+        writer.keep_snapshot(true).await;
+        assert_eq!(kept.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_wants_the_journal_waits_for_no_more_than_the_present_piece() {
+        for after in [5, 15, 35] {
+            let (mut writer, kept) = behind(1_000);
+            writer.keep_snapshot(false).await;
+            drop(tokio::time::timeout(Duration::from_millis(after), writer.returned()).await);
+            let (before, wanted) = (kept.load(Ordering::Relaxed), Instant::now());
+            writer.make_durable();
+            let returned = writer.returned().await;
+            assert!(returned.durable.is_ok() && wanted.elapsed() <= PIECE, "{:?}", wanted.elapsed());
+            assert!(kept.load(Ordering::Relaxed) <= before + 1);
+            let closed = Instant::now();
+            writer.keep_snapshot(false).await;
+            writer.close().await.unwrap();
+            assert!(closed.elapsed() <= PIECE, "{:?}", closed.elapsed());
         }
     }
 }

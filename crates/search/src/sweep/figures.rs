@@ -3,6 +3,7 @@
 use super::Timeline;
 use candlewick_backtest::metric::DailyProfits;
 use candlewick_backtest::{Evidence, Finished, RunTotals, Summary};
+use candlewick_engine::Rule;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use candlewick_statistics::{WinRate, wilson_interval};
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,8 @@ pub struct Figures {
     pub win_rate: Option<f64>,
     /// The win rate at which the decided trades would have earned nothing.
     pub break_even: Option<f64>,
-    /// The lower end of the win rate's 95 % Wilson interval, less the break-even.
+    /// The lower end of the edge, as a return per unit of stake: what a trade returns on average at the lower end of the win rate's
+    /// 95 % Wilson interval, `lower / break_even - 1`.
     pub edge_lower: Option<f64>,
     /// Probability of so many wins or more without an edge, if trades are independent.
     pub p_value: Option<f64>,
@@ -48,6 +50,10 @@ pub struct Figures {
     pub max_drawdown_percent: f64,
     /// The most losses in a row.
     pub longest_losing_streak: u64,
+    /// The rule by which the bot would open nothing more at the end: one that only a person lifts, or a balance that covers no stake.
+    /// What came after its last trade was not traded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<Rule>,
     /// When it won and lost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeline: Timeline,
@@ -60,6 +66,8 @@ pub(crate) struct OpenEnds {
     pub(crate) unsettled: u64,
     /// Signals and orders that were refused.
     pub(crate) refused: u64,
+    /// The rule by which its bot would open nothing more.
+    pub(crate) stopped_by: Option<Rule>,
 }
 
 impl Figures {
@@ -67,7 +75,11 @@ impl Figures {
     pub fn of(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
         let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
         let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
-        let open = OpenEnds { unsettled: summary.unsettled, refused: summary.refused.values().sum() };
+        let open = OpenEnds {
+            unsettled: summary.unsettled,
+            refused: summary.refused.values().sum(),
+            stopped_by: finished.stopped_by.iter().find_map(|rule| *rule),
+        };
         Self::of_totals(
             &totals,
             evidence,
@@ -105,6 +117,7 @@ impl Figures {
             max_drawdown: scale.to_f64(totals.drawdowns().by_amount().amount),
             max_drawdown_percent: totals.drawdowns().by_percent().percent,
             longest_losing_streak: u64::from(totals.longest_streaks().lost),
+            stopped_by: open.stopped_by,
             timeline,
         }
     }
@@ -125,7 +138,26 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-/// What of an edge is left at the lower end of the interval.
+/// What of an edge is left at the lower end of the interval: at the break-even `b` a win pays `1 / b - 1` of the stake, so a win rate
+/// of `w` returns `w / b - 1` of it.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
-    Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower - break_even?)
+    let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
+    Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lower_end_of_an_edge_is_what_a_trade_returns_there() {
+        // 60 of 100 won at 80 %: Wilson's interval begins at 0.502003, and 0.502003 x 0.8 - 0.497997 = -0.096395.
+        let rate = WinRate::new(60, 40).ok();
+        let found = edge_lower(rate, Some(1.0 / 1.8)).unwrap();
+        assert!((found - -0.096_395).abs() < 2e-6, "{found}");
+        assert_eq!(
+            [edge_lower(rate, None), edge_lower(None, Some(0.5)), edge_lower(rate, Some(0.0))],
+            [None; 3]
+        );
+    }
 }

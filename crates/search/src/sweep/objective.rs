@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// The figure that makes one trial better than another; the higher, the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objective {
-    /// The lower end of the win rate's interval less the break-even: what of the edge is left when luck is doubted.
+    /// The lower end of the edge, in parts of the stake: what of it is left when luck is doubted.
     Edge,
     /// Expectancy: net profit as a part of what was staked.
     Expectancy,
@@ -29,6 +29,23 @@ impl Objective {
             Self::Expectancy => "expectancy",
             Self::Sharpe => "sharpe",
             Self::DrawdownPenalised => "drawdown-penalised",
+        }
+    }
+
+    /// What a column of its scores is called.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Edge => "edge, low end",
+            other => other.as_str(),
+        }
+    }
+
+    /// A score as people read it: parts of the stake in percent.
+    pub fn words(self, score: f64) -> String {
+        match self {
+            Self::Edge | Self::Expectancy => format!("{:+.2} %", score * 100.0),
+            Self::Sharpe => format!("{score:.4}"),
+            Self::DrawdownPenalised => format!("{score:+.2}"),
         }
     }
 
@@ -98,6 +115,12 @@ mod tests {
             assert_eq!(objective.score(&figures(6, 4), 10), expected, "{objective}");
             assert_eq!(objective.to_string().parse(), Ok(objective));
         }
+    }
+
+    #[test]
+    fn parts_of_the_stake_are_shown_in_percent_and_other_scores_as_they_are() {
+        let words = Objective::ALL.map(|objective| objective.words(-0.0123));
+        assert_eq!(words, ["-1.23 %", "-1.23 %", "-0.0123", "-0.01"]);
     }
 
     #[test]

@@ -168,6 +168,8 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
         Outcome::Refused(problem) => Some(problem.clone()),
     };
     columns.push(column("parameters_refused", Cells::Text(rows.iter().map(refusal).collect())));
+    let stopped = |row: &TrialRow| Some(row.figures()?.stopped_by?.as_str().to_owned());
+    columns.push(column("stopped_by", Cells::Text(rows.iter().map(stopped).collect())));
     columns
 }
 
@@ -223,7 +225,7 @@ mod tests {
             "trades": 10, "won": 6, "lost": 3, "draw": 1, "cancelled": 0, "unsettled": 2, "refused": 7,
             "win_rate": 0.1 + 0.2, "break_even": 0.5, "edge_lower": -0.1, "p_value": 0.04, "pnl": -3.25,
             "expectancy": 0.1, "sharpe": null, "max_drawdown": 12.5, "max_drawdown_percent": 0.125,
-            "longest_losing_streak": 2
+            "longest_losing_streak": 2, "stopped_by": "LossStreak"
         }))
         .unwrap();
         let ran = |score| (Outcome::Figures(Box::new(figures.clone())), score);
@@ -260,10 +262,10 @@ mod tests {
         write_trials_csv(&rows(&space), &space, Some(&luck()), &mut bytes).unwrap();
         let expected = "trial,rank,score,period,level,close_type,rung,share_of_candles,trades,won,lost,draw,cancelled,\
             unsettled,refused,longest_losing_streak,win_rate,break_even,edge_lower,p_value,pnl,expectancy,sharpe,\
-            max_drawdown,max_drawdown_percent,p_value_corrected,p_value_of_many,parameters_refused\n\
-            0,2,0.25,5,0.1,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,0.375,\n\
-            1,,,5,0.1,05:00,0,1,,,,,,,,,,,,,,,,,,,,\"no, \"\"never\"\"\"\n\
-            2,1,0.5,5,30,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,,\n";
+            max_drawdown,max_drawdown_percent,p_value_corrected,p_value_of_many,parameters_refused,stopped_by\n\
+            0,2,0.25,5,0.1,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,0.375,,LossStreak\n\
+            1,,,5,0.1,05:00,0,1,,,,,,,,,,,,,,,,,,,,\"no, \"\"never\"\"\",\n\
+            2,1,0.5,5,30,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,,,LossStreak\n";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 

@@ -115,6 +115,7 @@ impl Course<'_> {
             incomplete_candles: 0,
             money_scale: self.whole.settings.session.money_scale,
             verdicts: Vec::new(),
+            stopped_by: Vec::new(),
         }
     }
 }

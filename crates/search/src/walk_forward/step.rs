@@ -178,6 +178,7 @@ pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Mo
             incomplete_candles: 0,
             money_scale: one.money_scale,
             verdicts: Vec::new(),
+            stopped_by: Vec::new(),
         });
         all.book.append(&one.book);
         all.candles += one.candles;

@@ -4,7 +4,8 @@ mod init;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::output::{print, print_as_it_is, print_json};
+use crate::output::{print, print_as_it_is, print_coloured, print_json};
+use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
 use candlewick_app::inspection::{demand_of, notices_of, notices_of_stakes, problems_of};
 use clap::Subcommand;
@@ -37,7 +38,8 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
         ConfigCommand::Show => show(context)?,
         ConfigCommand::Check { real } => {
             let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
-            check(real, context)?;
+            let help = "the configuration is not sound: mend what is named above, and check again";
+            check(real, context).map_err(|failure| failure.help_otherwise(help))?;
         }
         ConfigCommand::Schema => print_json(&configuration::schema())?,
     }
@@ -68,7 +70,8 @@ fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let requests = demand.map(|demand| demand.summary(limit));
     let bots = loaded.config.bots.len();
     if context.global.json {
-        return print_json(&json!({ "bots": bots, "notices": notices, "requests": requests }));
+        let document = json!({ "sound": true, "bots": bots, "idle_bots": idle, "notices": notices, "requests": requests });
+        return print_json(&document);
     }
     for notice in notices {
         print(&notice)?;
@@ -77,11 +80,14 @@ fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
         print(&requests)?;
     }
     let plural = if bots == 1 { "" } else { "s" };
-    if idle > 0 {
-        return print(&format!(
+    let (style, answer) = if idle > 0 {
+        let answer = format!(
             "Every value may stand, but {idle} of {bots} bot{plural} could open no trade (above): raise account.initial_balance, or change \
              the stakes or their limits."
-        ));
-    }
-    print(&format!("The configuration is sound: {bots} bot{plural}."))
+        );
+        (AnsiColor::Yellow.on_default().bold(), answer)
+    } else {
+        (AnsiColor::Green.on_default().bold(), format!("The configuration is sound: {bots} bot{plural}."))
+    };
+    print_coloured(&format!("\n{style}{answer}{style:#}"))
 }

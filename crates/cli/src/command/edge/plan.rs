@@ -23,7 +23,7 @@ pub(crate) struct PlanArguments {
     /// Payout in percent; simulation.payout_percent of the configuration when left out
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// Edges in percentage points of the win rate above break-even
+    /// How far the win rate lies above break-even, in percentage points; each is worth 1 + payout points of edge
     #[arg(long, value_name = "POINTS", value_delimiter = ',', default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
     /// How probable it may be to find an edge that is not there; risk.verdict.alpha when left out

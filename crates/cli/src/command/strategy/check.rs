@@ -7,7 +7,9 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use candlewick_app::candles::{DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
+use candlewick_app::suggestion::suggest;
 use candlewick_app::validation::{self, Means, ValidationReport};
+use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
@@ -33,19 +35,22 @@ use std::hash::{BuildHasher as _, RandomState};
 pub(crate) struct CheckArguments {
     /// The strategy's name
     name: String,
-    /// A parameter, KEY=VALUE; repeat it. Defaults for the rest
+    /// A parameter, KEY=VALUE; repeat it. For the rest those of the bot of --config with this strategy, else the defaults
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_parameter)]
     param: Vec<(String, Value)>,
+    /// Which bot of --config, where several have this strategy
+    #[arg(long, value_name = "NAME")]
+    bot: Option<String>,
     /// Candles to check on: SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of the catalog
     #[arg(long, value_name = "NAME")]
     data: Option<DataName>,
-    /// Symbol of the synthetic candles' bot
-    #[arg(long, default_value = "BTCUSDT", conflicts_with = "data")]
-    symbol: Symbol,
-    /// Interval of the synthetic candles
-    #[arg(long, default_value = "1m", conflicts_with = "data")]
-    interval: Interval,
-    /// How long the bot's trades last; one interval when left out
+    /// Symbol of the synthetic candles' bot [default: that of the bot of --config, else BTCUSDT]
+    #[arg(long, conflicts_with = "data")]
+    symbol: Option<Symbol>,
+    /// Interval of the synthetic candles [default: that of the bot of --config, else 1m]
+    #[arg(long, conflicts_with = "data")]
+    interval: Option<Interval>,
+    /// How long the bot's trades last; when left out as of the bot of --config, else one interval
     #[arg(long, value_name = "CODE")]
     close_type: Option<CloseType>,
     /// Seed of the random walk that nobody has seen, to see again what was found there; another each time when left out
@@ -58,7 +63,11 @@ pub(crate) struct CheckArguments {
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(), Failure> {
     let entry = find(&arguments.name, context.registry)?;
-    let subject = arguments.subject(entry);
+    let configured = arguments.configured(context)?;
+    let subject = arguments.subject(entry, configured.as_ref());
+    if let Some(bot) = &configured {
+        context.say(&format!("note: checked with the parameters of the bot {} of --config", bot.name));
+    }
     let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     // The hasher's keys are of the system's chance.
@@ -86,22 +95,65 @@ pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 impl CheckArguments {
-    fn subject(&self, entry: &StrategyEntry) -> Subject {
-        let series = self.data.as_ref().map(DataName::series);
-        let Series { symbol, interval } =
-            series.unwrap_or(Series { symbol: self.symbol, interval: self.interval });
+    /// The bot of the configuration that has this strategy; none where nobody gave one, or none of its bots has it.
+    fn configured(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
+        if context.global.config.is_empty() {
+            let help = "name its file with --config";
+            let problem = "--bot names a bot of a configuration, and there is none";
+            return match self.bot {
+                Some(_) => Err(Failure::configuration(problem).help(help)),
+                None => Ok(None),
+            };
+        }
+        let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
+        let mut bots = loaded.config.bots;
+        bots.retain(|bot| bot.strategy == self.name);
+        let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
+        let Some(wanted) = &self.bot else {
+            if let [_, _, ..] = names.as_slice() {
+                let problem = format!("several bots have the strategy {}: {}", self.name, names.join(", "));
+                return Err(Failure::configuration(problem).help("name one with --bot"));
+            }
+            return Ok(bots.pop());
+        };
+        let found = bots.into_iter().find(|bot| bot.name == *wanted).map(Some);
+        found.ok_or_else(|| {
+            let problem = format!("no bot \"{wanted}\" has the strategy {}", self.name);
+            Failure::configuration(problem).help(suggest(wanted, names.iter().map(String::as_str)))
+        })
+    }
+
+    fn subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
+        let made = || {
+            let own = configured.map_or_else(usual_series, BotSettings::series);
+            let (symbol, interval) =
+                (self.symbol.unwrap_or(own.symbol), self.interval.unwrap_or(own.interval));
+            Series { symbol, interval }
+        };
+        let series = self.data.as_ref().map_or_else(made, DataName::series);
+        let Series { symbol, interval } = series;
         // Longer candles than a day have no code of their own.
         let longest = || CloseType::new(interval.length().min(candlewick_sdk::Millis::DAY)).ok();
-        let close_type = self.close_type.or_else(longest).expect("whole seconds up to a day have a code");
+        let of_bot = || configured.map(|bot| bot.expiry().close_type);
+        let close_type = self.close_type.or_else(of_bot).or_else(longest);
+        let close_type = close_type.expect("whole seconds up to a day have a code");
         let bot = BotContext {
             bot: "check".to_owned(),
             symbol,
             interval,
             expiry: Expiry { close_type, expiration_type: ExpirationType::TimeFixed },
         };
-        let params = Value::Object(self.param.iter().cloned().collect::<Map<_, _>>());
+        let of_bot = configured.and_then(|bot| bot.params.as_object().cloned()).unwrap_or_default();
+        let params =
+            Value::Object(of_bot.into_iter().chain(self.param.iter().cloned()).collect::<Map<_, _>>());
         Subject { entry: entry.clone(), params, bot }
     }
+}
+
+/// What candles are made of where nobody says.
+fn usual_series() -> Series {
+    let symbol = "BTCUSDT".parse().expect("it is a symbol");
+    Series { symbol, interval: Interval::MINUTE }
 }
 
 fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {

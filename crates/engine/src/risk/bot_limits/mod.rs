@@ -2,6 +2,7 @@
 
 pub(super) mod daily_loss_limit;
 pub(super) mod daily_profit_target;
+pub(super) mod limit_use;
 pub(super) mod loss_streak;
 pub(super) mod max_open_trades;
 pub(super) mod max_trades_per_day;

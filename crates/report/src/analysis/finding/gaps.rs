@@ -1,6 +1,7 @@
 //! Candles are missing, and what that does to trades.
 
 use super::{Finding, FindingKind, Severity};
+use candlewick_records::counted;
 
 /// The share of trades above which an edge is not believed.
 const SERIOUS: f64 = 0.01;
@@ -16,18 +17,18 @@ pub(super) fn find(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
         few if few <= SERIOUS => Severity::Warning,
         _ => Severity::Serious,
     };
-    let (begins, closed) = match missing {
-        0 => (
-            "No candle is missing".to_owned(),
-            ", which usually is where the market was closed or the data ends",
-        ),
-        _ => (
-            format!("The data has gaps: {missing} candles are missing in hours in which the market was open"),
-            "",
-        ),
+    let trades = format!("{touched} of {asked} trades ({:.1} %)", share * 100.0);
+    let text = if missing == 0 {
+        format!(
+            "{trades} found no price: they would have opened or closed while the market was closed, or after the last candle. No \
+             candle of its open hours is missing."
+        )
+    } else {
+        let candles = counted(missing, "candle is", "candles are");
+        format!(
+            "The data has gaps: {candles} missing in hours in which the market was open, and {trades} found no price."
+        )
     };
-    let text =
-        format!("{begins}, and {touched} of {asked} trades ({:.1} %) found no price{closed}.", share * 100.0);
     Some(Finding { kind: FindingKind::Gaps, severity, text })
 }
 
@@ -48,5 +49,14 @@ mod tests {
             let found = find(missing, touched, asked).map(|finding| finding.severity);
             assert_eq!(found, expected, "{missing} {touched} {asked}");
         }
+    }
+
+    #[test]
+    fn a_trade_without_a_price_is_explained_where_no_candle_is_missing() {
+        let text = |missing| find(missing, 1, 703).unwrap().text;
+        let reason = "1 of 703 trades (0.1 %) found no price: they would have opened or closed while the market was closed";
+        assert!(text(0).starts_with(reason), "{}", text(0));
+        let expected = "1 candle is missing in hours in which the market was open, and 1 of 703 trades (0.1 %) found no price.";
+        assert!(text(1).ends_with(expected), "{}", text(1));
     }
 }

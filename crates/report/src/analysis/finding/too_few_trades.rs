@@ -39,7 +39,7 @@ mod tests {
             wilson,
             clopper_pearson: wilson,
             break_even: None,
-            edge: None,
+            above_break_even: None,
         };
         assert_eq!(find(Some(&rates), 90).map(|finding| finding.severity), expected, "{half_width}");
     }

@@ -4,6 +4,7 @@ use super::super::Figures;
 use super::super::figures::OpenEnds;
 use super::super::timeline::TimelineSoFar;
 use candlewick_backtest::{RunTotals, SettledFigures};
+use candlewick_engine::Rule;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::ops::Range;
 
@@ -59,12 +60,13 @@ impl Tally {
         self.timeline.settle(decided, at, outcome);
     }
 
-    /// What it comes to.
-    pub(crate) fn into_figures(self) -> Figures {
+    /// What it comes to, and by which rule the bot would open nothing more.
+    pub(crate) fn into_figures(self, stopped_by: Option<Rule>) -> Figures {
         let evidence = self.totals.evidence_at(self.payout);
         let open = OpenEnds {
             unsettled: self.opened - self.totals.trades() - self.rejected,
             refused: self.refused + self.rejected,
+            stopped_by,
         };
         Figures::of_totals(&self.totals, evidence, open, self.timeline.into_timeline(), self.scale)
     }

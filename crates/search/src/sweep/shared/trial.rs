@@ -6,7 +6,7 @@ use super::bitset::{BitSet, EntryBits};
 use super::closes::Closes;
 use super::tally::Tally;
 use super::trial_context::{TrialContext, TrialTrade};
-use candlewick_engine::{BookedTrade, EngineError, OrderTerms, Session, TrialSession};
+use candlewick_engine::{BookedTrade, BotId, EngineError, OrderTerms, Session, TrialSession};
 use candlewick_sdk::{CandleSeries, Millis, Payout, Signal};
 use candlewick_simulator::Simulator;
 use std::ops::Range;
@@ -83,7 +83,7 @@ impl<'a> Trial<'a> {
         }
         // Every candidate was refused, by a rule or for certain, unless it was approved.
         self.context.tally.refused += candidates.count(0..self.closes.candles().len()) - opened;
-        self.end().into_figures()
+        self.end()
     }
 
     /// Shows every candle to the strategy.
@@ -119,7 +119,7 @@ impl<'a> Trial<'a> {
                 }
             }
         }
-        self.end().into_figures()
+        self.end()
     }
 
     /// Shows the strategy candles whose signals are certain to be refused.
@@ -141,9 +141,10 @@ impl<'a> Trial<'a> {
         self.closes.first_from(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
     }
 
-    fn end(mut self) -> Tally {
+    fn end(mut self) -> Figures {
         self.handle_due(Millis::MAX);
-        self.context.tally
+        let stopped_by = self.session.session().stopped_by(BotId::FIRST);
+        self.context.tally.into_figures(stopped_by)
     }
 
     /// Sends the venue what was approved at the candle with this index; the first candle after it whose signal may be

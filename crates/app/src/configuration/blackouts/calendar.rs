@@ -1,0 +1,291 @@
+//! A calendar of blackouts: each event of an iCalendar file (RFC 5545) is a span without opens, of all symbols.
+//!
+//! What an event says is read as a whole or refused by its line. An event that repeats is refused: whoever reads its rule in part
+//! would trade through one of its dates.
+
+use super::MAX_SPANS;
+use candlewick_engine::Blackout;
+use candlewick_sdk::Millis;
+use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
+use chrono_tz::Tz;
+
+/// What makes an event more than one, and is not read.
+const REPEATS: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
+
+/// A line as it is meant, with the number of its first one: long ones are folded (RFC 5545, 3.1).
+struct Line {
+    number: usize,
+    name: String,
+    zone: Option<String>,
+    value: String,
+}
+
+/// When an event begins or ends.
+#[derive(Clone, Copy, PartialEq)]
+enum Moment {
+    Day(NaiveDate),
+    Time(NaiveDateTime, Tz),
+}
+
+/// How long it lasts: days of the calendar, which daylight saving makes longer or shorter, and seconds (RFC 5545, 3.3.6).
+struct Length {
+    days: i64,
+    seconds: i64,
+}
+
+/// An event as far as it has been read.
+#[derive(Default)]
+struct Event {
+    start: Option<Moment>,
+    end: Option<Moment>,
+    length: Option<Length>,
+    reason: String,
+    is_cancelled: bool,
+}
+
+/// The spans of a calendar, in the order of the file.
+///
+/// # Errors
+/// What cannot be read, and in which line.
+pub(super) fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
+    let (mut open, mut event, mut spans) = (Vec::<(usize, String)>::new(), Event::default(), Vec::new());
+    for line in lines_of(bytes)? {
+        let wrong = |problem: String| format!("line {}: {problem}", line.number);
+        let place = open.last().map(|(_, name)| name.as_str());
+        let value = line.value.trim().to_ascii_uppercase();
+        match (line.name.as_str(), place) {
+            ("BEGIN", None) if value != "VCALENDAR" => {
+                return Err(wrong(format!("a calendar begins with BEGIN:VCALENDAR, not with BEGIN:{value}")));
+            }
+            ("BEGIN", Some("VEVENT")) if value == "VEVENT" => {
+                return Err(wrong("an event begins within another".to_owned()));
+            }
+            ("BEGIN", _) => {
+                if value == "VEVENT" {
+                    event = Event::default();
+                }
+                open.push((line.number, value));
+            }
+            ("END", Some(name)) if name == value => {
+                open.pop();
+                if value == "VEVENT" {
+                    spans.extend(std::mem::take(&mut event).span().map_err(wrong)?);
+                    if spans.len() > MAX_SPANS {
+                        return Err(wrong(format!("at most {MAX_SPANS} events are possible")));
+                    }
+                }
+            }
+            ("END", _) => return Err(wrong(format!("END:{value} ends nothing that has begun"))),
+            (name, None) => return Err(wrong(format!("{name} stands outside of BEGIN:VCALENDAR"))),
+            (name, Some("VEVENT")) => event.take(name, &line).map_err(wrong)?,
+            // What else a calendar holds: zones of its own, tasks, reminders of an event.
+            _ => {}
+        }
+    }
+    match open.first() {
+        Some((number, name)) => Err(format!("line {number}: BEGIN:{name} has no end: the file breaks off")),
+        None => Ok(spans),
+    }
+}
+
+fn lines_of(bytes: &[u8]) -> Result<Vec<Line>, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut folded: Vec<(usize, Vec<u8>)> = Vec::new();
+    for (place, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match (line.split_first(), folded.last_mut()) {
+            (None, _) => {}
+            (Some((b' ' | b'\t', rest)), Some((_, whole))) => whole.extend(rest),
+            (Some(_), _) => folded.push((place + 1, line.to_vec())),
+        }
+    }
+    let line = |(number, bytes): (usize, Vec<u8>)| {
+        let text = String::from_utf8(bytes).map_err(|_| format!("line {number}: this is no UTF-8"))?;
+        line_of(number, &text).ok_or_else(|| format!("line {number}: {text:?} is no NAME:VALUE"))
+    };
+    folded.into_iter().map(line).collect()
+}
+
+/// A line is a name, parameters behind semicolons, a colon and a value; what stands in quotes separates nothing.
+fn line_of(number: usize, text: &str) -> Option<Line> {
+    let separator = |wanted: char| {
+        let mut is_quoted = false;
+        move |letter: char| {
+            is_quoted ^= letter == '"';
+            letter == wanted && !is_quoted
+        }
+    };
+    let (head, value) = text.split_at(text.find(separator(':'))?);
+    let mut parts = head.split(separator(';'));
+    let name = parts.next()?.to_ascii_uppercase();
+    let zone =
+        parts.filter_map(|part| part.split_once('=')).find(|(name, _)| name.eq_ignore_ascii_case("TZID"));
+    let zone = zone.map(|(_, zone)| zone.trim_matches('"').to_owned());
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let is_named = !name.is_empty() && name.chars().all(is_name);
+    is_named.then(|| Line { number, name, zone, value: value[1..].to_owned() })
+}
+
+impl Event {
+    fn take(&mut self, name: &str, line: &Line) -> Result<(), String> {
+        let is_taken = match name {
+            "DTSTART" => self.start.replace(moment(line)?).is_some(),
+            "DTEND" => self.end.replace(moment(line)?).is_some(),
+            "DURATION" => self.length.replace(length(line.value.trim())?).is_some(),
+            "SUMMARY" => !std::mem::replace(&mut self.reason, plain(&line.value)).is_empty(),
+            "STATUS" => {
+                self.is_cancelled = line.value.trim().eq_ignore_ascii_case("CANCELLED");
+                false
+            }
+            _ if REPEATS.contains(&name) => {
+                return Err(format!(
+                    "{name}: an event that repeats is not read; write each of its dates as an event of its own, or as a line of \
+                     a CSV file"
+                ));
+            }
+            _ => false,
+        };
+        if is_taken { Err(format!("the event has a second {name}")) } else { Ok(()) }
+    }
+
+    /// Its span; none of one that is cancelled.
+    fn span(self) -> Result<Option<Blackout>, String> {
+        let Self { start, end, length, reason, is_cancelled } = self;
+        if is_cancelled {
+            return Ok(None);
+        }
+        let start = start.ok_or("the event that ends here has no DTSTART")?;
+        let from = start.at()?;
+        let to = match (start, end, length) {
+            (_, Some(_), Some(_)) => Err("the event that ends here has both DTEND and DURATION".to_owned()),
+            (Moment::Day(_), Some(end @ Moment::Day(_)), None)
+            | (Moment::Time(..), Some(end @ Moment::Time(..)), None) => end.at(),
+            (_, Some(_), None) => {
+                Err("of DTSTART and DTEND one is a date and the other a time: use two of a kind".to_owned())
+            }
+            (_, None, Some(length)) => start.after(&length),
+            (Moment::Day(_), None, None) => start.after(&Length { days: 1, seconds: 0 }),
+            (Moment::Time(..), None, None) => {
+                Err("the event that ends here is over at once: give it DTEND or DURATION".to_owned())
+            }
+        }?;
+        if from >= to {
+            return Err("the event that ends here is over before it begins".to_owned());
+        }
+        Ok(Some(Blackout { from, to, symbols: Vec::new(), reason }))
+    }
+}
+
+impl Moment {
+    /// When that is: days are those of UTC, as all times that name no zone.
+    fn at(self) -> Result<Millis, String> {
+        match self {
+            Self::Day(day) => instant(day.and_time(NaiveTime::MIN), Tz::UTC),
+            Self::Time(local, zone) => instant(local, zone),
+        }
+    }
+
+    fn after(self, length: &Length) -> Result<Millis, String> {
+        let (local, zone) = match self {
+            Self::Day(_) if length.seconds > 0 => {
+                return Err("an event of whole days lasts days or weeks: P1D".to_owned());
+            }
+            Self::Day(day) => (day.and_time(NaiveTime::MIN), Tz::UTC),
+            Self::Time(local, zone) => (local, zone),
+        };
+        let days = TimeDelta::try_days(length.days).and_then(|days| local.checked_add_signed(days));
+        let begin = days.ok_or("the event that ends here lasts too long")?;
+        Ok(instant(begin, zone)? + Millis::from_seconds(length.seconds))
+    }
+}
+
+/// When a clock of the zone shows that. What it shows twice is the first time, and what it leaps over is counted as before the leap
+/// (RFC 5545, 3.3.5).
+fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
+    let at = match zone.from_local_datetime(&local) {
+        LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),
+        LocalResult::None => (1..=24).find_map(|hours| {
+            let span = TimeDelta::hours(hours);
+            let before = zone.from_local_datetime(&local.checked_sub_signed(span)?).latest()?;
+            Some((before + span).timestamp_millis())
+        }),
+    };
+    at.map(Millis::new).ok_or_else(|| format!("{local} is no time of {zone}"))
+}
+
+/// A date, a time in UTC, or a time with its zone.
+fn moment(line: &Line) -> Result<Moment, String> {
+    let text = line.value.trim();
+    let is_local = |text: &str| text.len() == 15 && text.is_ascii();
+    let wrong = || {
+        format!(
+            "{text:?} is no date and no time: use 20260105, 20260105T132500Z (UTC), or a TZID and 20260105T132500"
+        )
+    };
+    let local = |text: &str| NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%S").map_err(|_| wrong());
+    if text.len() == 8 {
+        return match (NaiveDate::parse_from_str(text, "%Y%m%d"), &line.zone) {
+            (Ok(day), None) => Ok(Moment::Day(day)),
+            (Ok(_), Some(_)) => Err("a date has no TZID: it is a day of UTC".to_owned()),
+            (Err(_), _) => Err(wrong()),
+        };
+    }
+    match (text.strip_suffix(['Z', 'z']).filter(|text| is_local(text)), &line.zone) {
+        (Some(text), None) => Ok(Moment::Time(local(text)?, Tz::UTC)),
+        (Some(_), Some(_)) => Err(format!("{text} is UTC by its Z, and has a TZID: leave out one of them")),
+        (None, _) if !is_local(text) => Err(wrong()),
+        (None, None) => {
+            Err(format!("{text} names no zone: end it with Z (UTC), or give it a TZID such as Europe/Berlin"))
+        }
+        (None, Some(name)) => {
+            let zone = name.parse::<Tz>().map_err(|_| {
+                format!("TZID {name:?} is no zone of the IANA list: use one such as Europe/Berlin, or UTC (20260105T132500Z)")
+            })?;
+            Ok(Moment::Time(local(text)?, zone))
+        }
+    }
+}
+
+/// P2W, P1D, PT30M, P1DT12H: weeks, days, hours, minutes, seconds.
+fn length(text: &str) -> Result<Length, String> {
+    let wrong = || format!("{text:?} is no duration: use one such as PT30M, PT1H30M, P1D or P2W");
+    let rest = text.strip_prefix('+').unwrap_or(text).strip_prefix('P').ok_or_else(wrong)?;
+    let (days, times) = rest.split_once('T').map_or((rest, None), |(days, times)| (days, Some(times)));
+    let days = sum(days, &[('W', 7), ('D', 1)]).ok_or_else(wrong)?;
+    let seconds = times.map_or(Some(0), |times| {
+        sum(times, &[('H', 3_600), ('M', 60), ('S', 1)]).filter(|_| !times.is_empty())
+    });
+    let seconds = seconds.ok_or_else(wrong)?;
+    if days + seconds == 0 { Err(wrong()) } else { Ok(Length { days, seconds }) }
+}
+
+/// Whole numbers, each with one of these units behind it, in their order.
+fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
+    let mut sum = 0;
+    for (unit, each) in units {
+        if let Some((count, rest)) = text.split_once(*unit) {
+            let is_count =
+                (1..=7).contains(&count.len()) && count.bytes().all(|digit| digit.is_ascii_digit());
+            sum += count.parse::<i64>().ok().filter(|_| is_count)? * each;
+            text = rest;
+        }
+    }
+    text.is_empty().then_some(sum)
+}
+
+/// A text without its escapes (RFC 5545, 3.3.11), on one line.
+fn plain(text: &str) -> String {
+    let (mut plain, mut letters) = (String::with_capacity(text.len()), text.trim().chars());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => plain.push(
+                letters.next().map_or('\\', |letter| if matches!(letter, 'n' | 'N') { ' ' } else { letter }),
+            ),
+            letter => plain.push(letter),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests;

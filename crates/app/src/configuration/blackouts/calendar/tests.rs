@@ -1,0 +1,151 @@
+//! Calendars written by hand; each moment in them is from `date -u -d ... +%s`, and those in zones from `TZ=ZONE date -d`.
+
+use super::*;
+
+/// An event with these lines, in a calendar as programs write them.
+fn calendar(lines: &str) -> String {
+    format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//example//EN\r\nBEGIN:VEVENT\r\nUID:1@example\r\n{}END:VEVENT\r\nEND:VCALENDAR\r\n",
+        lines.lines().flat_map(|line| [line, "\r\n"]).collect::<String>()
+    )
+}
+
+/// When the only event begins and ends, in seconds since 1970.
+fn span(lines: &str) -> (i64, i64) {
+    let spans = spans_of(calendar(lines).as_bytes()).unwrap();
+    let [span] = &spans[..] else { panic!("{spans:?}") };
+    assert!(span.symbols.is_empty(), "all symbols");
+    (span.from.get() / 1_000, span.to.get() / 1_000)
+}
+
+const NEWS: i64 = 1_767_619_500; // 2026-01-05 13:25 UTC
+const DAY: i64 = 86_400;
+
+#[test]
+fn times_are_utc_or_those_of_their_zone() {
+    for (lines, expected) in [
+        ("DTSTART:20260105T132500Z\nDTEND:20260105T133500Z", (NEWS, NEWS + 600)),
+        (
+            "DTSTART;TZID=Europe/Berlin:20260105T142500\nDTEND;TZID=America/New_York:20260105T083500",
+            (NEWS, NEWS + 600),
+        ),
+        ("dtstart;tzid=\"Europe/Berlin\":20260105T142500\nduration:PT10M", (NEWS, NEWS + 600)),
+        (
+            "DTSTART;X-A=\"a;b:c\";TZID=Asia/Tokyo:20260105T222500\nDURATION:P1DT1H2M3S",
+            (NEWS, NEWS + DAY + 3_723),
+        ),
+        ("DURATION:+P2W\nDTSTART:20260105T132500Z", (NEWS, NEWS + 14 * DAY)),
+    ] {
+        assert_eq!(span(lines), expected, "{lines}");
+    }
+}
+
+#[test]
+fn whole_days_are_days_of_utc_and_their_end_is_no_part_of_them() {
+    let midnight = 1_767_571_200; // 2026-01-05
+    for (lines, days) in [
+        ("DTSTART;VALUE=DATE:20260105", 1),
+        ("DTSTART;VALUE=DATE:20260105\nDTEND;VALUE=DATE:20260108", 3),
+        ("DTSTART;VALUE=DATE:20260105\nDURATION:P1W", 7),
+    ] {
+        assert_eq!(span(lines), (midnight, midnight + days * DAY), "{lines}");
+    }
+}
+
+/// In Berlin clocks leap from 02:00 to 03:00 at 2026-03-29 01:00 UTC, and back from 03:00 to 02:00 at 2026-10-25 01:00 UTC.
+#[test]
+fn nights_in_which_clocks_change() {
+    let (spring, autumn) = (1_774_746_000, 1_792_890_000);
+    let berlin = |from: &str, end: &str| span(&format!("DTSTART;TZID=Europe/Berlin:{from}\n{end}"));
+    let until = |time: &str| format!("DTEND;TZID=Europe/Berlin:{time}");
+    // From 01:30 until 03:30 is one hour in spring.
+    assert_eq!(berlin("20260329T013000", &until("20260329T033000")), (spring - 1_800, spring + 1_800));
+    // 02:30 is leapt over: as 02:30 by the clock before the leap, which is 03:30.
+    assert_eq!(berlin("20260329T023000", &until("20260329T040000")), (spring + 1_800, spring + 3_600));
+    // 02:30 comes twice in autumn: the first time. From 01:30 until 03:30 is three hours.
+    assert_eq!(berlin("20261025T023000", &until("20261025T033000")), (autumn - 1_800, autumn + 5_400));
+    assert_eq!(berlin("20261025T013000", &until("20261025T033000")), (autumn - 5_400, autumn + 5_400));
+    // A day is until the same time of the next day, 24 hours are 24 hours.
+    assert_eq!(berlin("20260328T120000", "DURATION:P1D"), (spring - 50_400, spring + 32_400));
+    assert_eq!(berlin("20260328T120000", "DURATION:PT24H"), (spring - 50_400, spring + 36_000));
+}
+
+#[test]
+fn folded_lines_reminders_zones_and_cancelled_events() {
+    let text = "\u{feff}BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:Europe/Berlin\nBEGIN:STANDARD\nDTSTART:19701025T030000\n\
+                RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\nEND:STANDARD\nEND:VTIMEZONE\nBEGIN:VEVENT\n\
+                SUMMARY:US jobs\\, monthly\\; \\\"big\\\"\\nM\u{fc}\n nchen \\\\o\nDTSTART;TZID=Europe\n\t/Berlin:20260105\n T142500\n\
+                BEGIN:VALARM\nTRIGGER:-PT15M\nDURATION:PT15M\nREPEAT:2\nEND:VALARM\nDURATION:PT10M\nEND:VEVENT\n\n\
+                BEGIN:VEVENT\nSTATUS:CANCELLED\nDTSTART:20260106T132500Z\nEND:VEVENT\n\
+                BEGIN:VEVENT\nSTATUS:TENTATIVE\nDTSTART;VALUE=DATE:20260107\nEND:VEVENT\nEND:VCALENDAR";
+    let spans = spans_of(text.as_bytes()).unwrap();
+    let [first, second] = &spans[..] else { panic!("{spans:?}") };
+    assert_eq!((first.from.get(), first.to.get()), (NEWS * 1_000, (NEWS + 600) * 1_000));
+    assert_eq!(first.reason, "US jobs, monthly; \"big\" M\u{fc}nchen \\o");
+    assert_eq!((second.to - second.from, second.reason.as_str()), (Millis::DAY, ""));
+    // A letter may be cut in two by a fold.
+    let folded = [
+        &b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:20260107\r\nSUMMARY:M\xc3\r\n \xbc\r\n"[..],
+        b"END:VEVENT\r\nEND:VCALENDAR",
+    ];
+    assert_eq!(spans_of(&folded.concat()).unwrap()[0].reason, "M\u{fc}");
+    assert_eq!(spans_of(b"BEGIN:VCALENDAR\nEND:VCALENDAR\n").unwrap(), []);
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_its_line() {
+    let start = "DTSTART:20260105T132500Z\n";
+    for (lines, expected) in [
+        (
+            format!("{start}DURATION:PT1H\nRRULE:FREQ=MONTHLY;BYDAY=1FR"),
+            "line 8: RRULE: an event that repeats is not read",
+        ),
+        (format!("{start}DURATION:PT1H\nRDATE:20260106T132500Z"), "line 8: RDATE"),
+        (format!("EXDATE:20260106T132500Z\n{start}"), "line 6: EXDATE"),
+        (format!("RECURRENCE-ID:20260106T132500Z\n{start}"), "line 6: RECURRENCE-ID"),
+        ("DTSTART:20260105T132500\nDURATION:PT1H".to_owned(), "line 6: 20260105T132500 names no zone"),
+        (
+            "DTSTART;TZID=W. Europe Standard Time:20260105T132500".to_owned(),
+            "line 6: TZID \"W. Europe Standard Time\" is no zone",
+        ),
+        (
+            "DTSTART;TZID=Europe/Berlin:20260105T132500Z".to_owned(),
+            "line 6: 20260105T132500Z is UTC by its Z",
+        ),
+        ("DTSTART;TZID=Europe/Berlin:20260105".to_owned(), "line 6: a date has no TZID"),
+        ("DTSTART:20260230".to_owned(), "line 6: \"20260230\" is no date"),
+        ("DTSTART:2026-01-05 13:25".to_owned(), "line 6: \"2026-01-05 13:25\" is no date"),
+        ("DTSTART:20260105T992500Z".to_owned(), "line 6: \"20260105T992500Z\" is no date"),
+        (start.to_owned(), "line 7: the event that ends here is over at once"),
+        (format!("{start}DTEND;VALUE=DATE:20260106"), "line 8: of DTSTART and DTEND one is a date"),
+        (format!("{start}DTEND:20260105T132500Z"), "line 8: the event that ends here is over before"),
+        (
+            format!("{start}DTEND:20260105T142500Z\nDURATION:PT1H"),
+            "line 9: the event that ends here has both",
+        ),
+        (format!("{start}{start}"), "line 7: the event has a second DTSTART"),
+        ("SUMMARY:jobs".to_owned(), "line 7: the event that ends here has no DTSTART"),
+        ("DTSTART:20260105\nDURATION:PT1H".to_owned(), "line 8: an event of whole days lasts days"),
+        (format!("{start}BEGIN:VALARM"), "line 8: END:VEVENT ends nothing"),
+        (format!("{start}END:VEVENT\nSUMMARY"), "line 8: \"SUMMARY\" is no NAME:VALUE"),
+    ] {
+        let problem = spans_of(calendar(&lines).as_bytes()).unwrap_err();
+        assert!(problem.starts_with(expected), "{lines}: {problem}");
+    }
+    for length in ["PT", "P", "1D", "-PT5M", "P1M", "PT1M2H", "PT1", "PT0S", "P99999999D", "PTxM", "P1H"] {
+        let problem = spans_of(calendar(&format!("{start}DURATION:{length}")).as_bytes()).unwrap_err();
+        assert!(problem.starts_with(&format!("line 7: {length:?} is no duration")), "{problem}");
+    }
+    for (text, expected) in [
+        ("BEGIN:VEVENT\n", "line 1: a calendar begins with BEGIN:VCALENDAR"),
+        ("from,to\n2026-01-05,2026-01-06\n", "line 1: \"from,to\" is no NAME:VALUE"),
+        ("X-A:1\n", "line 1: X-A stands outside"),
+        ("BEGIN:VCALENDAR\nBEGIN:VEVENT\n", "line 1: BEGIN:VCALENDAR has no end"),
+        ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nBEGIN:VEVENT\n", "line 3: an event begins within another"),
+        ("BEGIN:VCALENDAR\nEND:VCALENDAR\nEND:VCALENDAR\n", "line 3: END:VCALENDAR ends nothing"),
+    ] {
+        let problem = spans_of(text.as_bytes()).unwrap_err();
+        assert!(problem.starts_with(expected), "{text:?}: {problem}");
+    }
+    assert_eq!(spans_of(b"BEGIN:VCALENDAR\nX-A:\xff\n").unwrap_err(), "line 2: this is no UTF-8");
+}

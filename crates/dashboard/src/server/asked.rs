@@ -1,0 +1,31 @@
+//! What a request asks for behind its path: parameters that are known, each of the right kind, and no other.
+
+use super::failure::Failure;
+use axum::extract::{FromRequestParts, Query};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// The parameters of a request. What `T` does not know is refused, so that nobody takes a misspelt filter for one that held.
+pub(crate) struct Parameters<T>(pub(crate) T);
+
+/// Of a request that takes none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(rejection) => {
+                let text = rejection.body_text();
+                let problem = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
+                Err(Failure::new(StatusCode::BAD_REQUEST, format!("the address's parameters: {problem}")))
+            }
+        }
+    }
+}

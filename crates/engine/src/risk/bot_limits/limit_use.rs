@@ -1,0 +1,77 @@
+//! How much of a bot's own limits is used, as their rules count it.
+
+use crate::BotId;
+use crate::intent::Intents;
+use crate::risk::{LimitUse, Limits, RiskState, Rule};
+
+/// Those that are on, in the order of their rules.
+pub(crate) fn limit_use_of(
+    bot: BotId,
+    limits: &Limits,
+    (intents, state): (&Intents, &RiskState),
+) -> Vec<LimitUse> {
+    let Some(own) = limits.of_bot(bot) else { return Vec::new() };
+    let tally = state.tally(bot);
+    // Open trades count as lost until they settle.
+    let day_loss = intents.stakes_of(bot) - tally.day_profit;
+    let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
+    let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
+    [
+        LimitUse::of_count(Rule::BotMaxOpenTrades, intents.trades_of(bot), own.max_open_trades),
+        LimitUse::of_count(Rule::BotMaxTradesPerDay, today, most_today),
+        LimitUse::of_money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
+        LimitUse::of_money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
+        LimitUse::of_count(Rule::BotLossStreak, losses, most_losses),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::BotLimitSettings;
+    use super::*;
+    use crate::intent::Stage;
+    use crate::risk::testing::Situation;
+    use crate::risk::{Quantity, RiskSettings};
+    use candlewick_sdk::rust_decimal::Decimal;
+    use candlewick_sdk::{Money, Outcome};
+
+    #[test]
+    fn a_bot_uses_its_own_limits_with_its_own_trades() {
+        let own = BotLimitSettings {
+            max_open_trades: 2,
+            max_trades_per_day: 9,
+            daily_loss_limit: Decimal::from(50),
+            daily_profit_target: Decimal::ZERO,
+            max_loss_streak: 3,
+        };
+        let settings = |risk: &mut RiskSettings| {
+            risk.bots.insert("own".to_owned(), own.clone());
+        };
+        let mut situation = Situation::with(settings);
+        situation.know_bots(&["own", "other"]);
+        let other = BotId::new(1).unwrap();
+        for (bot, trades) in [(BotId::FIRST, 2), (other, 7)] {
+            for _ in 0..trades {
+                situation.state.count_bot_trade(bot);
+                situation.state.count_bot_end(bot, Money::from_minor(-1_500), Outcome::Lost);
+            }
+        }
+        // Two trades of the bot have lost 30.00, and one of 10.00 is open.
+        situation.begin(Situation::SYMBOL, Stage::Open);
+        situation.state.count_bot_trade(BotId::FIRST);
+        let used = |bot| limit_use_of(bot, &situation.limits, (&situation.intents, &situation.state));
+        let (count, money) = (Quantity::Count, |units| Quantity::Money(Money::from_minor(units)));
+        let expected = [
+            (Rule::BotMaxOpenTrades, count(1), count(2)),
+            (Rule::BotMaxTradesPerDay, count(3), count(9)),
+            (Rule::BotDailyLossLimit, money(4_000), money(5_000)),
+            (Rule::BotLossStreak, count(2), count(3)),
+        ];
+        let found: Vec<_> = used(BotId::FIRST).iter().map(|used| (used.rule, used.used, used.most)).collect();
+        assert_eq!(found, expected);
+        assert_eq!(used(other), [], "the other one has none of its own");
+    }
+}

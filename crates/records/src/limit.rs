@@ -1,0 +1,101 @@
+//! How far a limit is used, as machines and people read it.
+
+use candlewick_engine::{BotId, LimitUse, Quantity, Rule, Session};
+use candlewick_sdk::{Millis, MoneyScale};
+use serde::Serialize;
+
+/// A limit that is in force, and how far it is used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LimitLine {
+    /// Whose it is: a bot's own, or null for that of all.
+    pub bot: Option<String>,
+    /// Its name in `[risk]`, or in `[risk.bots.NAME]`.
+    pub name: &'static str,
+    /// What is limited, in words.
+    pub title: &'static str,
+    /// How much of it there is.
+    pub value: f64,
+    /// How much there may be.
+    pub most: f64,
+    /// `count` or `money`.
+    pub unit: &'static str,
+}
+
+impl LimitLine {
+    /// The limits that are on, and how much of each is used at this moment of venue time, as its rule counts it: first those of
+    /// all, then those of single bots.
+    pub fn of_session(session: &Session, now: Millis) -> Vec<Self> {
+        let scale = session.money_scale();
+        let of_all = session.limit_use(now).into_iter().map(|used| (None, used));
+        let of_bots = session.bots().iter().enumerate().flat_map(|(place, bot)| {
+            let own = BotId::new(place).map(|id| session.limit_use_of(id)).unwrap_or_default();
+            own.into_iter().map(move |used| (Some(bot.clone()), used))
+        });
+        of_all.chain(of_bots).filter_map(|(bot, used)| Self::of(bot, used, scale)).collect()
+    }
+
+    fn of(bot: Option<String>, used: LimitUse, scale: MoneyScale) -> Option<Self> {
+        let number = |quantity| match quantity {
+            Quantity::Count(count) => (count as f64, "count"),
+            Quantity::Money(amount) => (scale.to_f64(amount), "money"),
+        };
+        let (name, title) = named(used.rule)?;
+        let ((value, unit), (most, _)) = (number(used.used), number(used.most));
+        Some(Self { bot, name, title, value, most, unit })
+    }
+
+    /// As a person reads it, money with so many decimals: `loss today 20.00 of 100.00`.
+    pub fn words(&self, decimals: usize) -> String {
+        let Self { bot, title, value, most, unit, .. } = self;
+        let decimals = if *unit == "money" { decimals } else { 0 };
+        let whose = bot.as_ref().map(|bot| format!("{bot}: ")).unwrap_or_default();
+        let reached = if value >= most { ", reached" } else { "" };
+        format!("{whose}{title} {value:.decimals$} of {most:.decimals$}{reached}")
+    }
+}
+
+/// The setting of a limit, and what it limits.
+const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
+    Some(match rule {
+        Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
+        Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades within an hour"),
+        Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
+        Rule::DailyLossLimit | Rule::BotDailyLossLimit => {
+            ("daily_loss_limit", "loss today, open trades as lost")
+        }
+        Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "profit today"),
+        Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown, open trades as lost"),
+        Rule::LossStreak | Rule::BotLossStreak => ("max_loss_streak", "losses in a row"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_reads_as_what_is_used_of_what_there_is() {
+        let line = |bot: Option<&str>, value, most, unit| LimitLine {
+            bot: bot.map(str::to_owned),
+            name: "max_open_trades",
+            title: "open trades",
+            value,
+            most,
+            unit,
+        };
+        for (line, expected) in [
+            (line(None, 1.0, 3.0, "count"), "open trades 1 of 3"),
+            (line(Some("btc"), 2.0, 2.0, "count"), "btc: open trades 2 of 2, reached"),
+            (line(None, 5.5, 100.0, "money"), "open trades 5.50 of 100.00"),
+        ] {
+            assert_eq!(line.words(2), expected);
+        }
+    }
+
+    #[test]
+    fn every_limit_of_a_rule_has_a_name() {
+        let of_limits = Rule::ALL.into_iter().filter(|rule| named(*rule).is_some());
+        assert_eq!(of_limits.count(), 12);
+    }
+}

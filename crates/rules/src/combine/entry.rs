@@ -1,0 +1,166 @@
+//! The strategy `combine` as a program registers it: what it is depends on the parts that a bot's parameters name.
+
+use super::member::{Member, names_of};
+use super::strategy::{Choice, Combination, Need};
+use super::written::{WrittenFilter, WrittenPart, list};
+use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, CloseType, Parameter, Registry, StrategyEntry};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The name in configurations.
+pub const NAME: &str = "combine";
+/// The version of what a combination means. That of a bot has the hash of its parts behind it.
+pub const VERSION: &str = "1.0.0";
+const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
+
+/// The longest that a signal is a view, in candles.
+pub(super) const MAX_WITHIN: usize = 10_000;
+/// Parts and filters of one combination.
+const MAX_PARTS: usize = 32;
+/// Combinations inside each other.
+const MAX_DEPTH: usize = 4;
+/// Characters of the hash in a version.
+const HASH_LETTERS: usize = 16;
+
+/// The strategy `combine`, whose parts are strategies of `registry`, or combinations themselves. Parameters of a part
+/// are those of the combination behind its name: `NAME.PARAMETER`.
+pub fn entry(registry: Registry) -> StrategyEntry {
+    let registry = Arc::new(registry);
+    let of = registry.clone();
+    // Never asked: the entry of the bot's own parameters is.
+    let build =
+        move |params: &Value, bot: &BotContext| entry_of(params, &of, 0)?.build_with_declaration(params, bot);
+    let entry = StrategyEntry::declaring(NAME, VERSION, build)
+        .specified_by(move |params| entry_of(params, &registry, 0));
+    with_keys(entry, &Map::new(), &[]).described(ABOUT)
+}
+
+/// What a combination is made of.
+struct Plan {
+    parts: Vec<Member>,
+    filters: Vec<Member>,
+    needs: Vec<Need>,
+    is_vote: bool,
+}
+
+/// The combination of a bot's parameters, as a strategy with parameters of its own.
+pub(super) fn entry_of(
+    params: &Value,
+    registry: &Arc<Registry>,
+    depth: usize,
+) -> Result<StrategyEntry, BuildError> {
+    if depth >= MAX_DEPTH {
+        return Err(refuse(format!("at most {MAX_DEPTH} combinations stand inside each other")));
+    }
+    let plan = Plan::of(params, registry, depth)?;
+    let version = format!("{VERSION}+{}", plan.hash());
+    let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
+    let own: Vec<Parameter> =
+        plan.parts.iter().chain(&plan.filters).flat_map(Member::parameters).cloned().collect();
+    let weights = if plan.is_vote { weights } else { Vec::new() };
+    let build = move |values: &Value, bot: &BotContext| plan.build(values, bot);
+    let entry = StrategyEntry::declaring(NAME, version, build).described(ABOUT);
+    let empty = Map::new();
+    let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
+    Ok(own.into_iter().fold(entry, StrategyEntry::with_parameter))
+}
+
+/// What a bot says of its combination, beside the parameters of its parts.
+fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) -> StrategyEntry {
+    // As people add them: 0.7 and 0.1 are 0.8.
+    let sum = (weights.iter().sum::<f64>() * 1e9).round() / 1e9;
+    let quorum = match weights.iter().copied().reduce(f64::min) {
+        Some(least) => Parameter::new("quorum", sum).within(least.min(sum), sum),
+        None => Parameter::new("quorum", 1.0),
+    };
+    let list = |key: &str| given.get(key).cloned().unwrap_or_else(|| json!([]));
+    let keys = [
+        Parameter::new("first_of", list("first_of"))
+            .described("Parts, of which the first that signals decides: [{ strategy = \"...\", params = { } }]."),
+        Parameter::new("vote", list("vote"))
+            .described("Parts that vote, each with a weight, 1 unless said; in place of first_of."),
+        quorum.described("Weight that a direction needs; usually all of it."),
+        Parameter::new("within", 1)
+            .within(1.0, MAX_WITHIN as f64)
+            .described("Candles for which a signal is the view of its part, that of the signal counted."),
+        Parameter::new("filters", list("filters"))
+            .described("What lets a signal pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"] }, trend, volatility, when."),
+        Parameter::new("invert", false).described("Whether every trade goes in the other direction."),
+        Parameter::new("expiry", "")
+            .described("Duration code of its trades, such as 05:00; none: that of the part's signal, or the bot's."),
+    ];
+    keys.into_iter().fold(entry, StrategyEntry::with_parameter)
+}
+
+impl Plan {
+    fn of(params: &Value, registry: &Arc<Registry>, depth: usize) -> Result<Self, BuildError> {
+        let first_of: Vec<WrittenPart> = list(params, "first_of")?;
+        let vote: Vec<WrittenPart> = list(params, "vote")?;
+        let filters: Vec<WrittenFilter> = list(params, "filters")?;
+        let is_vote = !vote.is_empty();
+        let deciding = match (first_of.is_empty(), is_vote) {
+            (true, true) => vote,
+            (false, false) => first_of,
+            (true, false) => {
+                let problem =
+                    "there is nothing to combine: give first_of = [{ strategy = \"rsi-reversal\" }], or vote";
+                return Err(refuse(problem));
+            }
+            (false, true) => return Err(refuse("give first_of or vote: not both")),
+        };
+        if !is_vote && params.get("quorum").is_some() {
+            return Err(refuse("quorum belongs to vote"));
+        }
+        if let Some(part) = deciding.iter().find(|part| !is_vote && part.weight.is_some()) {
+            return Err(refuse(format!("part {}: weight belongs to vote", part.strategy)));
+        }
+        if let Some(part) = deciding.iter().find(|part| !is_vote && part.within.is_some()) {
+            return Err(refuse(format!("part {}: within belongs to vote, and to filters", part.strategy)));
+        }
+        if deciding.len() + filters.len() > MAX_PARTS {
+            return Err(refuse(format!("a combination has at most {MAX_PARTS} parts and filters")));
+        }
+        let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.part(place));
+        let (filters, needs): (Vec<WrittenPart>, Vec<Need>) =
+            filters.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let all: Vec<&WrittenPart> = deciding.iter().chain(&filters).collect();
+        let mut names = names_of(&all)?.into_iter();
+        let mut member = |written: WrittenPart| {
+            Member::of(written, names.next().unwrap_or_default(), params, registry, depth)
+        };
+        let parts = deciding.into_iter().map(&mut member).collect::<Result<_, _>>()?;
+        let filters = filters.into_iter().map(&mut member).collect::<Result<_, _>>()?;
+        Ok(Self { parts, filters, needs, is_vote })
+    }
+
+    fn hash(&self) -> String {
+        let parts: Vec<Value> = self.parts.iter().map(Member::identity).collect();
+        let filters: Vec<Value> = self.filters.iter().map(Member::identity).collect();
+        let whole = json!([self.is_vote, parts, filters, self.needs]).to_string();
+        blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
+    }
+
+    fn build(&self, values: &Value, bot: &BotContext) -> Result<BuiltStrategy, BuildError> {
+        let within = values.get("within").and_then(Value::as_u64).unwrap_or(1) as usize;
+        let members = self.parts.iter().chain(&self.filters);
+        let parts = members.map(|member| member.build(values, within, bot)).collect::<Result<_, _>>()?;
+        let choice = if self.is_vote {
+            let weights: Vec<f64> = self.parts.iter().map(|part| part.weight).collect();
+            let all = weights.iter().sum();
+            Choice::Vote { weights, quorum: values.get("quorum").and_then(Value::as_f64).unwrap_or(all) }
+        } else {
+            Choice::FirstOf
+        };
+        let invert = values.get("invert").and_then(Value::as_bool).unwrap_or_default();
+        let expiry = values.get("expiry").and_then(Value::as_str).filter(|code| !code.is_empty());
+        let expiry: Option<CloseType> =
+            expiry.map(str::parse).transpose().map_err(|error| refuse(format!("expiry: {error}")))?;
+        let strategy = Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot.expiry));
+        Ok(BuiltStrategy { strategy: Box::new(strategy), declaration: None })
+    }
+}
+
+/// An error of the combination's own parameters.
+pub(super) fn refuse(problem: impl Into<String>) -> BuildError {
+    BuildError::parameters(NAME, problem)
+}

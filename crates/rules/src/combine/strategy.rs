@@ -1,0 +1,163 @@
+//! The strategy that a combination is.
+
+use super::names::Names;
+use super::view::Part;
+use candlewick_sdk::{Candle, CloseType, Direction, Expiry, Interval, Settlement, Signal, Strategy};
+use serde::{Deserialize, Serialize};
+
+/// Sums of weights that are nearer to each other than this are equal: 0.7 + 0.1 is 0.8.
+const SAME_WEIGHT: f64 = 1e-9;
+
+/// How the parts come to one direction.
+pub(super) enum Choice {
+    /// The first part that signals.
+    FirstOf,
+    /// The direction that has the weight.
+    Vote { weights: Vec<f64>, quorum: f64 },
+}
+
+/// What a filter asks of its part's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Need {
+    /// It is the direction of the trade.
+    Same,
+    /// It is not the other direction.
+    NotOpposite,
+    /// There is one.
+    Any,
+}
+
+/// A strategy that is made of others.
+pub(super) struct Combination {
+    /// Those that decide, then the filters.
+    parts: Vec<Part>,
+    needs: Vec<Need>,
+    choice: Choice,
+    invert: bool,
+    expiry: Option<CloseType>,
+    bot_expiry: Expiry,
+    longer: Vec<Interval>,
+    names: Names,
+}
+
+impl Combination {
+    /// Of `parts`, the last of which are filters: one for each of `needs`.
+    pub(super) fn new(
+        parts: Vec<Part>,
+        needs: Vec<Need>,
+        choice: Choice,
+        invert: bool,
+        (expiry, bot_expiry): (Option<CloseType>, Expiry),
+    ) -> Self {
+        let intervals = parts.iter().flat_map(|part| part.strategy.longer_intervals());
+        let mut longer: Vec<Interval> = intervals.copied().collect();
+        longer.sort_unstable();
+        longer.dedup();
+        Self { parts, needs, choice, invert, expiry, bot_expiry, longer, names: Names::default() }
+    }
+
+    fn deciding(&self) -> usize {
+        self.parts.len() - self.needs.len()
+    }
+
+    /// The part whose signal is taken at the present candle.
+    fn chosen(&self) -> Option<usize> {
+        let parts = &self.parts[..self.deciding()];
+        match &self.choice {
+            Choice::FirstOf => parts.iter().position(|part| part.signal.is_some()),
+            Choice::Vote { weights, quorum } => {
+                if parts.iter().all(|part| part.signal.is_none()) {
+                    return None;
+                }
+                let (mut buy, mut sell) = (0.0, 0.0);
+                for (part, weight) in parts.iter().zip(weights) {
+                    match part.view() {
+                        Some(Direction::Buy) => buy += weight,
+                        Some(Direction::Sell) => sell += weight,
+                        None => {}
+                    }
+                }
+                let (direction, most, least) =
+                    if buy > sell { (Direction::Buy, buy, sell) } else { (Direction::Sell, sell, buy) };
+                let is_chosen = most >= quorum - SAME_WEIGHT && most > least + SAME_WEIGHT;
+                parts.iter().position(|part| is_chosen && part.signals(direction))
+            }
+        }
+    }
+
+    fn is_let_pass(&self, direction: Direction) -> bool {
+        let mut filters = self.parts[self.deciding()..].iter().zip(&self.needs);
+        filters.all(|(filter, need)| match need {
+            Need::Same => filter.view() == Some(direction),
+            Need::NotOpposite => filter.view() != Some(direction.opposite()),
+            Need::Any => filter.view().is_some(),
+        })
+    }
+}
+
+impl Strategy for Combination {
+    fn warmup(&self) -> usize {
+        let is_vote = matches!(self.choice, Choice::Vote { .. });
+        let deciding = self.deciding();
+        let warmup = |(place, part): (usize, &Part)| {
+            // Only a vote and filters look at views; `first_of` goes by the present candle.
+            if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
+        };
+        self.parts.iter().enumerate().map(warmup).max().unwrap_or_default()
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.parts.iter_mut().for_each(|part| part.on_candle(candle));
+        let chosen = self.chosen()?;
+        let direction = self.parts[chosen].signal.as_ref()?.direction;
+        if !self.is_let_pass(direction) {
+            return None;
+        }
+        let mut signal = self.parts[chosen].signal.take()?;
+        if self.invert {
+            signal.direction = signal.direction.opposite();
+        }
+        if let Some(close_type) = self.expiry {
+            signal.expiry = Some(Expiry { close_type, ..self.bot_expiry });
+        }
+        Some(signal)
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.longer
+    }
+
+    fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
+        for part in &mut self.parts {
+            if part.strategy.longer_intervals().contains(&interval) {
+                part.strategy.on_longer_candle(interval, candle);
+            }
+        }
+    }
+
+    fn on_settled(&mut self, settlement: &Settlement) {
+        for part in &mut self.parts {
+            if part.strategy.wants_settlements() {
+                part.strategy.on_settled(settlement);
+            }
+        }
+    }
+
+    fn wants_settlements(&self) -> bool {
+        self.parts.iter().any(|part| part.strategy.wants_settlements())
+    }
+
+    /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL.
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        let mut shown = Vec::new();
+        for (place, part) in self.parts.iter().enumerate() {
+            let own = part.strategy.indicators();
+            let own = own.into_iter().map(|(name, value)| (self.names.whole(place, &part.name, name), value));
+            shown.extend(own);
+            let view = part.view().map(|view| if view == Direction::Buy { 1.0 } else { -1.0 });
+            shown.extend(view.map(|view| (self.names.whole(place, &part.name, "view"), view)));
+        }
+        shown
+    }
+}

@@ -1,0 +1,163 @@
+//! A combination as it stands in the parameters of a bot.
+
+use super::entry::refuse;
+use super::strategy::Need;
+use candlewick_sdk::BuildError;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// The strategies that decide.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenPart {
+    pub(super) strategy: String,
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) params: Map<String, Value>,
+    pub(super) weight: Option<f64>,
+    pub(super) within: Option<usize>,
+    #[serde(default)]
+    pub(super) invert: bool,
+}
+
+/// A filter: a strategy, or a short form for a rule.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenFilter {
+    strategy: Option<String>,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    params: Map<String, Value>,
+    within: Option<usize>,
+    #[serde(default)]
+    invert: bool,
+    view: Option<Need>,
+    hours: Option<(String, String)>,
+    trend: Option<u32>,
+    volatility: Option<Volatility>,
+    when: Option<String>,
+    #[serde(default)]
+    parameters: Map<String, Value>,
+}
+
+/// Bounds of the average true range as a fraction of the close.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Volatility {
+    #[serde(default = "usual_period")]
+    period: u32,
+    min: Option<f64>,
+    max: Option<f64>,
+}
+
+const fn usual_period() -> u32 {
+    14
+}
+
+/// The largest period of the short filters.
+const MAX_PERIOD: u32 = 5_000;
+
+/// The list that stands under a key; empty where there is none.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
+    let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
+    let Value::Array(items) = value else {
+        return Err(refuse(format!("{key} is a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
+    };
+    let read = |(place, item): (usize, &Value)| {
+        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {error}")))
+    };
+    items.iter().enumerate().map(read).collect()
+}
+
+impl WrittenFilter {
+    /// The strategy that it is, and which view it asks for.
+    ///
+    /// # Errors
+    /// What is written wrongly.
+    pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Need), BuildError> {
+        let wrong = |problem: &str| refuse(format!("filters[{place}]: {problem}"));
+        let is_short = self.strategy.is_none();
+        if is_short
+            && (self.within.is_some() || !self.params.is_empty() || self.invert || self.view.is_some())
+        {
+            return Err(wrong("params, within, view and invert belong to a filter with a strategy"));
+        }
+        if self.when.is_none() && !self.parameters.is_empty() {
+            return Err(wrong("parameters belong to a filter with `when`"));
+        }
+        let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
+        let rule = |name: &str, params: Value, need: Need| {
+            let params = params.as_object().cloned().unwrap_or_default();
+            let part = WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..bare() };
+            (part, need)
+        };
+        match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
+            (Some(strategy), None, None, None, None) => {
+                let part = WrittenPart {
+                    strategy: strategy.clone(),
+                    name: self.name,
+                    params: self.params,
+                    weight: None,
+                    within: self.within,
+                    invert: self.invert,
+                };
+                Ok((part, self.view.unwrap_or(Need::Same)))
+            }
+            (None, Some((from, to)), None, None, None) => {
+                if [from, to].iter().any(|time| time.contains(['"', '\''])) {
+                    return Err(wrong("hours are two times of the day, UTC: hours = [\"08:00\", \"17:00\"]"));
+                }
+                Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\")") }), Need::Any))
+            }
+            (None, None, Some(period), None, None) => {
+                let params = json!({
+                    "buy": "close > sma(period)",
+                    "sell": "close < sma(period)",
+                    "parameters": { "period": whole(period, 2, "Candles in the average.") },
+                });
+                Ok(rule("trend", params, Need::Same))
+            }
+            (None, None, None, Some(volatility), None) => {
+                let params = volatility.rule().ok_or_else(|| wrong("volatility has min, max or both"))?;
+                Ok(rule("volatility", params, Need::Any))
+            }
+            (None, None, None, None, Some(when)) => {
+                Ok(rule("when", json!({ "buy": when, "parameters": self.parameters }), Need::Any))
+            }
+            _ => Err(wrong("a filter is one of strategy, hours, trend, volatility, when")),
+        }
+    }
+}
+
+impl Volatility {
+    fn rule(&self) -> Option<Value> {
+        let mut parameters = json!({ "period": whole(self.period, 1, "Candles in the average true range.") });
+        let mut conditions = Vec::new();
+        for (name, bound, sign, about) in [
+            ("lowest", self.min, ">=", "Least average true range, as a fraction of the close."),
+            ("highest", self.max, "<=", "Largest average true range, as a fraction of the close."),
+        ] {
+            if let Some(bound) = bound {
+                conditions.push(format!("atr(period) / close {sign} {name}"));
+                parameters[name] = json!({ "default": bound, "min": 0.0, "max": 1.0, "about": about });
+            }
+        }
+        let buy = conditions.join(" and ");
+        (!conditions.is_empty()).then(|| json!({ "buy": buy, "parameters": parameters }))
+    }
+}
+
+fn whole(default: u32, min: u32, about: &str) -> Value {
+    json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
+}
+
+fn bare() -> WrittenPart {
+    let (strategy, name) = (String::new(), String::new());
+    WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
+}

@@ -1,0 +1,507 @@
+//! Strategies made of others: truth tables by hand, a slow second calculation, and the strategies that one part is.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_rules::combine;
+use candlewick_sdk::testkit::{
+    Finding, Market, Subject, Unseen, bot, candles_needed, from_closes, random_walk, trending, validate,
+};
+use candlewick_sdk::{
+    Candle, Direction, LongerCandles, Parameter, Registry, Signal, Strategy, StrategyEntry,
+};
+use proptest::prelude::*;
+use proptest::strategy::Strategy as _;
+use serde_json::{Value, json};
+
+/// Signals as a text says, one letter for each candle: `b`, `s`, or nothing.
+struct Scripted {
+    script: Vec<char>,
+    number: f64,
+    warmup: usize,
+    shown: usize,
+}
+
+impl Strategy for Scripted {
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        let letter = self.script.get(self.shown).copied();
+        self.shown += 1;
+        let signal = match letter {
+            Some('b') => Signal::buy("scripted"),
+            Some('s') => Signal::sell("scripted"),
+            _ => return None,
+        };
+        Some(signal.with("number", self.number))
+    }
+
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        vec![("shown", self.shown as f64)]
+    }
+}
+
+fn registry() -> Registry {
+    let script = StrategyEntry::new("script", "1.0.0", |values, _| {
+        Ok(Box::new(Scripted {
+            script: values["script"].as_str().unwrap().chars().collect(),
+            number: values["number"].as_f64().unwrap(),
+            warmup: values["warmup"].as_u64().unwrap() as usize,
+            shown: 0,
+        }))
+    })
+    .with_parameter(Parameter::new("script", ""))
+    .with_parameter(Parameter::new("number", 0.0).within(0.0, 9.0))
+    .with_parameter(Parameter::new("warmup", 0));
+    let prices = StrategyEntry::new("prices", "1.0.0", |_, _| {
+        Ok(Box::new(Scripted { script: Vec::new(), number: 0.0, warmup: 0, shown: 0 }))
+    });
+    Registry::default()
+        .with_entry(script)
+        .and_then(|registry| registry.with_entry(prices.wanting_prices()))
+        .and_then(|registry| registry.with_entry(candlewick_rules::entry()))
+        .and_then(Registry::with::<rsi_reversal::RsiReversal>)
+        .and_then(Registry::with::<bollinger_reversal::BollingerReversal>)
+        .and_then(Registry::with::<trend_filter::TrendFilter>)
+        .and_then(Registry::with::<ema_cross::EmaCross>)
+        .unwrap()
+}
+
+fn built(params: &Value) -> Box<dyn Strategy> {
+    let built = combine::entry(registry()).build(params, &bot("BTCUSDT"));
+    built.unwrap_or_else(|error| panic!("{params}: {error}"))
+}
+
+/// What is answered to each candle.
+fn answers(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Vec<Option<Signal>> {
+    let mut longer = LongerCandles::new(bot("BTCUSDT").interval, strategy.longer_intervals()).unwrap();
+    let answer = |candle| {
+        let answer = strategy.on_candle(candle);
+        longer.show(candle, &mut *strategy);
+        answer
+    };
+    candles.iter().map(answer).collect()
+}
+
+const fn letter(direction: Direction) -> char {
+    match direction {
+        Direction::Buy => 'b',
+        Direction::Sell => 's',
+    }
+}
+
+/// The directions that are answered to so many candles, as a script has them.
+fn script_of(params: &Value, candles: usize) -> String {
+    let answers = answers(built(params), &from_closes(&vec![1.0; candles]));
+    answers.iter().map(|answer| answer.as_ref().map_or('.', |signal| letter(signal.direction))).collect()
+}
+
+fn part(script: &str) -> Value {
+    json!({ "strategy": "script", "params": { "script": script } })
+}
+
+/// A part with more keys.
+fn with(script: &str, more: &Value) -> Value {
+    let mut part = part(script);
+    part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    part
+}
+
+#[test]
+fn parts_come_to_one_direction_as_worked_out_by_hand() {
+    for (params, expected) in [
+        // The first part that signals, in their order.
+        (json!({ "first_of": [part(".b.s"), part("bss.")] }), "bbss"),
+        // Both, at the same candle.
+        (json!({ "vote": [part("bbss..b"), part("bs.sbs.")] }), "b..s..."),
+        // Both, within two candles: the one before has it for one candle more.
+        (json!({ "vote": [part("b...s.b"), part(".b...b.")], "within": 2 }), ".b....b"),
+        // The views go on agreeing, and nobody signals.
+        (json!({ "vote": [part("b...."), part(".b...")], "within": 3 }), ".b..."),
+        // Two against two is nothing, two against one is enough.
+        (
+            json!({
+                "vote": [with("b.s.", &json!({ "weight": 2.0 })), part("s.bb"), part("s..b")], "quorum": 2.0
+            }),
+            "..sb",
+        ),
+        // One of two is enough, where the other one does not object.
+        (json!({ "vote": [part("b.s"), part("bss")], "quorum": 1.0 }), "bss"),
+        (json!({ "vote": [part("bb"), part("s.")], "quorum": 1.0 }), ".b"),
+        // 0.7 + 0.1 is 0.8, whatever binary fractions make of it.
+        (
+            json!({
+                "vote": [with("b", &json!({ "weight": 0.7 })), with("b", &json!({ "weight": 0.1 }))],
+                "quorum": 0.8
+            }),
+            "b",
+        ),
+        // A part with a span of its own.
+        (json!({ "vote": [with("b..", &json!({ "within": 3 })), part("..b")] }), "..b"),
+        (json!({ "vote": [with("b..", &json!({ "within": 2 })), part("..b")] }), "..."),
+        // A later signal of the same part replaces its view.
+        (json!({ "vote": [part("bs."), part("..b")], "within": 5 }), "..."),
+        // A part turned round, and the whole.
+        (json!({ "first_of": [with("bs.", &json!({ "invert": true }))] }), "sb."),
+        (json!({ "first_of": [part("bs.")], "invert": true }), "sb."),
+        (json!({ "vote": [part("bs"), with("ss", &json!({ "invert": true }))] }), "b."),
+    ] {
+        assert_eq!(script_of(&params, expected.len()), expected, "{params}");
+    }
+}
+
+#[test]
+fn filters_let_pass_as_worked_out_by_hand() {
+    for (filters, more, expected) in [
+        (json!([part("bb.ss")]), json!({}), "b..s."),
+        (json!([with("bb.ss", &json!({ "view": "not_opposite" }))]), json!({}), "b.bs."),
+        (json!([with("bb.ss", &json!({ "view": "any" }))]), json!({}), "bs.sb"),
+        (json!([with("b....", &json!({ "view": "any", "within": 2 }))]), json!({}), "bs..."),
+        (json!([part("b....")]), json!({ "within": 3 }), "b.b.."),
+        (json!([with("ss.bb", &json!({ "invert": true }))]), json!({}), "b..s."),
+        // Each has to let it pass.
+        (json!([with("bb.ss", &json!({ "view": "any" })), part("bs...")]), json!({}), "bs..."),
+        // The whole is turned round after its filters.
+        (json!([part("bb.ss")]), json!({ "invert": true }), "s..b."),
+    ] {
+        let mut params = json!({ "first_of": [part("bsbsb")], "filters": filters });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(script_of(&params, 5), expected, "{params}");
+    }
+}
+
+#[test]
+fn the_short_filters_are_what_their_rules_say() {
+    // The first candle closes at 00:01 UTC. A rise of one from 10 has a true range of 1 in 11; the first candle has none.
+    for (filter, closes, expected) in [
+        (json!({ "hours": ["00:02", "00:04"] }), &[1.0, 1.0, 1.0, 1.0, 1.0][..], ".bb.."),
+        (json!({ "trend": 2 }), &[1.0, 2.0, 1.5, 1.4, 1.6], ".b..b"),
+        (json!({ "volatility": { "period": 1, "min": 0.05 } }), &[10.0, 10.0, 11.0, 11.0, 11.0], "..b.."),
+        (json!({ "volatility": { "period": 1, "max": 0.05 } }), &[10.0, 10.0, 11.0, 11.0, 11.0], ".b.bb"),
+        (json!({ "when": "close > 10" }), &[10.0, 11.0, 12.0, 9.0, 11.0], ".bb.b"),
+    ] {
+        let params = json!({ "first_of": [part("bbbbb")], "filters": [filter] });
+        let given = answers(built(&params), &from_closes(closes));
+        let given: String = given
+            .iter()
+            .map(|answer| answer.as_ref().map_or('.', |signal| letter(signal.direction)))
+            .collect();
+        assert_eq!(given, expected, "{params}");
+    }
+}
+
+#[test]
+fn reason_and_expiry_are_those_of_the_part_that_decides() {
+    let numbered = |script: &str, number: f64| json!({ "strategy": "script", "params": { "script": script, "number": number } });
+    let params = json!({ "vote": [numbered("b.", 1.0), numbered("bs", 2.0)], "quorum": 1.0 });
+    let given = answers(built(&params), &from_closes(&[1.0, 1.0]));
+    let numbers: Vec<f64> =
+        given.iter().flatten().flat_map(|signal| signal.reason.values().to_vec()).collect();
+    assert_eq!(numbers, [1.0, 2.0]);
+    let rule = json!({ "strategy": "rules", "params": { "buy": "close > 0", "expiry": "05:00" } });
+    for (more, expected) in [(json!({}), "05:00"), (json!({ "expiry": "15:00" }), "15:00")] {
+        let mut params = json!({ "first_of": [rule] });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let given = answers(built(&params), &from_closes(&[1.0]));
+        let expiry = given[0].as_ref().unwrap().expiry.unwrap();
+        assert_eq!(expiry.close_type.to_string(), expected);
+    }
+}
+
+#[test]
+fn it_is_warm_when_every_view_that_it_looks_at_is() {
+    let warm = |warmup: usize| json!({ "strategy": "script", "params": { "warmup": warmup } });
+    for (params, expected) in [
+        (json!({ "first_of": [warm(5), warm(3)] }), 5),
+        (json!({ "first_of": [warm(5)], "within": 4 }), 5),
+        (json!({ "vote": [warm(5), warm(3)], "within": 4 }), 8),
+        (json!({ "vote": [warm(0), warm(0)], "within": 4 }), 4),
+        (json!({ "first_of": [warm(0)] }), 0),
+        (json!({ "first_of": [warm(5)], "filters": [{ "trend": 6 }] }), 6),
+        (json!({ "first_of": [warm(5)], "filters": [warm(4)], "within": 3 }), 6),
+    ] {
+        assert_eq!(built(&params).warmup(), expected, "{params}");
+    }
+}
+
+#[test]
+fn one_part_is_the_strategy_itself_and_two_turns_are_none() {
+    for name in ["rsi-reversal", "bollinger-reversal", "trend-filter", "ema-cross"] {
+        for candles in [random_walk(3, 5_000), trending(4, 5_000)] {
+            let alone = registry().find(name).unwrap().build(&json!({}), &bot("BTCUSDT")).unwrap();
+            let warmup = alone.warmup();
+            let expected = answers(alone, &candles);
+            assert!(expected.iter().flatten().count() > 5, "{name}");
+            let one = json!({ "strategy": name });
+            let turned = json!({ "strategy": "combine", "params": { "first_of": [one], "invert": true } });
+            for params in [
+                json!({ "first_of": [one] }),
+                json!({ "vote": [one] }),
+                json!({ "vote": [one], "within": 7 }),
+                json!({ "first_of": [turned], "invert": true }),
+            ] {
+                let combined = built(&params);
+                let is_wider = params.get("within").is_some();
+                assert_eq!(combined.warmup(), if is_wider { warmup + 6 } else { warmup }, "{params}");
+                assert_eq!(answers(combined, &candles), expected, "{params}");
+            }
+            let turned = answers(built(&json!({ "first_of": [one], "invert": true })), &candles);
+            for (turned, plain) in turned.iter().zip(&expected) {
+                let directions = [turned, plain].map(|signal| signal.as_ref().map(|signal| signal.direction));
+                assert_eq!(directions[0], directions[1].map(Direction::opposite), "{name}");
+            }
+        }
+    }
+}
+
+/// A part of the slow calculation.
+#[derive(Clone, Debug)]
+struct Plain {
+    script: String,
+    weight: u32,
+    within: usize,
+    invert: bool,
+    view: &'static str,
+}
+
+impl Plain {
+    /// 1 for a signal to buy at that candle, -1 to sell, 0 for none.
+    fn at(&self, candle: usize) -> i32 {
+        let sign = match self.script.as_bytes()[candle] {
+            b'b' => 1,
+            b's' => -1,
+            _ => 0,
+        };
+        if self.invert { -sign } else { sign }
+    }
+
+    /// The last signal within its span, found by looking back from the candle.
+    fn view(&self, candle: usize) -> i32 {
+        (0..self.within.min(candle + 1))
+            .map(|back| self.at(candle - back))
+            .find(|sign| *sign != 0)
+            .unwrap_or(0)
+    }
+
+    fn written(&self, is_vote: bool, is_filter: bool) -> Value {
+        let mut written = with(&self.script, &json!({ "invert": self.invert }));
+        if is_vote || is_filter {
+            written["within"] = json!(self.within);
+        }
+        if is_filter {
+            written["view"] = json!(self.view);
+        } else if is_vote {
+            written["weight"] = json!(f64::from(self.weight));
+        }
+        written
+    }
+}
+
+/// What a combination answers to a candle, from the scripts alone.
+fn plain_answer(
+    (parts, filters): (&[Plain], &[Plain]),
+    quorum: Option<u32>,
+    invert: bool,
+    candle: usize,
+) -> char {
+    let chosen = match quorum {
+        None => parts.iter().map(|part| part.at(candle)).find(|sign| *sign != 0).unwrap_or(0),
+        Some(quorum) => {
+            let weight = |sign: i32| -> u32 {
+                parts.iter().filter(|part| part.view(candle) == sign).map(|part| part.weight).sum()
+            };
+            let wins = |sign: i32| {
+                weight(sign) >= quorum
+                    && weight(sign) > weight(-sign)
+                    && parts.iter().any(|part| part.at(candle) == sign)
+            };
+            [1, -1].into_iter().find(|sign| wins(*sign)).unwrap_or(0)
+        }
+    };
+    let passes = filters.iter().all(|filter| match filter.view {
+        "same" => filter.view(candle) == chosen,
+        "not_opposite" => filter.view(candle) != -chosen,
+        _ => filter.view(candle) != 0,
+    });
+    let traded = if invert { -chosen } else { chosen };
+    match (passes, traded) {
+        (true, 1) => 'b',
+        (true, -1) => 's',
+        _ => '.',
+    }
+}
+
+fn plain_part() -> impl proptest::strategy::Strategy<Value = Plain> {
+    let view = prop::sample::select(vec!["same", "not_opposite", "any"]);
+    ("[bs.]{16}", 1_u32..4, 1_usize..5, any::<bool>(), view)
+        .prop_map(|(script, weight, within, invert, view)| Plain { script, weight, within, invert, view })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn any_combination_answers_as_the_slow_calculation_does(
+        parts in prop::collection::vec(plain_part(), 1..5),
+        filters in prop::collection::vec(plain_part(), 0..3),
+        share in prop::option::of(0.0_f64..=1.0),
+        invert in any::<bool>(),
+    ) {
+        let total: u32 = parts.iter().map(|part| part.weight).sum();
+        let least = parts.iter().map(|part| part.weight).min().unwrap_or_default();
+        let quorum = share.map(|share| least + (share * f64::from(total - least)).round() as u32);
+        let is_vote = quorum.is_some();
+        let written: Vec<Value> = parts.iter().map(|part| part.written(is_vote, false)).collect();
+        let written_filters: Vec<Value> = filters.iter().map(|part| part.written(is_vote, true)).collect();
+        let key = if is_vote { "vote" } else { "first_of" };
+        let mut params = json!({ key: written, "filters": written_filters, "invert": invert });
+        if let Some(quorum) = quorum {
+            params["quorum"] = json!(f64::from(quorum));
+        }
+        let expected: String =
+            (0..16).map(|candle| plain_answer((&parts, &filters), quorum, invert, candle)).collect();
+        prop_assert_eq!(script_of(&params, 16), expected, "{}", params);
+    }
+}
+
+#[test]
+fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
+    let combine = combine::entry(registry());
+    let params = json!({
+        "vote": [
+            { "strategy": "rsi-reversal", "params": { "period": 7 } },
+            { "strategy": "rsi-reversal" },
+            { "name": "rule", "strategy": "rules", "params": { "buy": "rsi(n) < 30", "parameters": { "n": { "default": 9, "min": 2, "max": 20 } } } },
+        ],
+        "filters": [{ "trend": 50 }, { "volatility": { "max": 0.01 } }],
+    });
+    let entry = combine.for_params(&params).unwrap();
+    let of = |name: &str| entry.parameters.iter().find(|parameter| parameter.name == name).unwrap().clone();
+    for (name, default) in [
+        ("rsi-reversal.period", json!(7)),
+        ("rsi-reversal-2.period", json!(14)),
+        ("rule.n", json!(9)),
+        ("trend.period", json!(50)),
+        ("volatility.period", json!(14)),
+        ("volatility.highest", json!(0.01)),
+        ("quorum", json!(3.0)),
+        ("within", json!(1)),
+    ] {
+        assert_eq!(of(name).default, default, "{name}");
+    }
+    assert_eq!((of("rule.n").minimum, of("rule.n").maximum), (Some(2.0), Some(20.0)));
+    // A value of the whole goes before that of the part, and is held to its range.
+    let mut other = params.clone();
+    other["rule.n"] = json!(3);
+    let bot = bot("BTCUSDT");
+    let warmup = |params: &Value| combine.build(params, &bot).unwrap().warmup();
+    let only = |n: u64| json!({ "first_of": [{ "name": "r", "strategy": "rules", "params": { "buy": "sma(n) > 1", "parameters": { "n": { "default": 9 } } } }], "r.n": n });
+    assert_eq!((warmup(&only(3)), warmup(&only(30))), (3, 30));
+    other["rule.n"] = json!(21);
+    let refused = combine.build(&other, &bot).err().unwrap().to_string();
+    assert!(refused.contains("rule.n = 21 is outside 2 to 20"), "{refused}");
+    // The version names the parts and not their numbers.
+    let version = |params: &Value| combine.for_params(params).unwrap().version.clone();
+    assert_eq!(version(&only(3)), version(&only(30)));
+    let mut turned = params.clone();
+    turned["vote"][0]["invert"] = json!(true);
+    assert_ne!(version(&params), version(&turned));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (params, expected) in [
+        (json!({}), "there is nothing to combine"),
+        (json!({ "first_of": [part("b")], "vote": [part("b")] }), "not both"),
+        (json!({ "first_of": { "strategy": "script" } }), "first_of is a list"),
+        (
+            json!({ "first_of": [{ "strategy": "scrip" }] }),
+            "part scrip: there is no strategy scrip; there are script",
+        ),
+        (json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }), "first_of[0]: unknown field `wait`"),
+        (
+            json!({ "first_of": [{ "strategy": "script", "params": { "scrip": "b" } }] }),
+            "part script: there is no parameter scrip; there are script, number, warmup",
+        ),
+        (json!({ "first_of": [part("b")], "script.scrip": "b" }), "there is no parameter scrip"),
+        (json!({ "first_of": [part("b")], "other.script": "b" }), "there is no parameter other.script"),
+        (json!({ "first_of": [part("b")], "script.number": 10.0 }), "script.number = 10 is outside 0 to 9"),
+        (json!({ "first_of": [{ "strategy": "prices" }] }), "it wants prices between candles"),
+        (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight belongs to vote"),
+        (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within belongs to vote"),
+        (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum belongs to vote"),
+        (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "its weight is a number above 0"),
+        (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
+        (
+            json!({ "vote": [with("b", &json!({ "name": "a" })), with("b", &json!({ "name": "a" }))] }),
+            "two parts are named a",
+        ),
+        (json!({ "vote": [with("b", &json!({ "name": "A.b" }))] }), "use lower-case letters"),
+        (json!({ "first_of": [part("b")], "within": 0 }), "within = 0 is outside 1 to 10000"),
+        (json!({ "first_of": [part("b")], "expiry": "5m" }), "expiry: "),
+        (json!({ "first_of": [part("b")], "filters": [{}] }), "filters[0]: a filter is one of"),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "when": "true" }] }),
+            "a filter is one of",
+        ),
+        (json!({ "first_of": [part("b")], "filters": [{ "hours": ["8", "17:00"] }] }), "part hours: "),
+        (json!({ "first_of": [part("b")], "filters": [{ "when": "clsoe > 1" }] }), "did you mean `close`?"),
+        (json!({ "first_of": [part("b")], "filters": [{ "volatility": {} }] }), "min, max or both"),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "within": 3 }] }),
+            "belong to a filter with a strategy",
+        ),
+    ] {
+        let refused = combine::entry(registry()).build(&params, &bot("BTCUSDT")).err();
+        let refused = refused.map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains(expected), "{params}\nis told:  {refused}\nexpected: {expected}");
+    }
+    let mut deep = part("b");
+    for _ in 0..6 {
+        deep = json!({ "strategy": "combine", "params": { "first_of": [deep] } });
+    }
+    let refused = combine::entry(registry()).build(&json!({ "first_of": [deep] }), &bot("BTCUSDT"));
+    assert!(refused.err().unwrap().to_string().contains("at most 4 combinations stand inside each other"));
+}
+
+#[test]
+fn values_of_parts_are_shown_behind_their_names() {
+    let mut strategy = built(&json!({ "vote": [part("b"), part("s")], "within": 2 }));
+    for candle in from_closes(&[1.0, 1.0, 1.0]) {
+        strategy.on_candle(&candle);
+        let shown: Vec<(String, f64)> =
+            strategy.indicators().iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let count = shown.iter().filter(|(name, _)| name == "script-2.view").count();
+        let is_there = shown[0].1 < 3.0;
+        assert_eq!(count, usize::from(is_there), "{shown:?}");
+        assert_eq!(shown[0].0, "script.shown");
+    }
+}
+
+#[test]
+fn a_combination_passes_what_every_strategy_must() {
+    for params in [
+        json!({
+            "vote": [{ "strategy": "rsi-reversal" }, { "strategy": "bollinger-reversal", "weight": 2.0 }, { "strategy": "trend-filter" }],
+            "quorum": 2.0,
+            "within": 4,
+            "filters": [{ "hours": ["06:00", "22:00"] }, { "volatility": { "min": 0.00001 } }],
+        }),
+        json!({
+            "first_of": [{ "strategy": "ema-cross", "invert": true }, { "strategy": "rsi-reversal" }],
+            "filters": [{ "strategy": "bollinger-reversal", "within": 30, "view": "not_opposite" }, { "trend": 50 }],
+            "invert": true,
+        }),
+    ] {
+        let subject = Subject { entry: combine::entry(registry()), params, bot: bot("BTCUSDT") };
+        let warmup = subject.build().unwrap().warmup();
+        let candles = random_walk(2, candles_needed(warmup) + 3_000);
+        let market = Market { name: "the candles".to_owned(), candles };
+        let validation =
+            validate(&subject, &[market], Unseen { seed: 7, candles: 2_000 }, &mut |_| {}).unwrap();
+        for checked in &validation.checked {
+            assert_ne!(checked.finding, Finding::Failed, "{}: {}", checked.check, checked.words);
+        }
+        assert!(validation.signals > 5, "{} signals", validation.signals);
+    }
+}

@@ -1,0 +1,103 @@
+//! One run, and every kind of channel: what a webhook is told of it, ntfy, Telegram, Discord and a mail server are told as well.
+#![cfg(unix)]
+
+use crate::alerts::{PATIENCE, Request, receiver_that};
+use crate::candlewick::{BOT, candles};
+use crate::encrypted_mail::{Tls, certified, serve};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::mpsc::Receiver;
+
+/// A bot whose trades the venue takes and one whose stakes it rejects; replies are lost, the list comes late (for longer than the
+/// second after which doubts are looked at, by the clock of who waits), and the money is
+/// always too little.
+fn settings(channels: &str) -> String {
+    let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD");
+    format!(
+        "[sandbox]\nmin_amount = 10\nfaults = \"drop-after:1,list-lag:1:30000ms\"\n[risk]\nmax_open_trades = 0\n\
+         max_trades_per_day = 4\nmax_drawdown_percent = 0\ndaily_loss_limit = 0\nallow_opposite = true\n\
+         [notify]\ndigest_after = 1000\ndoubt_after_s = 1\nbalance_below = 1e6\nend_timeout_s = 60\n{channels}\
+         {BOT}stake = {{ kind = \"fixed\", amount = 20 }}\n{second}stake = {{ kind = \"fixed\", amount = 5 }}\n"
+    )
+    .replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0")
+}
+
+/// The bodies of what a receiver was sent.
+fn bodies(requests: &Receiver<Request>) -> Vec<Value> {
+    let first = requests.recv_timeout(PATIENCE).unwrap();
+    let all = std::iter::once(first).chain(requests.try_iter());
+    all.map(|request| serde_json::from_str(&request.body).unwrap()).collect()
+}
+
+#[test]
+fn every_kind_of_channel_is_told_of_rejections_doubts_limits_money_and_the_end() {
+    let folder = certified().with("BTCUSDT_1m.csv", &candles(400)).with("EURUSD_1m.csv", &candles(400));
+    let (mut sections, mut receivers) = (String::new(), Vec::new());
+    // Where in a message its text stands.
+    for (kind, rest, path, text) in [
+        ("webhook", "", "/hook", ""),
+        ("ntfy", "", "/topic", "/message"),
+        ("telegram", "secret_file = \"token\"\nchats = [7]\n", "", "/text"),
+        ("discord", "", "/api/webhooks/1/x", "/content"),
+    ] {
+        let (address, requests) = receiver_that(|_| "{\"ok\":true}".to_owned());
+        std::fs::write(folder.path(kind), format!("http://{address}{path}")).unwrap();
+        let _ = write!(
+            sections,
+            "[notify.channels.{kind}]\nkind = \"{kind}\"\nurl_file = \"{kind}\"\nminimum = \"notice\"\n{rest}"
+        );
+        receivers.push((kind, requests, text));
+    }
+    let (port, mail) = serve(&folder, Tls::Never);
+    let _ = write!(
+        sections,
+        "[notify.channels.email]\nkind = \"email\"\nurl = \"smtp://127.0.0.1:{port}\"\nminimum = \"notice\"\n\
+         from = \"bot@example.org\"\nto = [\"me@example.org\"]\n"
+    );
+    let folder = folder.with("token", "123456:of-nobody").with("bot.toml", &settings(&sections));
+    for secret in ["token", "webhook", "ntfy", "telegram", "discord"] {
+        std::fs::set_permissions(folder.path(secret), std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let run = ["live", "--sandbox", "--config", "bot.toml", "--speed", "20", "--for", "40s", "--quiet"];
+    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv"];
+    let run = folder.run(&[&run[..], &data].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+
+    let hook = bodies(&receivers[0].1);
+    let mut told = BTreeMap::<&str, Vec<(&str, &str)>>::new();
+    for alert in hook.iter().flat_map(|body| body["data"]["alerts"].as_array().unwrap()) {
+        let [event, severity, words] =
+            ["event", "severity", "text"].map(|name| alert[name].as_str().unwrap());
+        told.entry(event).or_default().push((severity, words));
+    }
+    for (event, severity) in [
+        ("started", "notice"),
+        ("rejected", "warning"),
+        ("doubt", "warning"),
+        ("resolved", "notice"),
+        ("limit", "warning"),
+        ("balance", "warning"),
+        ("stopping", "notice"),
+        ("ended", "notice"),
+    ] {
+        let first = told.get(event).map(|all| all[0].0);
+        assert_eq!(first, Some(severity), "{event}: {told:?}");
+    }
+    let mut others = vec![("email", mail.lock().unwrap().clear.join("\n"))];
+    for (kind, requests, text) in &receivers[1..] {
+        let texts: Vec<String> = bodies(requests)
+            .iter()
+            .map(|body| body.pointer(text).unwrap().as_str().unwrap().to_owned())
+            .collect();
+        others.push((kind, texts.join("\n")));
+    }
+    for (kind, text) in &others {
+        for (event, all) in &told {
+            // As far as no kind breaks a line or escapes a letter.
+            let words = all[0].1.get(..24).unwrap_or(all[0].1);
+            assert!(text.contains(words), "{kind} is not told of {event} ({words}): {text}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Spans without opens out of a calendar: the same in a backtest, live, in a replay and after a reload as out of a CSV file.
+#![cfg(unix)]
+
+use crate::candlewick::{BOT, Folder, candles};
+use crate::control::{Live, venue_and_folder};
+use serde_json::Value;
+
+/// Of the 5th of January 2026: from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
+const CSV: &str = "from,to\n2026-01-05 01:10,2026-01-05 02:40\n2026-01-05 03:00,2026-01-05 03:30\n";
+/// The same in winter's New York and by a duration; a cancelled event over all, and a reminder.
+const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:jobs\r\nDTSTART;TZID=America/New_York:20260104T201000\r\n\
+                        DTEND;TZID=America/New_York:20260104T214000\r\nBEGIN:VALARM\r\nTRIGGER:-P1D\r\nDURATION:P1D\r\nEND:VALARM\r\n\
+                        END:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART:20260105T030000Z\r\nDURATION:PT30M\r\nEND:VEVENT\r\n\
+                        BEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20260105\r\nSTATUS:CANCELLED\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+const SPANS: [(i64, i64); 2] = [(70, 160), (180, 210)];
+/// 2026-01-05 00:00 UTC.
+const MIDNIGHT: i64 = 1_767_571_200_000;
+
+/// A bot that trades every few minutes.
+fn settings(blackouts: &str) -> String {
+    format!(
+        "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\ndaily_loss_limit = 0\n\
+         max_drawdown_percent = 0\nallow_opposite = true\nallow_duplicate = true\n{blackouts}\n{}",
+        BOT.replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0")
+    )
+}
+
+/// The trades of a run with these settings, and how often the calendar refused.
+fn run(folder: &Folder, blackouts: &str, command: &[&str]) -> (Vec<String>, Option<u64>) {
+    std::fs::write(folder.path("bot.toml"), settings(blackouts)).unwrap();
+    let common =
+        ["--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet", "--trades", "trades.csv"];
+    let report: Value = folder.run(&[command, &common].concat()).json();
+    let trades = folder.read("trades.csv").lines().map(str::to_owned).collect();
+    (trades, report["refused"]["Blackout"].as_u64())
+}
+
+#[test]
+fn a_calendar_refuses_what_its_rows_refuse_in_a_backtest_live_and_in_a_replay() {
+    let folder =
+        Folder::new().with("BTCUSDT_1m.csv", &candles(300)).with("news.csv", CSV).with("news.ics", CALENDAR);
+    let (all, none) = run(&folder, "", &["backtest"]);
+    let rows = run(&folder, "blackouts = \"news.csv\"", &["backtest"]);
+    let calendar = run(&folder, "blackouts = \"news.ics\"", &["backtest"]);
+    assert_eq!((none, &calendar), (None, &rows));
+    assert!(rows.0.len() > 20 && all.len() > rows.0.len() + 20, "{} of {}", rows.0.len(), all.len());
+    let decided = |line: &String| {
+        let place = rows.0[0].split(',').position(|name| name == "decision_time").unwrap();
+        (line.split(',').nth(place).unwrap().parse::<i64>().unwrap() - MIDNIGHT) / 60_000
+    };
+    let refused: Vec<&String> = all[1..]
+        .iter()
+        .filter(|line| SPANS.iter().any(|(from, to)| (*from..*to).contains(&decided(line))))
+        .collect();
+    assert_eq!(calendar.1, Some(refused.len() as u64), "each signal of the spans, and no other");
+    let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db"];
+    assert_eq!(run(&folder, "blackouts = \"news.ics\"", &live), calendar);
+    // The journal has what the file said: a replay needs none.
+    std::fs::remove_file(folder.path("news.ics")).unwrap();
+    let parity = folder.run(&["parity", "--journal", "run.db"]);
+    assert_eq!(parity.code, 0, "{}{}", parity.stdout, parity.stderr);
+}
+
+#[test]
+fn a_bot_that_trades_takes_a_calendar_by_reload_and_refuses_one_that_it_would_read_in_part() {
+    let (_served, folder) = venue_and_folder();
+    let bot = Live::start(&folder);
+    let repeats = CALENDAR.replacen("DURATION:PT30M", "DURATION:PT30M\r\nRRULE:FREQ=DAILY", 1);
+    let folder = folder.with("news.ics", &repeats);
+    let settings = format!("[risk]\nblackouts = \"news.ics\"\n{BOT}");
+    std::fs::write(folder.path("bot.toml"), &settings).unwrap();
+    let parts = ["risk.blackouts", "news.ics", "line 15: RRULE", "as an event of its own"];
+    folder.run(&["config", "check", "--config", "bot.toml"]).fails(3, &parts);
+    let refused = folder.run(&["reload", "--config", "bot.toml"]);
+    assert!(
+        refused.code != 0 && parts.iter().all(|part| refused.stderr.contains(part)),
+        "{}",
+        refused.stderr
+    );
+    let folder = folder.with("news.ics", CALENDAR);
+    let answer = folder.run(&["reload", "--json", "--config", "bot.toml"]).json();
+    let changes = answer["reloaded"]["changes"].to_string();
+    assert!(changes.contains("risk.blackouts") && changes.contains("news.ics"), "{changes}");
+    assert_eq!(bot.end(), Some(130));
+}

@@ -1,0 +1,104 @@
+//! Strategies made of others through the whole program: backtest, sweep, live, parity and explanation.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{DAY, MONDAY, shipped};
+use serde_json::Value;
+
+fn bot(strategy: &str, params: &str) -> String {
+    format!(
+        "[[bots]]\nname = \"one\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\nclose_type = \"01:00\"\n\
+         params = {{ {params} }}\n"
+    )
+}
+
+const VOTE: &str = "vote = [{ strategy = \"rsi-reversal\", params = { period = 5 }, weight = 2.0 }, { strategy = \"bollinger-reversal\" }], \
+                    within = 3, filters = [{ volatility = { min = 0.00001 } }], invert = true";
+
+fn folder(days: i64) -> Folder {
+    let one = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
+    let turned = format!(
+        "invert = true, first_of = [{{ strategy = \"combine\", params = {{ invert = true, {one} }} }}]"
+    );
+    Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY))
+        .with("alone.toml", &bot("rsi-reversal", "period = 5"))
+        .with("one.toml", &bot("combine", one))
+        .with("turned.toml", &bot("combine", &turned))
+        .with("vote.toml", &bot("combine", VOTE))
+}
+
+fn backtest(folder: &Folder, config: &str) -> String {
+    let trades = format!("{config}.csv");
+    let arguments = [
+        "backtest",
+        "--config",
+        config,
+        "--data",
+        "BTCUSDT_1m.csv",
+        "--json",
+        "--quiet",
+        "--trades",
+        &trades,
+    ];
+    folder.run(&arguments).json();
+    folder.read(&trades)
+}
+
+#[test]
+fn one_part_and_a_strategy_turned_round_twice_trade_as_the_strategy_alone() {
+    let folder = folder(2);
+    let alone = backtest(&folder, "alone.toml");
+    assert!(alone.lines().count() > 100, "{alone}");
+    for config in ["one.toml", "turned.toml"] {
+        assert_eq!(backtest(&folder, config), alone, "{config}");
+    }
+}
+
+#[test]
+fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
+    let folder = folder(2);
+    let tested = backtest(&folder, "vote.toml");
+    assert!(tested.lines().count() > 20, "{tested}");
+    let live =
+        ["live", "--sandbox", "--speed", "max", "--until-end", "--config", "vote.toml", "--json", "--quiet"];
+    let more = ["--data", "BTCUSDT_1m.csv", "--journal", "run.db", "--trades", "live.csv"];
+    folder.run(&[&live[..], &more[..]].concat()).json();
+    assert_eq!(folder.read("live.csv"), tested);
+    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    assert_eq!(parity["unexplained"], Value::from(0), "{parity}");
+    let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json().to_string();
+    assert!(explained.contains("rsi-reversal.view"), "{explained}");
+    assert!(explained.contains("volatility.atr(14) / close"), "{explained}");
+}
+
+#[test]
+fn parameters_of_a_part_are_searched_and_come_to_what_they_do_alone() {
+    let folder = folder(3);
+    let results = |config: &str, parameter: &str| {
+        let out = format!("{config}-out");
+        let values = format!("{parameter}=2..9");
+        let arguments = [
+            "sweep",
+            "--config",
+            config,
+            "--data",
+            "BTCUSDT_1m.csv",
+            "--json",
+            "--quiet",
+            "--min-trades",
+            "10",
+        ];
+        folder.run(&[&arguments[..], &["--param", &values, "--out", &out]].concat()).json();
+        folder.read(&format!("{out}/results.csv")).replace(parameter, "period")
+    };
+    assert_eq!(results("one.toml", "rsi-reversal.period"), results("alone.toml", "period"));
+}
+
+#[test]
+fn a_combination_is_checked_as_any_strategy() {
+    let folder = folder(1);
+    let parts = "vote=[{\"strategy\":\"rsi-reversal\"},{\"strategy\":\"bollinger-reversal\"}]";
+    let arguments = ["strategy", "check", "combine", "--param", parts, "--param", "within=5", "--seed", "3"];
+    let checked = folder.run(&[&arguments[..], &["--unseen", "2000", "--json", "--quiet"]].concat()).json();
+    assert!(!checked.to_string().contains("\"failed\""), "{checked}");
+}
