@@ -10,9 +10,8 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::Receiver;
 
-/// A bot whose trades the venue takes and one whose stakes it rejects; replies are lost, the list comes late (for longer than the
-/// second after which doubts are looked at, by the clock of who waits), and the money is
-/// always too little.
+/// A bot whose trades the venue takes and one whose stakes it rejects; replies are lost, the list comes late (by more than the
+/// second of real time in which doubts are looked at once), and the money is always too little.
 fn settings(channels: &str) -> String {
     let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD");
     format!(

@@ -151,3 +151,5 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long a trouble goes on once it was noticed.
 const LASTS: Duration = Duration::from_secs(3);
+/// How long a person waits who has put a token in order, before `resume`.
+const SETTLES: Duration = Duration::from_secs(1);

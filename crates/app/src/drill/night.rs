@@ -3,7 +3,7 @@
 use super::leaping_clock::LeapingClock;
 use super::looking::{Told, look, state_of};
 use super::scene::{NIGHT, Plan, Scene, Trouble};
-use super::{LASTS, LOOK_EVERY, PATIENCE};
+use super::{LASTS, LOOK_EVERY, PATIENCE, SETTLES};
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::control::{halt, resume};
 use crate::error::AppError;
@@ -127,6 +127,8 @@ impl<'a> Night<'a> {
             held.let_go().await;
         }
         if let Trouble::UntilResumed(_) = trouble {
+            // What was asked before it ended is answered first: it would suspend the opens once more.
+            tokio::time::sleep(SETTLES).await;
             let url = journal_url(self.loaded).map_err(Problems::from)?;
             resume(&control_paths(self.loaded)?, &url).await?;
         }
