@@ -58,7 +58,7 @@ pub struct AskedTrade<'a> {
     /// Who has the strategy that decided.
     pub registry: &'a Registry,
     /// Whether its indicators are computed however many entries of its run come before the decision; else up to
-    /// [`INDICATORS_WITHIN`].
+    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN).
     pub is_far: bool,
 }
 
