@@ -67,6 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "strategies",
         ],
     ),
+    ("python", &["app", "cli", "engine", "history", "records", "report", "sdk"]),
 ];
 
 /// Lines of a source file without its tests, and with them.

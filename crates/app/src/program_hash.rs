@@ -10,7 +10,8 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A program, as a plan for other machines names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,11 +66,20 @@ impl fmt::Display for Program {
     }
 }
 
+/// The file of the program's code, where that is not the executable.
+static CODE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says which file the program is, where another program has loaded it, as Python does a module. The first word counts.
+pub fn set_code_file(file: PathBuf) {
+    CODE.get_or_init(|| file);
+}
+
 /// Over every byte of the executable that is in memory while it runs. Whatever was compiled into it, by whomever, a change
 /// of it is a change of the hash, whether a version was raised or not: a hash of our sources alone would not know of a
 /// strategy from another crate. What only a debugger reads is left out: it is most of the file, and decides nothing.
 pub fn program_hash() -> Result<String, AppError> {
-    executable().and_then(hash_of).map_err(unreadable)
+    let file = CODE.get().map_or_else(executable, File::open);
+    file.and_then(hash_of).map_err(unreadable)
 }
 
 fn unreadable(error: io::Error) -> AppError {

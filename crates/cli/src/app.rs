@@ -3,17 +3,21 @@
 use crate::arguments::GlobalArguments;
 use crate::command::{self, Command};
 use crate::context::Context;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::host::{Host, HostedAnswer, HostedFailure, HostedOutput, with_host};
 use crate::logging;
 use crate::output::fit_tables;
-use crate::terminal::coloured_lines;
+use crate::terminal::{coloured_lines, lines as visible_lines};
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
+use std::cell::RefCell;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
 #[derive(Debug, Parser)]
@@ -96,35 +100,72 @@ impl App {
 
     /// Does what the arguments of the process say. The exit code is what `main` returns.
     pub fn run(self) -> ExitCode {
-        let arguments = match Arguments::try_parse() {
-            Ok(arguments) => arguments,
+        match Arguments::try_parse() {
+            Ok(arguments) => {
+                let print = |failure: &Failure, is_logged: bool| {
+                    if !is_logged {
+                        failure.print();
+                    }
+                };
+                ExitCode::from(self.perform(&arguments, &print))
+            }
             Err(error) => {
                 print_usage(&error);
-                return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+                ExitCode::from(code_of_usage(&error))
             }
+        }
+    }
+
+    /// Does what these arguments say, the program's name left out, inside of another program. It is done on the calling thread, which waits for it.
+    ///
+    /// # Panics
+    /// Where a strategy does.
+    pub fn run_hosted(
+        &self,
+        arguments: impl IntoIterator<Item = OsString>,
+        host: Arc<dyn Host>,
+        output: HostedOutput,
+    ) -> HostedAnswer {
+        let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
+        let arguments = match Arguments::try_parse_from(named) {
+            Ok(arguments) => arguments,
+            Err(error) => return answer_of_usage(&error, output),
         };
+        host.begins(arguments.command.kind());
+        let failed = RefCell::new(None);
+        let note = |failure: &Failure, is_logged: bool| {
+            if output == HostedOutput::Printed && !is_logged {
+                failure.print();
+            }
+            failed.replace(Some(failure.to_hosted()));
+        };
+        let (code, output) = with_host(host, output, || self.perform(&arguments, &note));
+        let code = code.unwrap_or(Ending::Interrupted.code());
+        HostedAnswer { code, output, failure: failed.into_inner() }
+    }
+
+    /// Does what the arguments say, and tells a failure, and whether the log has it already. The exit code.
+    fn perform(&self, arguments: &Arguments, tell: &dyn Fn(&Failure, bool)) -> u8 {
         let log = logging::start(&arguments.global, arguments.command.warnings());
         fit_tables();
-        let registry = match self.registry.and_then(with_combinations) {
+        let registry = match self.registry.clone().and_then(with_combinations) {
             Ok(registry) => registry,
             Err(error) => {
                 let failure = Failure::new(FailureKind::Configuration, error);
-                failure.print();
-                return failure.to_exit_code();
+                tell(&failure, false);
+                return failure.code();
             }
         };
         let context =
             Context { registry: &registry, brokers: &self.brokers, global: &arguments.global, log: &log };
         let result = command::run(&arguments.command, &context);
-        let is_told = result.as_ref().err().is_some_and(|failure| log.print_failure(&failure.render()));
+        let is_logged = result.as_ref().err().is_some_and(|failure| log.print_failure(&failure.render()));
         log.flush();
         match result {
-            Ok(ending) => ending.to_exit_code(),
+            Ok(ending) => ending.code(),
             Err(failure) => {
-                if !is_told {
-                    failure.print();
-                }
-                failure.to_exit_code()
+                tell(&failure, is_logged);
+                failure.code()
             }
         }
     }
@@ -145,6 +186,24 @@ fn print_usage(error: &clap::Error) {
     } else {
         write!(anstream::stdout(), "{}", coloured_lines(&text))
     };
+}
+
+fn code_of_usage(error: &clap::Error) -> u8 {
+    u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+/// What is wrong with the arguments, or the help that they ask for.
+fn answer_of_usage(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
+    let code = code_of_usage(error);
+    if output == HostedOutput::Printed {
+        print_usage(error);
+    }
+    let text = visible_lines(&error.render().to_string()).into_owned();
+    let (output, failure) = match code {
+        0 => (text, None),
+        _ => (String::new(), Some(HostedFailure { message: text.trim_end().to_owned(), help: None })),
+    };
+    HostedAnswer { code, output, failure }
 }
 
 #[cfg(test)]

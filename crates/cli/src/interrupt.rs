@@ -1,10 +1,15 @@
 //! Ctrl-C and SIGTERM: the user or the system wants the program to end.
 
 use crate::failure::{Ending, Failure, FailureKind};
+use crate::host::{self, Host};
 use candlewick_history::remove_partial_files;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How often a host is asked whether it wants an end.
+const ASKED_EVERY: Duration = Duration::from_millis(20);
 
 /// Listens from its making, so that nothing that comes early is lost.
 pub(crate) struct Interrupt {
@@ -12,6 +17,7 @@ pub(crate) struct Interrupt {
     interrupted: Signal,
     #[cfg(unix)]
     terminated: Signal,
+    host: Option<Arc<dyn Host>>,
 }
 
 impl Interrupt {
@@ -23,10 +29,11 @@ impl Interrupt {
             Ok(Self {
                 interrupted: listen(SignalKind::interrupt())?,
                 terminated: listen(SignalKind::terminate())?,
+                host: host::host(),
             })
         }
         #[cfg(not(unix))]
-        Ok(Self {})
+        Ok(Self { host: host::host() })
     }
 
     /// Waits. Ctrl-C interrupts; SIGTERM is how a service is stopped.
@@ -35,21 +42,38 @@ impl Interrupt {
         tokio::select! {
             _ = self.interrupted.recv() => Ending::Interrupted,
             _ = self.terminated.recv() => Ending::Done,
+            () = stopped_by(self.host.as_deref()) => Ending::Interrupted,
         }
     }
 
     /// Waits for Ctrl-C.
     #[cfg(not(unix))]
     pub(crate) async fn wait(&mut self) -> Ending {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+        let pressed = async {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = pressed => Ending::Interrupted,
+            () = stopped_by(self.host.as_deref()) => Ending::Interrupted,
         }
-        Ending::Interrupted
+    }
+}
+
+/// Waits until the host wants an end; for ever where there is none.
+async fn stopped_by(host: Option<&dyn Host>) {
+    let Some(host) = host else { return std::future::pending().await };
+    while !host.is_stopped() {
+        tokio::time::sleep(ASKED_EVERY).await;
     }
 }
 
 /// For work that has no runtime: says how the program is to end, from the first sign that it is to.
 pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
+    if let Some(sign) = host::sign() {
+        return Ok(sign);
+    }
     let sign = Arc::new(OnceLock::new());
     let given = sign.clone();
     // It is given once.
@@ -62,6 +86,10 @@ pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
 /// For work that reads and writes files in one go: at the first sign what is not complete of them is removed, and the
 /// program ends.
 pub(crate) fn end_on_sign() -> Result<(), Failure> {
+    if host::host().is_some() {
+        // The process is the host's; the work ends where it next says how far it is.
+        return Ok(());
+    }
     on_sign(|ending| {
         remove_partial_files();
         let (how, code) = match ending {

@@ -29,6 +29,7 @@ mod app;
 mod arguments;
 mod command;
 mod context;
+mod host;
 // What several commands take.
 mod candles;
 mod interrupt;
@@ -52,4 +53,6 @@ pub use candlewick_app::configuration::{
     VariantSettings,
 };
 pub use candlewick_app::live::VenuePorts;
+pub use candlewick_app::validation::Itself;
 pub use candlewick_sdk::testkit::CountingAllocator;
+pub use host::{CommandKind, Host, HostedAnswer, HostedFailure, HostedOutput};

@@ -2,6 +2,7 @@
 
 use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::host;
 use crate::terminal::{coloured_lines, json, lines};
 use crate::wrap::{columns_of, wrapped};
 use candlewick_engine::{BotSettings, TradeBook};
@@ -40,6 +41,9 @@ pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
 
 /// A reader that went away (`| head`) is no failure.
 fn write_out(text: &str) -> Result<(), Failure> {
+    if host::keep(text) {
+        return Ok(());
+    }
     let mut stdout = anstream::stdout();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -62,6 +66,9 @@ pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments
 
 /// Prints a line that is a JSON document already; whether anybody reads.
 pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
+    if host::keep(&json(line)) {
+        return Ok(true);
+    }
     let mut stdout = anstream::stdout();
     match writeln!(stdout, "{}", json(line)).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),

@@ -1,6 +1,7 @@
 //! Progress on stderr: only on a terminal, and only for what takes longer than a second.
 
 use crate::arguments::GlobalArguments;
+use crate::host::{Listener, listener};
 use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::visible;
@@ -19,6 +20,7 @@ pub(crate) struct Progress {
     watch: Stopwatch,
     visible: bool,
     bar: Option<ProgressBar>,
+    listener: Option<Listener>,
 }
 
 impl Progress {
@@ -29,11 +31,15 @@ impl Progress {
             watch: Stopwatch::start(),
             visible: is_visible(global),
             bar: None,
+            listener: listener(),
         }
     }
 
     /// So much of so much is done.
     pub(crate) fn update(&mut self, done: u64, total: u64) {
+        if let Some(listener) = &self.listener {
+            listener.tell(&self.what, done, total);
+        }
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
         }

@@ -4,6 +4,7 @@ use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
+use crate::host::host;
 use crate::journal::block_on;
 use crate::output::{show, write_file, write_trades};
 use crate::progress::{Terminal, with_spinner};
@@ -71,6 +72,9 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let terms =
         BacktestTerms { candles: candles.clone(), stress: arguments.stress, latency: latency.transpose()? };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
+    if let Some(host) = host() {
+        host.candles(&prepared.candles.series);
+    }
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
@@ -166,6 +170,9 @@ fn report(
         sensitivity,
         variants: variants.transpose()?,
     });
+    if let Some(host) = host() {
+        host.trades(&finished.book, &loaded.config.bots, finished.money_scale);
+    }
     if let Some(path) = &arguments.trades {
         let (bots, terms) = (&loaded.config.bots, (finished.money_scale, report.caveats()));
         write_trades(path, &finished.book, bots, terms)?;

@@ -39,6 +39,7 @@ mod why;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
+use crate::host::CommandKind;
 use crate::logging::Warnings;
 use clap::Subcommand;
 
@@ -120,6 +121,15 @@ impl Command {
         match self {
             Self::Drill(_) => Warnings::Expected,
             _ => Warnings::News,
+        }
+    }
+
+    /// What it is to a strategy that fails.
+    pub(crate) const fn kind(&self) -> CommandKind {
+        match self {
+            Self::Live(_) | Self::Paper(_) => CommandKind::Trades,
+            Self::Strategy(_) => CommandKind::Checks,
+            _ => CommandKind::Computes,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::verified::verify_set;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
+use crate::host::host;
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, Terminal, with_spinner};
@@ -197,6 +198,9 @@ fn run_part(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
+    if let Some(host) = host() {
+        host.candles(&candles.series);
+    }
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());

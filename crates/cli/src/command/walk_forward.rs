@@ -4,6 +4,7 @@ use super::verified::verify_chosen;
 use crate::candles::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
+use crate::host::host;
 use crate::interrupt;
 use crate::output::show;
 use crate::progress::{Progress, Terminal};
@@ -58,6 +59,9 @@ pub(crate) struct WalkForwardArguments {
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let terms = arguments.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
+    if let Some(host) = host() {
+        host.candles(&prepared.candles.series);
+    }
     let place = (arguments.out.as_path(), arguments.hold_out_use());
     let mut walk = WalkRun::prepare(&terms, &arguments.layout.terms(), &prepared, place)?;
     let sign = interrupt::sign()?;

@@ -2,12 +2,12 @@
 
 mod library;
 
+use crate::host::HostedFailure;
 use crate::terminal::lines;
 use crate::wrap::{columns_of, wrapped};
 use candlewick_sdk::visible;
 use console::Term;
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 /// How a command ends when it does what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,10 @@ pub(crate) struct Failure {
 }
 
 impl Ending {
-    pub(crate) fn to_exit_code(self) -> ExitCode {
+    pub(crate) const fn code(self) -> u8 {
         match self {
-            Self::Done => ExitCode::SUCCESS,
-            Self::Interrupted => ExitCode::from(130),
+            Self::Done => 0,
+            Self::Interrupted => 130,
         }
     }
 }
@@ -102,7 +102,16 @@ impl Failure {
 
     /// As a person reads it: the error, its causes, what to do.
     pub(crate) fn render(&self) -> String {
-        let mut text = format!("error: {}", said(&self.error.to_string()));
+        let mut text = format!("error: {}", self.words());
+        if let Some(help) = &self.help {
+            let _ = write!(text, "\nhelp: {}", said(help));
+        }
+        text
+    }
+
+    /// The error and its causes.
+    fn words(&self) -> String {
+        let mut text = said(&self.error.to_string());
         let mut last = self.error.to_string();
         for cause in self.error.chain().skip(1) {
             // A cause that only repeats what stands above it says nothing.
@@ -112,9 +121,6 @@ impl Failure {
             }
             last = cause;
         }
-        if let Some(help) = &self.help {
-            let _ = write!(text, "\nhelp: {}", said(help));
-        }
         text
     }
 
@@ -123,8 +129,13 @@ impl Failure {
         anstream::eprintln!("{}", wrapped(&lines(&self.render()), columns_of(&Term::stderr())));
     }
 
-    pub(crate) fn to_exit_code(&self) -> ExitCode {
-        ExitCode::from(self.kind.code())
+    pub(crate) const fn code(&self) -> u8 {
+        self.kind.code()
+    }
+
+    /// For a program that had the command done: the error with its causes, and what to do.
+    pub(crate) fn to_hosted(&self) -> HostedFailure {
+        HostedFailure { message: self.words(), help: self.help.clone() }
     }
 }
 

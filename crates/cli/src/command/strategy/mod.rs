@@ -6,6 +6,7 @@ mod new;
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
+use crate::host::host;
 use crate::output::{print, print_json, table};
 use candlewick_app::bots::suggest_strategy;
 use candlewick_app::validation::Itself;
@@ -53,6 +54,9 @@ pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<En
 
 /// How this program starts itself to answer with `strategy decide`.
 pub(crate) fn itself() -> Result<Itself, Failure> {
+    if let Some(itself) = host().and_then(|host| host.itself()) {
+        return Ok(itself);
+    }
     let program = std::env::current_exe().map_err(|error| {
         Failure::new(FailureKind::Check, anyhow::anyhow!("this program cannot be found: {error}"))
     })?;

@@ -1,0 +1,126 @@
+"""Commands done inside of this process, tables in Arrow's form, and what a strategy is shown and answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, final
+
+class ArrowStream(Protocol):
+    """What has the PyCapsule interface of a stream: a table of pandas, Polars, DuckDB or pyarrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Table:
+    """A table in Arrow's form. pandas, Polars, DuckDB and pyarrow take it without a copy."""
+
+    @property
+    def column_names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, name: str) -> Column: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Column:
+    """A column of a table. NumPy takes one of numbers or times without a copy: ``numpy.asarray(column)``."""
+
+    def __len__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+@final
+class Candle:
+    """A closed candle."""
+
+    def __new__(cls, time: int, open: float, high: float, low: float, close: float, volume: float = 0.0) -> Candle: ...
+    @property
+    def time(self) -> int:
+        """When it opened, ms since 1970."""
+    @property
+    def open(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def close(self) -> float: ...
+    @property
+    def volume(self) -> float: ...
+
+@final
+class Price:
+    """A price between candles."""
+
+    @property
+    def time(self) -> int:
+        """Venue time, ms since 1970."""
+    @property
+    def value(self) -> float: ...
+
+@final
+class Settlement:
+    """How one of the bot's own trades ended."""
+
+    @property
+    def direction(self) -> str:
+        """``BUY`` or ``SELL``."""
+    @property
+    def decision_time(self) -> int:
+        """When it was decided, ms since 1970."""
+    @property
+    def outcome(self) -> str:
+        """``WON``, ``LOST``, ``DRAW`` or ``CANCELLED``."""
+    @property
+    def profit_minor(self) -> int:
+        """Net profit in the smallest unit of the wallet's currency."""
+
+@final
+class Signal:
+    """What a strategy asks for: made by ``buy()`` and ``sell()``."""
+
+    def __new__(cls, is_buy: bool, reason: str, close_type: str | None = None, numbers: Mapping[str, float] | None = None) -> Signal: ...
+    @property
+    def direction(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def close_type(self) -> str | None: ...
+    @property
+    def numbers(self) -> dict[str, float]: ...
+
+@final
+class Definition:
+    """A class that is a strategy, as a program knows it."""
+
+    def __new__(
+        cls,
+        names: tuple[str, str, str],
+        parameters: Sequence[tuple[str, str, float | None, float | None, str]],
+        build: Callable[[str, str, tuple[str, str, str]], object],
+        wants_prices: bool,
+        has_columns: bool,
+    ) -> Definition: ...
+
+@final
+class Answer:
+    """How a command ended."""
+
+    code: int
+    output: str
+    message: str | None
+    help: str | None
+    trades: Table | None
+
+def answer(
+    arguments: Sequence[str],
+    definitions: Sequence[Definition],
+    starts_by: Sequence[str],
+    keeps_output: bool,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Answer: ...
+def check_lookahead(signals: Callable[[Table], Any], candles: ArrowStream, interval: str, truncations: int = 12) -> list[int]: ...
+def read_csv(path: Path) -> Table: ...
+def read_candles(name: str, catalog: Path) -> Table: ...
+def candles_of(table: ArrowStream, series: str) -> Table: ...
+def write_candles(table: ArrowStream, series: str, path: Path) -> None: ...

@@ -1,0 +1,100 @@
+//! A class in Python as a strategy that a program knows.
+
+use crate::host::PyHost;
+use crate::signal_source::SignalSource;
+use crate::strategy::PyStrategy;
+use candlewick_sdk::{BotContext, BuildError, Parameter, Strategy, StrategyEntry};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A parameter as Python says it: name, default as JSON, smallest and largest value, what it is.
+type PyParameter = (String, String, Option<f64>, Option<f64>, String);
+
+/// A class that is a strategy.
+#[pyclass(module = "candlewick", frozen)]
+pub(crate) struct Definition {
+    name: String,
+    version: String,
+    about: String,
+    parameters: Vec<Parameter>,
+    /// Called with the parameters as JSON and the bot: the object.
+    build: Py<PyAny>,
+    wants_prices: bool,
+    has_columns: bool,
+}
+
+#[pymethods]
+impl Definition {
+    #[new]
+    fn new(
+        names: (String, String, String),
+        parameters: Vec<PyParameter>,
+        build: Py<PyAny>,
+        wants_prices: bool,
+        has_columns: bool,
+    ) -> PyResult<Self> {
+        let (name, version, about) = names;
+        let parameters = parameters.into_iter().map(parameter).collect::<PyResult<_>>()?;
+        Ok(Self { name, version, about, parameters, build, wants_prices, has_columns })
+    }
+}
+
+fn parameter((name, default, minimum, maximum, about): PyParameter) -> PyResult<Parameter> {
+    let default: Value = serde_json::from_str(&default)
+        .map_err(|error| PyValueError::new_err(format!("default of {name}: {error}")))?;
+    let mut parameter = Parameter::new(name, default).described(about);
+    (parameter.minimum, parameter.maximum) = (minimum, maximum);
+    Ok(parameter)
+}
+
+impl Definition {
+    /// What registers it.
+    pub(crate) fn entry(&self, py: Python<'_>, host: &Arc<PyHost>) -> StrategyEntry {
+        let (name, build) = (self.name.clone(), self.build.clone_ref(py));
+        let (host, has_columns) = (host.clone(), self.has_columns);
+        let made = move |values: &Value, bot: &BotContext| {
+            let made = Python::attach(|py| -> PyResult<Box<dyn Strategy>> {
+                let object = build.call1(py, (values.to_string(), bot.bot.clone(), series_of(bot)))?;
+                let host = host.clone();
+                Ok(if has_columns {
+                    Box::new(SignalSource::new(object.bind(py), bot, host)?)
+                } else {
+                    Box::new(PyStrategy::new(object.bind(py), bot, host)?)
+                })
+            });
+            made.map_err(|error| BuildError::parameters(name.as_str(), error.to_string()))
+        };
+        let entry = StrategyEntry::new(self.name.clone(), self.version.clone(), made);
+        let entry = entry.described(self.about.clone());
+        let entry = if self.wants_prices { entry.wanting_prices() } else { entry };
+        self.parameters.iter().cloned().fold(entry, StrategyEntry::with_parameter)
+    }
+}
+
+/// Symbol, interval and close type of a bot.
+fn series_of(bot: &BotContext) -> (String, String, String) {
+    (bot.symbol.to_string(), bot.interval.to_string(), bot.expiry.close_type.to_string())
+}
+
+/// How many candles an object says that it must have seen.
+pub(crate) fn warmup_of(object: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let answer = object.call_method0("warmup")?;
+    answer.extract::<usize>().map_err(|_| {
+        let problem =
+            format!("warmup() answered {}; it must be a whole number of candles, 0 or more", repr(&answer));
+        PyValueError::new_err(problem)
+    })
+}
+
+/// As Python writes it, cut where it is long.
+pub(crate) fn repr(object: &Bound<'_, PyAny>) -> String {
+    const LONGEST: usize = 80;
+    let text =
+        object.repr().map_or_else(|_| "an object that cannot be written".to_owned(), |text| text.to_string());
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    text.chars().take(LONGEST).chain("...".chars()).collect()
+}

@@ -1,0 +1,122 @@
+//! The Python process as the host of a command: what it hears of it, and what becomes of a strategy that fails.
+
+use crate::trades::table_of_trades;
+use arrow_array::RecordBatch;
+use candlewick_cli::{CommandKind, Host, Itself};
+use candlewick_engine::{BotSettings, TradeBook};
+use candlewick_sdk::{Candle, CandleSeries, MoneyScale, Series};
+use pyo3::prelude::*;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How far a work is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) work: String,
+    pub(crate) done: u64,
+    pub(crate) total: u64,
+}
+
+/// What the command and the strategies in Python share.
+pub(crate) struct PyHost {
+    itself: Option<Itself>,
+    is_stopped: AtomicBool,
+    kind: Mutex<CommandKind>,
+    fault: Mutex<Option<PyErr>>,
+    progress: Mutex<Option<Progress>>,
+    candles: Mutex<Vec<CandleSeries>>,
+    trades: Mutex<Option<RecordBatch>>,
+}
+
+/// What a lock holds, also after a strategy that failed has unwound past it: each is written whole.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PyHost {
+    pub(crate) fn new(itself: Option<Itself>) -> Self {
+        Self {
+            itself,
+            is_stopped: AtomicBool::new(false),
+            kind: Mutex::new(CommandKind::Computes),
+            fault: Mutex::default(),
+            progress: Mutex::default(),
+            candles: Mutex::default(),
+            trades: Mutex::default(),
+        }
+    }
+
+    /// Has the command end, as at Ctrl-C.
+    pub(crate) fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// A strategy cannot go on. A run that trades is stopped, and returns from here: the strategy has to be silent from now on.
+    /// Whatever else is done ends at once: what it would come to is not what the strategy says.
+    pub(crate) fn fail(&self, error: PyErr) {
+        let text = error.to_string();
+        let kind = *locked(&self.kind);
+        if kind != CommandKind::Checks {
+            locked(&self.fault).get_or_insert(error);
+        }
+        match kind {
+            CommandKind::Trades => self.stop(),
+            // No panic, of which somebody would be told: the strategy's exception is what is told.
+            CommandKind::Checks | CommandKind::Computes => resume_unwind(Box::new(text)),
+        }
+    }
+
+    /// Whether the command is a run that trades.
+    pub(crate) fn trades(&self) -> bool {
+        *locked(&self.kind) == CommandKind::Trades
+    }
+
+    /// The first failure of a strategy.
+    pub(crate) fn take_fault(&self) -> Option<PyErr> {
+        locked(&self.fault).take()
+    }
+
+    /// The last progress that was not taken yet.
+    pub(crate) fn take_progress(&self) -> Option<Progress> {
+        locked(&self.progress).take()
+    }
+
+    pub(crate) fn take_trades(&self) -> Option<RecordBatch> {
+        locked(&self.trades).take()
+    }
+
+    /// All candles of the series, where they are known and this one is among them.
+    pub(crate) fn known_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
+        let known = locked(&self.candles);
+        let found = known.iter().find(|one| one.series() == series)?;
+        let place = found.candles().binary_search_by_key(&candle.time(), Candle::time).ok()?;
+        (found.candles()[place] == *candle).then(|| found.clone())
+    }
+}
+
+impl Host for PyHost {
+    fn begins(&self, kind: CommandKind) {
+        *locked(&self.kind) = kind;
+    }
+
+    fn progress(&self, work: &str, done: u64, total: u64) {
+        *locked(&self.progress) = Some(Progress { work: work.to_owned(), done, total });
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    fn itself(&self) -> Option<Itself> {
+        self.itself.clone()
+    }
+
+    fn candles(&self, series: &[CandleSeries]) {
+        *locked(&self.candles) = series.to_vec();
+    }
+
+    fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale) {
+        *locked(&self.trades) = table_of_trades(book, bots, scale).ok();
+    }
+}

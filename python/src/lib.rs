@@ -1,0 +1,41 @@
+//! The Python module `candlewick._native`: commands done inside of a Python process, tables in Arrow's form, strategies that are Python
+//! objects. What a user of Python sees of it is in the package beside, `python/candlewick`.
+//!
+//! Without the feature `extension` the crate is empty.
+#![cfg(feature = "extension")]
+
+// Commands.
+mod command;
+mod host;
+// Tables.
+mod candles;
+mod csv_table;
+mod table;
+mod trades;
+// Strategies.
+mod candle;
+mod definition;
+mod signal;
+mod signal_column;
+mod signal_source;
+mod strategy;
+
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::candle::{PyCandle, PyPrice, PySettlement};
+    #[pymodule_export]
+    use super::candles::{candles_of, read_candles, write_candles};
+    #[pymodule_export]
+    use super::command::{Answer, answer};
+    #[pymodule_export]
+    use super::csv_table::read_csv;
+    #[pymodule_export]
+    use super::definition::Definition;
+    #[pymodule_export]
+    use super::signal::PySignal;
+    #[pymodule_export]
+    use super::signal_column::check_lookahead;
+    #[pymodule_export]
+    use super::table::{Column, Table};
+}

@@ -1,0 +1,158 @@
+//! A column of signals, one for each candle: how it is read, and whether it looks ahead.
+
+use crate::candles::{batch_of, series_of_table};
+use crate::definition::repr;
+use crate::table::{Table, arrays_of};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+};
+use arrow_array::{Array, BooleanArray, PrimitiveArray};
+use candlewick_records::utc;
+use candlewick_sdk::{Candle, Direction, Interval};
+use pyo3::PyTypeInfo;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// How often a column is computed again, of candles that end earlier.
+const TRUNCATIONS: usize = 12;
+
+/// What a column says at a candle: +1 buys, -1 sells, 0 does neither.
+pub(crate) type Sign = i8;
+
+/// Its direction.
+pub(crate) const fn direction_of(sign: Sign) -> Option<Direction> {
+    match sign {
+        1 => Some(Direction::Buy),
+        -1 => Some(Direction::Sell),
+        _ => None,
+    }
+}
+
+/// The column that an object computes of these candles.
+pub(crate) fn column_of(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Vec<Sign>> {
+    let table = batch_of(candles).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let answer = signals.call1((Bound::new(signals.py(), Table(table))?,))?;
+    let numbers = numbers_of(&answer)?;
+    if numbers.len() != candles.len() {
+        let (signals, candles) = (numbers.len(), candles.len());
+        let problem =
+            format!("signals() answered {signals} numbers for {candles} candles: there must be one for each");
+        return Err(PyValueError::new_err(problem));
+    }
+    let sign = |(number, candle): (&f64, &Candle)| match *number {
+        1.0 => Ok(1),
+        -1.0 => Ok(-1),
+        // Missing, as pandas and NumPy say it.
+        number if number == 0.0 || number.is_nan() => Ok(0),
+        number => {
+            let time = utc(candle.time());
+            let problem = format!("signals() answered {number} at {time}: 1 buys, -1 sells, 0 does neither");
+            Err(PyValueError::new_err(problem))
+        }
+    };
+    numbers.iter().zip(candles).map(sign).collect()
+}
+
+/// Numbers of an array of NumPy, a series or column of pandas, Polars or pyarrow, or a list; missing ones are NaN.
+fn numbers_of(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let py = answer.py();
+    macro_rules! buffer_of {
+        ($($kind:ty),+) => {$(
+            if let Ok(buffer) = PyBuffer::<$kind>::get(answer) {
+                #[allow(clippy::cast_lossless, reason = "whole numbers are small, or refused as they are")]
+                return Ok(buffer.to_vec(py)?.into_iter().map(|number| number as f64).collect());
+            }
+        )+};
+    }
+    buffer_of!(f64, i64, i8, f32, i32, i16);
+    if let Some(arrays) = arrays_of(answer)? {
+        let mut numbers = Vec::with_capacity(arrays.iter().map(|array| array.len()).sum());
+        for array in &arrays {
+            numbers.extend(numbers_of_array(&**array)?);
+        }
+        return Ok(numbers);
+    }
+    answer.extract::<Vec<f64>>().map_err(|_| {
+        let problem = format!(
+            "signals() answered {}: it must be an array, a column or a list of numbers, one for each candle",
+            repr(answer)
+        );
+        PyTypeError::new_err(problem)
+    })
+}
+
+fn numbers_of_array(array: &dyn Array) -> PyResult<Vec<f64>> {
+    fn of<T: ArrowPrimitiveType>(array: &dyn Array, to: impl Fn(T::Native) -> f64) -> Option<Vec<f64>> {
+        let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
+        Some(array.iter().map(|number| number.map_or(f64::NAN, &to)).collect())
+    }
+    of::<Float64Type>(array, |number| number)
+        .or_else(|| of::<Int64Type>(array, |number| number as f64))
+        .or_else(|| of::<Int32Type>(array, f64::from))
+        .or_else(|| of::<Int16Type>(array, f64::from))
+        .or_else(|| of::<Int8Type>(array, f64::from))
+        .or_else(|| of::<Float32Type>(array, f64::from))
+        .ok_or_else(|| {
+            let hint =
+                if array.as_any().is::<BooleanArray>() { ": 1 buys, -1 sells, 0 does neither" } else { "" };
+            PyTypeError::new_err(format!("signals() answered a column of {}{hint}", array.data_type()))
+        })
+}
+
+/// Holds a column to those that the same function computes of fewer candles: what a candle says may not change with those after it.
+pub(crate) fn check_truncations(
+    signals: &Bound<'_, PyAny>,
+    candles: &[Candle],
+    column: &[Sign],
+    count: usize,
+) -> PyResult<()> {
+    for place in 1..=count {
+        // Unevenly spread, so that a period of the function does not hide it.
+        let end = candles.len() * place / (count + 1) + place % 7;
+        let end = end.clamp(1, candles.len());
+        let shorter = column_of(signals, &candles[..end])?;
+        check_same(&shorter, column, &candles[..end])?;
+    }
+    Ok(())
+}
+
+/// The error that `longer`, computed of more candles, says something else than `shorter` where both say something.
+pub(crate) fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
+    let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
+    let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
+    let words = |sign: Sign| direction_of(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
+    let (time, last) = (utc(candles[place].time()), utc(candles[shorter.len() - 1].time()));
+    let (before, after) = (words(shorter[place]), words(longer[place]));
+    Err(LookaheadError::new_err(format!(
+        "signals() looks ahead: at the candle of {time} it says {before} where the candles end with that of {last}, and \
+         {after} where more follow; compute each signal of candles up to its own, with shift() for those before"
+    )))
+}
+
+pyo3::import_exception!(candlewick._errors, LookaheadError);
+
+/// Computes the columns of a function of the whole table and of its beginnings. Raises `LookaheadError` at the first candle whose signal
+/// changes with the candles after it; the signals of the whole otherwise.
+#[pyfunction]
+#[pyo3(signature = (signals, candles, interval, truncations = TRUNCATIONS))]
+pub(crate) fn check_lookahead(
+    signals: &Bound<'_, PyAny>,
+    candles: &Bound<'_, PyAny>,
+    interval: &str,
+    truncations: usize,
+) -> PyResult<Vec<Sign>> {
+    let interval: Interval = interval.parse().map_err(crate::command::invalid)?;
+    let candles = series_of_table(candles, interval)?;
+    let column = column_of(signals, &candles)?;
+    check_truncations(signals, &candles, &column, truncations)?;
+    Ok(column)
+}
+
+/// How many truncations hold a column of a backtest.
+pub(crate) const fn usual_truncations() -> usize {
+    TRUNCATIONS
+}
+
+/// That the exception is there, which the package defines.
+const _: fn(Python<'_>) = |py| drop(LookaheadError::type_object(py));

@@ -1,0 +1,215 @@
+//! A strategy that is a Python object: shown each candle, it answers with a signal or with nothing.
+
+use crate::candle::{PyCandle, PyPrice, PySettlement};
+use crate::definition::{repr, warmup_of};
+use crate::host::PyHost;
+use crate::signal::PySignal;
+use candlewick_records::utc;
+use candlewick_sdk::{
+    BotContext, Candle, Expiry, Interval, Millis, Price, ReasonTemplate, Settlement, Signal, Strategy,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// A run keeps each wording of a reason that it met.
+const MOST_WORDINGS: usize = 200;
+
+/// The object of one bot.
+pub(crate) struct PyStrategy {
+    bot: BotContext,
+    host: Arc<PyHost>,
+    warmup: usize,
+    longer: Vec<Interval>,
+    on_candle: Py<PyAny>,
+    on_longer_candle: Option<Py<PyAny>>,
+    on_price: Option<Py<PyAny>>,
+    on_settled: Option<Py<PyAny>>,
+    indicators: Option<Py<PyAny>>,
+    indicator_names: OnceLock<Vec<String>>,
+    wordings: Vec<(String, Vec<String>, ReasonTemplate)>,
+    /// It raised an exception, or answered what is no answer: it is not asked again.
+    has_failed: bool,
+}
+
+impl PyStrategy {
+    pub(crate) fn new(object: &Bound<'_, PyAny>, bot: &BotContext, host: Arc<PyHost>) -> PyResult<Self> {
+        // What the base class has of its own is not called for nothing.
+        let own = |name: &str| -> PyResult<Option<Py<PyAny>>> {
+            let is_own: bool = object.call_method1("_overrides", (name,))?.extract()?;
+            is_own.then(|| object.getattr(name).map(Bound::unbind)).transpose()
+        };
+        let longer: Vec<String> = object.getattr("longer_intervals")?.extract()?;
+        let longer = longer.iter().map(|interval| {
+            let read = interval.parse::<Interval>();
+            read.map_err(|error| PyValueError::new_err(format!("longer_intervals: {error}")))
+        });
+        Ok(Self {
+            bot: bot.clone(),
+            host,
+            warmup: warmup_of(object)?,
+            longer: longer.collect::<PyResult<_>>()?,
+            on_candle: object.getattr("on_candle")?.unbind(),
+            on_longer_candle: own("on_longer_candle")?,
+            on_price: own("on_price")?,
+            on_settled: own("on_settled")?,
+            indicators: own("indicators")?,
+            indicator_names: OnceLock::new(),
+            wordings: Vec::new(),
+            has_failed: false,
+        })
+    }
+
+    /// Asks the object: what it answers, or its failure, once.
+    fn ask(&mut self, what: Asked<'_>) -> Option<Signal> {
+        if self.has_failed {
+            return None;
+        }
+        match Python::attach(|py| self.answer(py, what)) {
+            Ok(signal) => signal,
+            Err(error) => {
+                self.has_failed = true;
+                self.host.fail(self.noted(error, what));
+                None
+            }
+        }
+    }
+
+    fn answer(&mut self, py: Python<'_>, what: Asked<'_>) -> PyResult<Option<Signal>> {
+        let answer = match what {
+            Asked::Candle(candle) => self.on_candle.bind(py).call1((Bound::new(py, PyCandle(*candle))?,))?,
+            Asked::Price(price) => match &self.on_price {
+                Some(method) => method.bind(py).call1((Bound::new(py, PyPrice(*price))?,))?,
+                None => return Ok(None),
+            },
+        };
+        if answer.is_none() {
+            return Ok(None);
+        }
+        let Ok(signal) = answer.cast::<PySignal>() else {
+            let (kind, answer) = (answer.get_type().name()?.to_string(), repr(&answer));
+            let problem = format!(
+                "{} answered {answer}, of type {kind}: answer None, candlewick.buy(...) or candlewick.sell(...)",
+                what.method()
+            );
+            return Err(PyTypeError::new_err(problem));
+        };
+        self.signal(signal.get()).map(Some)
+    }
+
+    fn signal(&mut self, signal: &PySignal) -> PyResult<Signal> {
+        let PySignal { direction, reason, names, numbers, close_type } = signal;
+        let known = self.wordings.iter().find(|(text, of, _)| text == reason && of == names);
+        let template = match known {
+            Some((_, _, template)) => template.clone(),
+            None if self.wordings.len() == MOST_WORDINGS => {
+                let problem = format!(
+                    "more than {MOST_WORDINGS} different reasons: what differs from candle to candle is a number of the \
+                     reason, candlewick.buy(\"rose\", change=change)"
+                );
+                return Err(PyValueError::new_err(problem));
+            }
+            None => {
+                let template = ReasonTemplate::new(reason.as_str(), names.iter().map(String::as_str));
+                self.wordings.push((reason.clone(), names.clone(), template.clone()));
+                template
+            }
+        };
+        let expiry = close_type.map(|close_type| Expiry { close_type, ..self.bot.expiry });
+        Ok(Signal { expiry, ..Signal::with_reason(*direction, template.with_numbers(numbers)) })
+    }
+
+    /// Tells the object what wants no answer.
+    fn tell(&mut self, method: &str, call: impl FnOnce(&Self, Python<'_>) -> PyResult<()>) {
+        if self.has_failed {
+            return;
+        }
+        if let Err(error) = Python::attach(|py| call(self, py)) {
+            self.has_failed = true;
+            self.host.fail(noted(error, &format!("in {method} of the bot {}", self.bot.bot)));
+        }
+    }
+
+    fn noted(&self, error: PyErr, what: Asked<'_>) -> PyErr {
+        let (method, time) = (what.method(), utc(what.time()));
+        noted(error, &format!("in {method} of the bot {}, at {time}", self.bot.bot))
+    }
+}
+
+/// What an object is asked about.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Candle(&'a Candle),
+    Price(&'a Price),
+}
+
+impl Asked<'_> {
+    const fn method(self) -> &'static str {
+        match self {
+            Self::Candle(_) => "on_candle",
+            Self::Price(_) => "on_price",
+        }
+    }
+
+    fn time(self) -> Millis {
+        match self {
+            Self::Candle(candle) => candle.time(),
+            Self::Price(price) => price.time,
+        }
+    }
+}
+
+/// The error with a line below its traceback.
+pub(crate) fn noted(error: PyErr, note: &str) -> PyErr {
+    // What takes no note says at least what it is.
+    Python::attach(|py| drop(error.value(py).call_method1("add_note", (note,))));
+    error
+}
+
+impl Strategy for PyStrategy {
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.ask(Asked::Candle(candle))
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.longer
+    }
+
+    fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
+        self.tell("on_longer_candle", |own, py| {
+            let Some(method) = &own.on_longer_candle else { return Ok(()) };
+            method.bind(py).call1((interval.to_string(), Bound::new(py, PyCandle(*candle))?)).map(drop)
+        });
+    }
+
+    fn on_price(&mut self, price: &Price) -> Option<Signal> {
+        self.ask(Asked::Price(price))
+    }
+
+    fn on_settled(&mut self, settlement: &Settlement) {
+        self.tell("on_settled", |own, py| {
+            let Some(method) = &own.on_settled else { return Ok(()) };
+            method.bind(py).call1((Bound::new(py, PySettlement(*settlement))?,)).map(drop)
+        });
+    }
+
+    fn wants_settlements(&self) -> bool {
+        self.on_settled.is_some()
+    }
+
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        let Some(method) = self.indicators.as_ref().filter(|_| !self.has_failed) else { return Vec::new() };
+        let values = Python::attach(|py| method.bind(py).call0()?.extract::<BTreeMap<String, f64>>());
+        let Ok(values) = values else {
+            // People see them who ask why; a strategy that cannot say it trades all the same.
+            return Vec::new();
+        };
+        let names = self.indicator_names.get_or_init(|| values.keys().cloned().collect());
+        names.iter().filter_map(|name| Some((name.as_str(), *values.get(name)?))).collect()
+    }
+}

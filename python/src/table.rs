@@ -1,0 +1,246 @@
+//! Tables in Arrow's form, handed over by the PyCapsule interface: whoever takes one shares its memory.
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::types::{Float64Type, Int64Type, TimestampMillisecondType};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    StructArray,
+};
+use arrow_schema::{ArrowError, DataType};
+use pyo3::exceptions::{PyBufferError, PyKeyError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+const STREAM: &CStr = c"arrow_array_stream";
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+
+/// A table. pandas, Polars, DuckDB and pyarrow take it as it is.
+#[pyclass(module = "candlewick", frozen)]
+pub(crate) struct Table(pub(crate) RecordBatch);
+
+/// A column of a table. NumPy takes one of numbers or times as it is, pandas, Polars and pyarrow any.
+#[pyclass(module = "candlewick", frozen)]
+pub(crate) struct Column(ArrayRef);
+
+fn failed(error: &ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn pair_of<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
+    let (array, schema) = to_ffi(&array.to_data()).map_err(|error| failed(&error))?;
+    let schema: Bound<'py, PyCapsule> = PyCapsule::new_with_value::<FFI_ArrowSchema>(py, schema, SCHEMA)?;
+    let array: Bound<'py, PyCapsule> = PyCapsule::new_with_value::<FFI_ArrowArray>(py, array, ARRAY)?;
+    PyTuple::new(py, [schema, array])
+}
+
+#[pymethods]
+impl Table {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema; // a wish, which may be left unheard
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let _ = requested_schema;
+        pair_of(py, &StructArray::from(self.0.clone()))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref()).map_err(|error| failed(&error))?;
+        PyCapsule::new_with_value(py, schema, SCHEMA)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// The names of the columns, in their order.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __getitem__(&self, name: &str) -> PyResult<Column> {
+        let column = self.0.column_by_name(name).cloned();
+        column.map(Column).ok_or_else(|| {
+            let names = self.column_names().join(", ");
+            PyKeyError::new_err(format!("there is no column {name:?}; there are {names}"))
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Table({} rows: {})", self.0.num_rows(), self.column_names().join(", "))
+    }
+}
+
+/// The memory of a column of numbers, and how a buffer calls its kind.
+struct Numbers {
+    data: *const c_void,
+    len: usize,
+    format: &'static CStr,
+}
+
+fn numbers_of<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<Numbers> {
+    let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
+    let values = array.values();
+    Some(Numbers { data: values.as_ptr().cast(), len: values.len(), format })
+}
+
+impl Column {
+    fn numbers(&self) -> PyResult<Numbers> {
+        let array = &*self.0;
+        if array.null_count() > 0 {
+            let problem = "values are missing in this column, which a buffer cannot say: hand it to pandas, Polars or pyarrow";
+            return Err(PyBufferError::new_err(problem));
+        }
+        numbers_of::<Float64Type>(array, c"d")
+            .or_else(|| numbers_of::<Int64Type>(array, c"q"))
+            .or_else(|| numbers_of::<TimestampMillisecondType>(array, c"q"))
+            .ok_or_else(|| PyBufferError::new_err(format!("a column of {} is no buffer", array.data_type())))
+    }
+}
+
+#[pymethods]
+impl Column {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let _ = requested_schema;
+        pair_of(py, &*self.0)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Column({} x {})", self.0.len(), self.0.data_type())
+    }
+
+    #[allow(unsafe_code, reason = "the buffer protocol is one of pointers")]
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let Numbers { data, len, format } = slf.get().numbers()?;
+        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+            return Err(PyBufferError::new_err("a column is read only"));
+        }
+        let bytes =
+            isize::try_from(len * size_of::<f64>()).map_err(|_| PyBufferError::new_err("too long"))?;
+        // SAFETY: `view` is the caller's to be filled. The column is frozen and owns its memory, and the view owns the column.
+        unsafe {
+            let filled = ffi::PyBuffer_FillInfo(view, slf.as_ptr(), data.cast_mut(), bytes, 1, flags);
+            if filled != 0 {
+                return Err(PyErr::fetch(slf.py()));
+            }
+            (*view).itemsize = 8;
+            if flags & ffi::PyBUF_FORMAT == ffi::PyBUF_FORMAT {
+                (*view).format = format.as_ptr().cast_mut();
+            }
+            if flags & ffi::PyBUF_ND == ffi::PyBUF_ND {
+                let shape = Box::new([bytes / 8, 8_isize]);
+                let shape = Box::into_raw(shape).cast::<isize>();
+                (*view).internal = shape.cast();
+                (*view).shape = shape;
+                (*view).strides = if flags & ffi::PyBUF_STRIDES == ffi::PyBUF_STRIDES {
+                    shape.add(1)
+                } else {
+                    ptr::null_mut()
+                };
+            }
+        }
+        Ok(())
+    }
+
+    #[allow(unsafe_code, reason = "the buffer protocol is one of pointers")]
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: `internal` is what `__getbuffer__` put there, once.
+        unsafe {
+            let shape = (*view).internal.cast::<[isize; 2]>();
+            if !shape.is_null() {
+                drop(Box::from_raw(shape));
+            }
+        }
+    }
+}
+
+/// The record batches of whatever has the PyCapsule interface of a stream: a table of pandas, Polars, DuckDB, pyarrow, or ours.
+pub(crate) fn batches_of(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
+    if let Ok(table) = table.cast::<Table>() {
+        return Ok(vec![table.get().0.clone()]);
+    }
+    let reader = stream_of(table)?;
+    reader.collect::<Result<_, _>>().map_err(|error| failed(&error))
+}
+
+#[allow(unsafe_code, reason = "the interface is one of pointers")]
+fn stream_of(table: &Bound<'_, PyAny>) -> PyResult<impl RecordBatchReader + use<>> {
+    let Ok(method) = table.getattr("__arrow_c_stream__") else {
+        let problem = format!(
+            "{} is no table of candles: give a DataFrame of pandas or Polars, a table of DuckDB or pyarrow, or the name of a file",
+            table.get_type().name()?
+        );
+        return Err(PyTypeError::new_err(problem));
+    };
+    let capsule = method.call0()?;
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name holds such a stream, which is taken out of it once.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
+    reader.map_err(|error| failed(&error))
+}
+
+/// The arrays of whatever has the PyCapsule interface of an array, or of a stream of arrays.
+#[allow(unsafe_code, reason = "the interface is one of pointers")]
+pub(crate) fn arrays_of(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
+    if let Ok(method) = column.getattr("__arrow_c_array__") {
+        let pair = method.call0()?;
+        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
+        let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+        let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+        // SAFETY: capsules of these names hold these, and the array is taken out of its own once.
+        let data = unsafe {
+            let array = FFI_ArrowArray::from_raw(array.as_ptr());
+            arrow_array::ffi::from_ffi(array, schema.as_ref())
+        };
+        let data = data.map_err(|error| failed(&error))?;
+        return Ok(Some(vec![arrow_array::make_array(data)]));
+    }
+    let Ok(method) = column.getattr("__arrow_c_stream__") else { return Ok(None) };
+    let capsule = method.call0()?;
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: as above.
+    let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream.as_ptr()) };
+    let arrays = reader.and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    arrays.map(Some).map_err(|error| failed(&error))
+}
+
+/// A time of a schema's unit in ms.
+pub(crate) fn millis_of(kind: &DataType, value: i64) -> Option<i64> {
+    use arrow_schema::TimeUnit;
+    match kind {
+        DataType::Timestamp(TimeUnit::Second, _) => value.checked_mul(1_000),
+        DataType::Timestamp(TimeUnit::Microsecond, _) if value % 1_000 == 0 => Some(value / 1_000),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) if value % 1_000_000 == 0 => Some(value / 1_000_000),
+        DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Int64 => Some(value),
+        _ => None,
+    }
+}

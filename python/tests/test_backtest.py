@@ -1,0 +1,170 @@
+"""A backtest in Python is that of the command line, and its tables are what other libraries read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from contextlib import chdir
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import candlewick
+
+BOT = """[[bots]]
+name = "rsi-reversal"
+symbol = "BTCUSDT"
+interval = "1m"
+strategy = "rsi-reversal"
+close_type = "05:00"
+"""
+#: What a clock says, which differs from run to run.
+CLOCK = re.compile(r'"(elapsed_ms|candles_per_second)": [0-9.]+')
+
+
+def of_command_line(run: Callable[..., str], candles: Path) -> tuple[str, Path]:
+    with elsewhere():
+        Path("bot.toml").write_text(BOT)
+        trades = Path("trades.csv").absolute()
+        return run("backtest", "--config", "bot.toml", "--data", candles, "--json", "--quiet", "--trades", trades), trades
+
+
+def elsewhere() -> chdir[Path]:
+    """A folder where nobody has looked at the candles before: a document counts such looks."""
+    folder = Path("elsewhere")
+    folder.mkdir()
+    return chdir(folder)
+
+
+def without_clock(text: str) -> str:
+    return CLOCK.sub(r'"\1": 0', text)
+
+
+def test_it_answers_the_document_of_the_command_line_byte_for_byte(run: Callable[..., str], candles: Path) -> None:
+    expected, _ = of_command_line(run, candles)
+    result = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, close_type="05:00")
+    assert without_clock(result.json) == without_clock(expected)
+    assert result.document == json.loads(result.json)
+    assert result["trades"] > 50
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas index", "polars", "pyarrow", "duckdb", "own"])
+def test_candles_of_a_table_are_those_of_the_file(run: Callable[..., str], candles: Path, kind: str) -> None:
+    expected, _ = of_command_line(run, candles)
+    frame = pandas.read_csv(candles)
+    frame["time"] = pandas.to_datetime(frame["time"], unit="ms", utc=True)
+    tables: dict[str, Callable[[], Any]] = {
+        "pandas": lambda: frame,
+        "pandas index": lambda: frame.set_index("time").rename_axis(None),
+        "polars": lambda: polars.read_csv(candles),
+        "pyarrow": lambda: pyarrow.Table.from_pandas(frame),
+        "duckdb": lambda: duckdb.sql(f"select * from read_csv('{candles}')"),
+        "own": lambda: candlewick.data.read(f"BTCUSDT@1m={candles}"),
+    }
+    result = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": tables[kind]()}, close_type="05:00")
+    assert without_clock(result.json) == without_clock(expected)
+
+
+def test_pandas_polars_pyarrow_and_duckdb_read_the_trades_of_the_csv(run: Callable[..., str], candles: Path) -> None:
+    _, file = of_command_line(run, candles)
+    trades = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, close_type="05:00").trades
+    written = pandas.read_csv(file, dtype=str, keep_default_na=False)
+    found = duckdb.sql("select * from trades")
+    assert found is not None
+    read = {
+        "pandas": pandas.DataFrame.from_arrow(trades),
+        "polars": polars.DataFrame(trades).to_pandas(),
+        "pyarrow": pyarrow.table(trades).to_pandas(),
+        "duckdb": found.df(),
+    }
+    for name, frame in read.items():
+        assert len(frame) == len(written) == len(trades) > 50, name
+        for column in ["bot", "symbol", "direction", "close_type", "expiration_type", "result", "reason"]:
+            assert frame[column].tolist() == written[column].tolist(), (name, column)
+        for column in ["amount", "pnl"]:
+            exact = [Decimal(str(one)) for one in frame[column]]
+            assert exact == [Decimal(one) for one in written[column]], (name, column)
+        for column in ["open_price", "close_price", "payout", "answered_payout"]:
+            assert frame[column].tolist() == [float(one) for one in written[column]], (name, column)
+        for column in ["decision_time", "open_time", "close_time", "payout_known", "result_known"]:
+            millis = [round(one.timestamp() * 1000) for one in frame[column]]
+            assert millis == [int(one) for one in written[column]], (name, column)
+
+
+def test_tables_are_shared_and_not_copied(candles: Path) -> None:
+    table = candlewick.data.read(f"BTCUSDT@1m={candles}")
+    first, second = (pyarrow.table(table)["close"].chunk(0).buffers()[1].address for _ in range(2))
+    assert first == second
+    close = np.asarray(table["close"])
+    assert close.ctypes.data == first
+    assert not close.flags.writeable
+    assert close.tolist() == polars.read_csv(candles)["close"].to_list()
+    assert np.asarray(table["time"]).tolist() == polars.read_csv(candles)["time"].to_list()
+    del table
+    assert close[-1] > 0, "a column outlives its table"
+    assert polars.Series(candlewick.data.read(f"BTCUSDT@1m={candles}")["close"]).to_list() == close.tolist()
+
+
+def test_settings_are_files_or_mappings(candles: Path) -> None:
+    Path("bot.toml").write_text(BOT)
+    bot = {"name": "rsi-reversal", "symbol": "BTCUSDT", "interval": "1m", "strategy": "rsi-reversal", "close_type": "05:00"}
+    of_file = candlewick.backtest(settings="bot.toml", candles=str(candles))
+    with elsewhere():
+        of_mapping = candlewick.backtest(settings={"bots": [bot]}, candles=[str(candles)])
+    assert without_clock(of_file.json) == without_clock(of_mapping.json)
+    limited = candlewick.backtest(settings={"bots": [bot], "risk": {"max_trades_per_day": 3}}, candles=str(candles))
+    assert 0 < limited["trades"] < of_file["trades"]
+
+
+def test_errors_say_what_the_command_line_says_and_what_to_do(candles: Path) -> None:
+    def backtest(strategy: str, candles: dict[str, Any], **more: Any) -> None:
+        candlewick.backtest(strategy, candles=candles, close_type="05:00", **more)
+
+    with pytest.raises(candlewick.ConfigurationError, match="close_type is missing"):
+        candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles})
+    with pytest.raises(candlewick.ConfigurationError, match="did you mean") as caught:
+        backtest("rsi-reversl", {"BTCUSDT@1m": candles})
+    assert caught.value.code == 2
+    with pytest.raises(candlewick.ConfigurationError, match="period"):
+        backtest("rsi-reversal", {"BTCUSDT@1m": candles}, params={"period": 1})
+    with pytest.raises(candlewick.DataError, match=r"missing\.csv"):
+        backtest("rsi-reversal", {"BTCUSDT@1m": "missing.csv"})
+    with pytest.raises(candlewick.ConfigurationError, match="--no-such-flag"):
+        backtest("rsi-reversal", {"BTCUSDT@1m": candles}, no_such_flag=True)
+    frame = polars.read_csv(candles)
+    with pytest.raises(ValueError, match="has no column close"):
+        backtest("rsi-reversal", {"BTCUSDT@1m": frame.drop("close")})
+    with pytest.raises(ValueError, match="row 0 of the table: close"):
+        backtest("rsi-reversal", {"BTCUSDT@1m": frame.with_columns(close=polars.lit(-1.0))})
+    with pytest.raises(TypeError, match="no table of candles"):
+        backtest("rsi-reversal", {"BTCUSDT@1m": 7})
+
+
+def test_a_notebook_shows_the_verdict_and_quotes_what_it_shows(candles: Path) -> None:
+    result = candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, close_type="05:00")
+    shown = result._repr_html_()
+    assert "verdict" in shown
+    assert str(result["trades"]) in shown
+    hostile = candlewick.Result({"name": "<script>"}, "{}")._repr_html_()
+    assert "<script>" not in hostile
+    assert "&lt;script&gt;" in hostile
+
+
+def test_progress_is_told_to_a_function_and_its_exception_ends_the_work(candles: Path) -> None:
+    def stop(work: str, done: int, total: int) -> None:
+        assert 0 <= done <= total
+        raise LookupError(work)
+
+    seen: list[tuple[str, int, int]] = []
+    candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, progress=lambda *now: seen.append(now), close_type="05:00")
+    assert seen
+    with pytest.raises(LookupError):
+        candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, progress=stop, close_type="05:00")

@@ -1,0 +1,64 @@
+"""The same object runs live against the sandbox: parity holds, and an exception halts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from ported import Breakout, BreakoutColumns, EmaCrossPort, Nonsense, Peeks, Raises
+
+import candlewick
+
+
+def live(strategy: Any, candles: Path, journal: str, **more: Any) -> candlewick.Result:
+    return candlewick.live(
+        strategy,
+        sandbox=True,
+        candles={"BTCUSDT@1m": str(candles)},
+        close_type="05:00",
+        speed="max",
+        until_end=True,
+        journal=journal,
+        **more,
+    )
+
+
+@pytest.mark.parametrize("strategy", [EmaCrossPort, Breakout, BreakoutColumns])
+def test_a_session_has_nothing_unexplained_and_the_trades_of_the_backtest(candles: Path, strategy: Any) -> None:
+    live(strategy, candles, "run.db", trades="live.csv")
+    held = candlewick.parity("run.db", strategies=[strategy])
+    assert held["unexplained"] == 0
+    candlewick.backtest(strategy, candles={"BTCUSDT@1m": candles}, close_type="05:00", trades="backtest.csv")
+    made = Path("live.csv").read_text()
+    assert len(made.splitlines()) > 20
+    assert made == Path("backtest.csv").read_text()
+
+
+@pytest.mark.parametrize(("strategy", "error"), [(Raises, ZeroDivisionError), (Nonsense, TypeError)])
+def test_an_exception_stops_the_run_and_nothing_is_traded_after_it(candles: Path, strategy: Any, error: type[Exception]) -> None:
+    with pytest.raises(error) as caught:
+        live(strategy, candles, "run.db")
+    assert any("in on_candle of the bot" in note for note in caught.value.__notes__)
+    listed, _ = candlewick._command.ask(["trades", "--journal", "run.db"])
+    frame = polars.DataFrame(listed["trades"] if isinstance(listed, dict) else listed)
+    if strategy is Nonsense:
+        assert frame.height == 0
+    else:
+        # The hundredth candle opens 99 minutes after the first; what was decided before it stands.
+        assert 0 < frame.height < 99
+
+
+def test_a_column_that_looks_ahead_stops_a_live_run(candles: Path) -> None:
+    with pytest.raises(candlewick.LookaheadError):
+        live(Peeks, candles, "run.db")
+
+
+def test_strategy_check_passes_both_kinds_and_finds_who_looks_ahead() -> None:
+    for strategy in (Breakout, BreakoutColumns):
+        found = candlewick.strategy_check(strategy, seed=1, unseen=2000)
+        assert found.document
+    with pytest.raises(candlewick.CheckError, match="failed") as caught:
+        candlewick.strategy_check(Peeks, seed=1, unseen=2000)
+    assert "looks ahead" in str(caught.value.document)

@@ -1,0 +1,116 @@
+"""Strategies in Python decide as the same ones in Rust, and what goes wrong in one ends the run with its own exception."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from ported import EmaCrossPort, Nonsense, Raises, RsiReversalPort
+
+import candlewick
+
+
+def trades(strategy: Any, candles: Path, **more: Any) -> polars.DataFrame:
+    result = candlewick.backtest(strategy, candles={"BTCUSDT@1m": candles}, close_type="05:00", **more)
+    return polars.DataFrame(result.trades).drop("bot")
+
+
+@pytest.mark.parametrize("params", [{}, {"fast": 3, "slow": 8}])
+def test_the_crossing_of_averages_trades_as_the_built_in_one(candles: Path, params: dict[str, int]) -> None:
+    expected = trades("ema-cross", candles, params=params)
+    assert expected.height > 20
+    # Reasons, too, with every digit of their numbers.
+    assert trades(EmaCrossPort, candles, params=params).equals(expected)
+
+
+@pytest.mark.parametrize("params", [{}, {"period": 7, "oversold": 25.0}])
+def test_the_return_from_an_extreme_trades_as_the_built_in_one(candles: Path, params: dict[str, Any]) -> None:
+    expected = trades("rsi-reversal", candles, params=params)
+    assert expected.height > 20
+    assert trades(RsiReversalPort, candles, params=params).equals(expected)
+
+
+def test_an_exception_ends_a_backtest_and_says_where(candles: Path) -> None:
+    with pytest.raises(ZeroDivisionError, match="the hundredth") as caught:
+        trades(Raises, candles)
+    text = "".join(traceback.format_exception(caught.value))
+    assert 'raise ZeroDivisionError("the hundredth")' in text
+    assert "in on_candle of the bot raises, at 2026-01-05" in text
+
+
+def test_what_is_no_answer_is_an_error(candles: Path) -> None:
+    with pytest.raises(TypeError, match=r"on_candle answered 'buy', of type str: answer None, candlewick\.buy"):
+        trades(Nonsense, candles)
+
+
+def test_reasons_that_differ_from_candle_to_candle_are_refused(candles: Path) -> None:
+    class Talks(candlewick.Strategy):
+        def warmup(self) -> int:
+            return 1
+
+        def on_candle(self, candle: candlewick.Candle) -> candlewick.Signal:
+            return candlewick.buy(f"at {candle.close}")
+
+    with pytest.raises(ValueError, match="a number of the reason"):
+        trades(Talks, candles)
+
+
+def test_parameters_are_the_annotated_attributes(candles: Path) -> None:
+    with pytest.raises(candlewick.ConfigurationError, match=r"fast = 30 must be below slow = 21"):
+        trades(EmaCrossPort, candles, params={"fast": 30})
+    with pytest.raises(candlewick.ConfigurationError, match=r"period.*2 to 500"):
+        trades(RsiReversalPort, candles, params={"period": 1})
+    with pytest.raises(candlewick.ConfigurationError, match='did you mean "period"'):
+        trades(RsiReversalPort, candles, params={"perod": 1})
+
+    class Listed(candlewick.Strategy):
+        levels: list[int] = []  # noqa: RUF012
+
+    class Missing(candlewick.Strategy):
+        period: int
+
+    for cls, problem in [(Listed, "which no parameter can be"), (Missing, "needs a default")]:
+        with pytest.raises(candlewick.ConfigurationError, match=problem):
+            trades(cls, candles)
+    with pytest.raises(candlewick.ConfigurationError, match="is no strategy"):
+        trades(int, candles)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_of_a_reason_are_finite(number: float) -> None:
+    with pytest.raises(ValueError, match="must be finite"):
+        candlewick.buy("rose", change=number)
+    with pytest.raises(ValueError, match="at most 4"):
+        candlewick.sell("fell", a=1, b=2, c=3, d=4, e=5)
+    with pytest.raises(ValueError, match="close_type"):
+        candlewick.buy("rose", close_type="soon")
+
+
+def test_longer_candles_settlements_and_an_own_expiry_arrive(candles: Path) -> None:
+    told: list[Any] = []
+
+    class Listens(candlewick.Strategy):
+        longer_intervals = ("5m",)
+
+        def warmup(self) -> int:
+            return 10
+
+        def on_candle(self, candle: candlewick.Candle) -> candlewick.Signal | None:
+            return candlewick.buy("on the hour", close_type="10:00") if candle.time % 3_600_000 == 0 else None
+
+        def on_longer_candle(self, interval: str, candle: candlewick.Candle) -> None:
+            told.append((interval, candle.time))
+
+        def on_settled(self, settlement: candlewick.Settlement) -> None:
+            told.append(settlement.outcome)
+
+    made = trades(Listens, candles)
+    assert set(made["close_type"]) == {"10:00"}
+    settled = [one for one in told if isinstance(one, str)]
+    assert settled == made["result"].to_list()
+    longer = [one for one in told if not isinstance(one, str)]
+    assert len(longer) > 1000
+    assert all(interval == "5m" and time % 300_000 == 0 for interval, time in longer)
