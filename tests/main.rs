@@ -82,6 +82,7 @@ mod unavailable;
 mod validation;
 mod variants;
 mod walk_forward;
+mod walk_shards;
 mod watched;
 mod width;
 mod wire;

@@ -22,11 +22,11 @@ const SEARCHED: [&str; 12] = [
     "close_type=01:00,03:00",
 ];
 
-fn walk<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn walk<'a>(more: &[&'a str]) -> Vec<&'a str> {
     ["walk-forward", "--json"].into_iter().chain(SEARCHED).chain(more.iter().copied()).collect()
 }
 
-const FILES: [&str; 3] = ["windows.csv", "walk-forward.json", "trades.csv"];
+pub(crate) const FILES: [&str; 3] = ["windows.csv", "walk-forward.json", "trades.csv"];
 
 #[track_caller]
 fn assert_same(folder: &Folder, one: &str, two: &str) {

@@ -6,11 +6,16 @@
 
 use crate::arguments::parse_length;
 use crate::candles::CandleArguments;
-use candlewick_app::search::{LayoutTerms, SearchTerms};
+use crate::context::Context;
+use crate::failure::Failure;
+use candlewick_app::search::{
+    LayoutTerms, OtherProgram, PLAN_FILE, PlanPlace, PlannedCommand, SearchPlan, SearchTerms,
+};
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Search};
 use clap::Args;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// What to search.
 #[derive(Debug, Args)]
@@ -74,6 +79,61 @@ pub(crate) struct LayoutArguments {
     /// The last percent of the candles, which no window sees; 0 for none
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_percent)]
     hold_out: f64,
+}
+
+/// The arguments of the steps that a plan tells what to do.
+#[derive(Debug, Args)]
+pub(crate) struct PlannedArguments {
+    /// The plan, as the command's step plan wrote it [default: plan.json in the folder sweep or walk-forward]
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// The folder of the shards' journals and the results [default: that of the plan]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where the plan's candles lie on this machine, as for sweep; repeatable [default: where they lay when it was made]
+    #[arg(long, value_name = "FILE")]
+    data: Vec<String>,
+    /// Folder of the catalog on this machine [default: as for --data]
+    #[arg(long, value_name = "DIR")]
+    catalog: Option<PathBuf>,
+    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Take a plan or shards that another program made; the report says so
+    #[arg(long)]
+    allow_other_program: bool,
+}
+
+/// A plan, and what is to be done with it here.
+pub(crate) struct Planned {
+    pub(crate) plan: SearchPlan,
+    /// Where it lies.
+    pub(crate) path: PathBuf,
+    /// Where the shards and the results lie.
+    pub(crate) folder: PathBuf,
+    pub(crate) others: OtherProgram,
+}
+
+impl PlannedArguments {
+    /// Reads the plan, which has to be one of this command.
+    pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<Planned, Failure> {
+        if !context.global.config.is_empty() {
+            let problem = "--config: a plan holds the configuration that it was made with";
+            return Err(Failure::configuration(problem).help("leave it out, or make another plan"));
+        }
+        let usual = || PathBuf::from(command.as_str()).join(PLAN_FILE);
+        let path = self.plan.clone().unwrap_or_else(usual);
+        let plan = SearchPlan::read(&path, command)?;
+        let beside = || path.parent().map(PathBuf::from).unwrap_or_default();
+        let folder = self.out.clone().unwrap_or_else(beside);
+        let others = if self.allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
+        Ok(Planned { plan, path, folder, others })
+    }
+
+    /// What is this machine's own.
+    pub(crate) fn place(&self) -> PlanPlace {
+        PlanPlace { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
+    }
 }
 
 impl SearchArguments {

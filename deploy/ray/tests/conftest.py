@@ -15,8 +15,15 @@ IDENTITY = {"program": "abc", "search": "grid", "files": {}}
 
 
 def plan_value(**other: Any) -> dict[str, Any]:
-    arguments = {"objective": "edge", "min_trades": 10, "data": ["BTCUSDT_1m.csv"], "catalog": None}
-    return {"format": 2, "sets": 10, "shards": 3, "arguments": arguments, "sweep": IDENTITY} | other
+    arguments = {
+        "objective": "edge",
+        "min_trades": 10,
+        "search": "grid",
+        "data": ["BTCUSDT_1m.csv"],
+        "catalog": None,
+    }
+    value = {"format": 3, "command": "sweep", "sets": 10, "shards": 3}
+    return value | {"arguments": arguments, "sweep": IDENTITY} | other
 
 
 def figures(edge: float, won: int = 20) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from candlewick_ray.failure import Failure
 from candlewick_ray.folder import Best, Folder
 from candlewick_ray.plan import Plan, read_plan
-from tests.conftest import figures, journal
+from tests.conftest import IDENTITY, figures, journal
 
 # By hand, of ten sets in three shards.
 TRIALS = {1: range(0, 3), 2: range(3, 6), 3: range(6, 10)}
@@ -23,11 +23,11 @@ def test_ten_sets_in_three_shards_are_cut_as_candlewick_cuts_them(plan: Plan) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"format": 1}', '{"format": 2, "sets": 1}'],
+    ["", "[]", "{}", '{"format": 1}', '{"format": 3, "sets": 1}'],
 )
 def test_what_is_no_plan_is_refused_as_wrong_usage(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text)
-    with pytest.raises(Failure, match="not the plan of a sweep") as refused:
+    with pytest.raises(Failure, match="not a plan of shards") as refused:
         read_plan(tmp_path / "plan.json")
     assert refused.value.code == 2
 
@@ -94,7 +94,34 @@ def test_the_best_is_the_highest_of_those_with_enough_trades(plan: Plan, tmp_pat
 
 
 def test_a_penalised_profit_is_profit_less_drawdown(write_plan: Callable[..., Path], tmp_path: Path) -> None:
-    arguments = {"objective": "drawdown-penalised", "min_trades": 1, "data": [], "catalog": None}
+    arguments = {
+        "objective": "drawdown-penalised",
+        "min_trades": 1,
+        "search": "grid",
+        "data": [],
+        "catalog": None,
+    }
     folder = Folder.open(read_plan(write_plan(arguments=arguments)), tmp_path)
     folder.put(1, journal(1, TRIALS[1]))
     assert folder.best == Best(2.0, 0, 1)
+
+
+def test_a_walk_has_its_sets_in_every_window(write_plan: Callable[..., Path], tmp_path: Path) -> None:
+    walk = {"command": "walk-forward", "shards": 6, "walk": {"windows": 2}}
+    plan = read_plan(write_plan(**walk))
+    assert [plan.trials(shard) for shard in range(1, 7)] == [*TRIALS.values(), *TRIALS.values()]
+    # Its journals say which window they are of; a shard is still a shard of this plan.
+    head = {"sweep": IDENTITY | {"shard": [4, 6], "window": [0, 60_000]}}
+    lines = [head, *({"trial": trial, "rung": 0, "refused": "no"} for trial in plan.trials(4))]
+    text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    folder = Folder.open(plan, tmp_path / "out")
+    assert folder.put(4, text)
+    assert folder.missing() == [1, 2, 3, 5, 6]
+    with pytest.raises(Failure, match="another sweep or program"):
+        folder.put(5, text)
+
+
+def test_a_plan_that_this_driver_cannot_run_is_refused(write_plan: Callable[..., Path]) -> None:
+    for wrong in ({"command": "bake"}, {"shards": 5, "walk": {"windows": 2}}, {"format": 2}):
+        with pytest.raises(Failure, match="not a plan of shards"):
+            read_plan(write_plan(**wrong))

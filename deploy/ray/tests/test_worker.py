@@ -33,6 +33,7 @@ def ship(blobs: dict[str, bytes], blob: bytes, name: str) -> Shipped:
 def order(blobs: dict[str, bytes], cache: Path, script: str = SCRIPT) -> Order:
     return Order(
         shard=2,
+        command="sweep",
         program=ship(blobs, script.encode(), "candlewick"),
         plan=ship(blobs, b"the plan\n", "plan.json"),
         data=(("BTCUSDT@1m=", ship(blobs, b"candles\n", "prices.csv")),),

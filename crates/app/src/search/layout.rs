@@ -2,6 +2,7 @@
 use crate::error::AppError;
 use candlewick_sdk::Millis;
 use candlewick_search::walk_forward::{Scheme, WindowSettings};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Windows that there are when nobody says how long they are; a training is so many tests long.
@@ -9,7 +10,7 @@ const WINDOWS: i64 = 5;
 const TESTS_OF_TRAINING: i64 = 3;
 
 /// How the candles are divided.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayoutTerms {
     /// Train on everything since the first candle, not on the last stretch alone
     pub anchored: bool,

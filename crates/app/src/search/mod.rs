@@ -9,13 +9,17 @@ mod prepared;
 mod shards;
 mod variants;
 mod walk;
+mod walk_shards;
 
 pub use folder::{Identity, ResultFolder, best_bot};
 pub use hold_out_lock::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use layout::{Layout, LayoutTerms};
 pub use named_files::files_of_bots;
-pub use plan::{OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, SweepPlan};
+pub use plan::{
+    OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
+};
 pub use prepared::{PreparedSearch, SearchTerms};
 pub use shards::GatheredShards;
 pub use variants::{SweepRun, TriedCount, count_sweep};
 pub use walk::{HoldOutOutcome, HoldOutUse, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkWatcher};
+pub use walk_shards::WalkShard;

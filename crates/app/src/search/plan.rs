@@ -1,5 +1,6 @@
-//! The plan of a sweep in parts: all that a machine needs to run one, besides the program and the candles.
+//! The plan of a sweep or a walk in parts: all that a machine needs to run one, besides the program and the candles.
 
+use super::LayoutTerms;
 use super::folder::ResultFolder;
 use super::prepared::{PreparedSearch, SearchTerms};
 use crate::candles::{CandleChoice, SeriesContent};
@@ -18,16 +19,31 @@ use std::path::{Path, PathBuf};
 /// The name of a plan in the folder of its sweep.
 pub const PLAN_FILE: &str = "plan.json";
 /// What a plan begins with; another program may not understand another number.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
-/// A sweep, and into how many parts it is cut. Whoever has it needs neither arguments nor configuration.
+/// Whose parts a plan is of: the command that runs them and puts them together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlannedCommand {
+    /// `sweep`.
+    Sweep,
+    /// `walk-forward`.
+    WalkForward,
+}
+
+/// A sweep or a walk, and into how many parts it is cut. Whoever has it needs neither arguments nor configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SweepPlan {
+pub struct SearchPlan {
     format: u64,
-    /// Sets that the search tries, before any halving.
+    /// The command that runs its shards.
+    pub command: PlannedCommand,
+    /// Sets that each search tries, before any halving.
     pub sets: u64,
     /// Into how many shards they are cut.
     pub shards: u64,
+    /// How a walk divides the candles; nothing of a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walk: Option<PlannedWalk>,
     /// The program that made the plan.
     pub program: Program,
     arguments: PlannedArguments,
@@ -38,7 +54,16 @@ pub struct SweepPlan {
     pub(super) sweep: Value,
 }
 
-/// What the sweep was asked for.
+/// How the candles are divided, and into how many windows they come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedWalk {
+    /// As it was asked for.
+    pub layout: LayoutTerms,
+    /// Each of them is cut into the same number of shards.
+    pub windows: u64,
+}
+
+/// What the search was asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlannedArguments {
     param: Vec<String>,
@@ -89,10 +114,28 @@ pub struct PlanDifferences {
     pub noted: Vec<String>,
 }
 
-impl SweepPlan {
-    /// Of a sweep with this identity, on this machine.
+impl PlannedCommand {
+    /// As it is typed.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sweep => "sweep",
+            Self::WalkForward => "walk-forward",
+        }
+    }
+
+    /// As it is told.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Sweep => "sweep",
+            Self::WalkForward => "walk forward",
+        }
+    }
+}
+
+impl SearchPlan {
+    /// Of a search with this identity, on this machine.
     pub fn new(
-        (sets, shards): (u64, u64),
+        (sets, shards, walk): (u64, u64, Option<PlannedWalk>),
         (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
         identity: Value,
     ) -> Result<Self, AppError> {
@@ -117,8 +160,10 @@ impl SweepPlan {
         };
         Ok(Self {
             format: FORMAT,
+            command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
             sets,
             shards,
+            walk,
             program: Program::running()?,
             arguments,
             configuration: prepared.sections.clone(),
@@ -132,30 +177,35 @@ impl SweepPlan {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    /// Reads it.
+    /// Reads one of a command.
     ///
     /// # Errors
-    /// There is none, or it is none that this program understands.
-    pub fn read(path: &Path) -> Result<Self, AppError> {
-        let shown = path.display();
+    /// There is none, or it is none that this program understands, or another command's.
+    pub fn read(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
+        let (shown, typed) = (path.display(), command.as_str());
         if !path.exists() {
-            let help = "make one with sweep plan, or copy it here from where it was made";
+            let help = format!("make one with {typed} plan, or copy it here from where it was made");
             return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
         }
         let text = fs::read(path).map_err(|error| {
             let problem = format!("{shown}: the plan cannot be read");
             AppError::invalid(problem).because(error)
         })?;
+        let title = command.title();
         let no_plan =
-            |why: String| AppError::invalid(format!("{shown}: it is not the plan of a sweep: {why}"));
+            |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {title}: {why}"));
         let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
         let format = value.get("format").and_then(Value::as_u64);
         if format != Some(FORMAT) {
-            let help = format!("make it anew with sweep plan: this program reads plans of format {FORMAT}");
+            let help = format!("make it anew with {typed} plan: this program reads plans of format {FORMAT}");
             let why = format.map_or("it has no format".to_owned(), |other| format!("its format is {other}"));
             return Err(no_plan(why).help(help));
         }
         let plan: Self = serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))?;
+        if plan.command != command || plan.walk.is_some() != (command == PlannedCommand::WalkForward) {
+            let own = plan.command.as_str();
+            return Err(no_plan(format!("{own} made it")).help(format!("{own} run and {own} merge take it")));
+        }
         if plan.shards == 0 {
             return Err(no_plan("it has no shards".to_owned()));
         }

@@ -1,12 +1,13 @@
-//! The parts of a planned sweep: a journal each, that come together again.
+//! The parts of a planned search: a journal each, that come together again.
 
 use super::folder::ResultFolder;
-use super::plan::{OtherProgram, SweepPlan};
+use super::plan::{OtherProgram, SearchPlan};
 use crate::error::AppError;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Shard, TrialJournal};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The trials of all shards.
 #[derive(Debug)]
@@ -17,23 +18,32 @@ pub struct GatheredShards {
     pub notices: Vec<String>,
 }
 
-impl SweepPlan {
-    /// The journal of a shard that the program of `identity` runs, and the trials that have run.
+/// One shard of a plan, as it is gathered.
+pub(super) struct GatheredShard {
+    /// What ran.
+    pub records: Vec<Record>,
+    /// What is to be said of who ran it.
+    pub notice: Option<String>,
+}
+
+impl SearchPlan {
+    /// The journal of a shard, by its number in the plan, that the program of `identity` runs, and the trials that have
+    /// run.
     ///
     /// # Errors
     /// As [`TrialJournal::open`].
     pub fn journal(
         &self,
         folder: &ResultFolder,
-        shard: Shard,
+        number: u64,
         identity: &Value,
     ) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         let mut identity = identity.clone();
-        identity["shard"] = json!([shard.number(), self.shards]);
-        folder.journal(&journal_name(shard), &identity)
+        identity["shard"] = json!([number, self.shards]);
+        folder.journal(&journal_name(number), &identity)
     }
 
-    /// The trials of all shards. Every one has to have run.
+    /// The trials of all shards of a sweep. Every one has to have run.
     ///
     /// # Errors
     /// A shard is missing or has not run to its end; another sweep's; another program's, where that is refused.
@@ -45,47 +55,59 @@ impl SweepPlan {
     ) -> Result<GatheredShards, AppError> {
         let (mut records, mut notices) = (Vec::new(), Vec::new());
         for number in 1..=self.shards {
-            let shard = Shard::new(number, self.shards).map_err(&to_error)?;
-            let path = folder.path().join(journal_name(shard));
-            let shown = path.display();
-            let lacks = |problem: String| {
-                let help =
-                    format!("run sweep run --shard {number}, or copy its {} here", journal_name(shard));
-                AppError::invalid(problem).help(help)
-            };
-            if !path.exists() {
-                return Err(lacks(format!("{shown}: shard {number} is missing")));
-            }
-            let mut identity = self.sweep.clone();
-            let head = TrialJournal::identity(&path).map_err(&to_error)?;
-            if let Some(program) = head.and_then(|mut head| head.remove("program"))
-                && program != identity["program"]
-            {
-                let text = program.as_str().unwrap_or_default();
-                let hash: String = text.chars().take(12).collect();
-                let problem =
-                    format!("shard {number} was run by another program than made the plan ({hash})");
-                if others == OtherProgram::Refused {
-                    return Err(AppError::invalid(format!("{shown}: {problem}")).help(
-                        "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
-                    ));
-                }
-                notices.push(problem);
-                identity["program"] = program;
-            }
-            let (_, ran) = self.journal(folder, shard, &identity).map_err(&to_error)?;
-            let trials: BTreeSet<u64> =
-                ran.iter().filter(|record| record.rung == 0).map(|record| record.trial).collect();
-            let missing = shard.trials(self.sets).filter(|trial| !trials.contains(trial)).count();
-            if missing > 0 {
-                return Err(lacks(format!("{shown}: {missing} trials of shard {number} have not run")));
-            }
-            records.extend(ran);
+            let trials = Shard::new(number, self.shards).map_err(&to_error)?.trials(self.sets);
+            let one = self.gather_shard((folder, &self.sweep), (number, trials), others, &to_error)?;
+            records.extend(one.records);
+            notices.extend(one.notice);
         }
         Ok(GatheredShards { records, notices })
     }
+
+    /// The trials of one shard, which has to have run these.
+    pub(super) fn gather_shard(
+        &self,
+        (folder, planned): (&ResultFolder, &Value),
+        (number, expected): (u64, Range<u64>),
+        others: OtherProgram,
+        to_error: &dyn Fn(SearchError) -> AppError,
+    ) -> Result<GatheredShard, AppError> {
+        let path = folder.path().join(journal_name(number));
+        let (shown, command) = (path.display(), self.command.as_str());
+        let lacks = |problem: String| {
+            let name = journal_name(number);
+            let help = format!("run {command} run --shard {number}, or copy its {name} here");
+            AppError::invalid(problem).help(help)
+        };
+        if !path.exists() {
+            return Err(lacks(format!("{shown}: shard {number} is missing")));
+        }
+        let (mut identity, mut notice) = (planned.clone(), None);
+        let head = TrialJournal::identity(&path).map_err(to_error)?;
+        if let Some(program) = head.and_then(|mut head| head.remove("program"))
+            && program != identity["program"]
+        {
+            let text = program.as_str().unwrap_or_default();
+            let hash: String = text.chars().take(12).collect();
+            let problem = format!("shard {number} was run by another program than made the plan ({hash})");
+            if others == OtherProgram::Refused {
+                return Err(AppError::invalid(format!("{shown}: {problem}")).help(
+                    "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
+                ));
+            }
+            notice = Some(problem);
+            identity["program"] = program;
+        }
+        let (_, records) = self.journal(folder, number, &identity).map_err(to_error)?;
+        let trials: BTreeSet<u64> =
+            records.iter().filter(|record| record.rung == 0).map(|record| record.trial).collect();
+        let missing = expected.filter(|trial| !trials.contains(trial)).count();
+        if missing > 0 {
+            return Err(lacks(format!("{shown}: {missing} trials of shard {number} have not run")));
+        }
+        Ok(GatheredShard { records, notice })
+    }
 }
 
-fn journal_name(shard: Shard) -> String {
-    format!("shard-{}.jsonl", shard.number())
+fn journal_name(number: u64) -> String {
+    format!("shard-{number}.jsonl")
 }

@@ -11,7 +11,7 @@ use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Replay, SweepProgress, SweepSettings};
+use candlewick_search::sweep::{Record, Replay, SweepProgress, SweepSettings};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, VariantLedger};
 use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use serde_json::{Value, json};
@@ -31,14 +31,17 @@ pub enum HoldOutUse {
 
 /// A walk forward that is ready to run.
 pub struct WalkRun<'a> {
-    walk: WalkForward<'a>,
-    terms: &'a SearchTerms,
-    prepared: &'a PreparedSearch<'a>,
+    pub(super) walk: WalkForward<'a>,
+    pub(super) terms: &'a SearchTerms,
+    pub(super) prepared: &'a PreparedSearch<'a>,
+    pub(super) asked: &'a LayoutTerms,
     layout: Layout,
-    windows: Vec<Window>,
-    folder: ResultFolder,
+    pub(super) windows: Vec<Window>,
+    pub(super) folder: ResultFolder,
     /// Everything that decides the walk: of every window's journal, but for the window.
-    identity: Value,
+    pub(super) identity: Value,
+    /// What ran of each window elsewhere; nothing of a walk that runs here.
+    pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
     hold_out_use: HoldOutUse,
     resumed: usize,
@@ -115,14 +118,14 @@ impl<'a> WalkRun<'a> {
     /// Lengths that do not fit the candles, a folder of another walk, a hold-out that was opened before.
     pub fn prepare(
         terms: &'a SearchTerms,
-        layout: &LayoutTerms,
+        asked: &'a LayoutTerms,
         prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
     ) -> Result<Self, AppError> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = Course { whole, balance: loaded.initial_balance()? };
-        let layout = layout.divide(&course.span(), course.step(), course.purge())?;
+        let layout = asked.divide(&course.span(), course.step(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
         let identity = identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::of(terms, prepared, &layout);
@@ -131,6 +134,8 @@ impl<'a> WalkRun<'a> {
         }
         Ok(Self {
             terms,
+            asked,
+            gathered: Vec::new(),
             walk: WalkForward { course, sweep, threads: terms.threads() },
             prepared,
             windows: windows.map_err(|error| error_of_search(error, loaded))?,
@@ -213,7 +218,7 @@ impl<'a> WalkRun<'a> {
     }
 
     /// Notes the sets that are to be tried, and the walk, before any window is searched; what hinders it is said when they are counted.
-    fn begin(&self) -> Result<(), AppError> {
+    pub(super) fn begin(&self) -> Result<(), AppError> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let SweepSettings { search, .. } = &self.prepared.sweep;
         let sets = search.most_sets(&self.prepared.space);
@@ -242,8 +247,9 @@ impl<'a> WalkRun<'a> {
     ) -> Result<Option<WindowResult>, AppError> {
         let to_error = |error: SearchError| error_of_search(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
-        self.identity["window"] = json!([window.training.start, window.training.end]);
-        let (mut journal, known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
+        self.identity = of_window(&self.identity, window);
+        let (mut journal, mut known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
+        known.extend(self.gathered.get_mut(place).map(std::mem::take).unwrap_or_default());
         self.resumed += known.len();
         let progress = |done: u64, total: u64| WalkProgress {
             done: place as u64 * total + done,
@@ -300,6 +306,13 @@ fn opening<'a>(
         reopening,
     };
     Ok(Some((hold_out, request)))
+}
+
+/// The walk with a window: what decides the trials of its training.
+pub(super) fn of_window(identity: &Value, window: &Window) -> Value {
+    let mut identity = identity.clone();
+    identity["window"] = json!([window.training.start, window.training.end]);
+    identity
 }
 
 /// The walk alone, without the window that was walked last.

@@ -7,11 +7,11 @@ use crate::host::host;
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, Terminal, with_spinner};
-use crate::search::SearchArguments;
+use crate::search::{Planned, PlannedArguments, SearchArguments};
 use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
-    OtherProgram, PlanDifferences, PlanPlace, PreparedSearch, ResultFolder, SearchTerms, SweepPlan, SweepRun,
-    TriedCount, best_bot, count_sweep,
+    OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
+    SweepRun, TriedCount, best_bot, count_sweep,
 };
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepCount, SweepReport, SweepResults, write_sweep_page};
@@ -25,9 +25,9 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What to search, and where.
 #[derive(Debug, Args)]
@@ -104,29 +104,6 @@ enum Step {
     },
 }
 
-/// The arguments of the steps that a plan tells what to do.
-#[derive(Debug, Args)]
-struct PlannedArguments {
-    /// The plan, as sweep plan wrote it
-    #[arg(long, value_name = "FILE", default_value = "sweep/plan.json")]
-    plan: PathBuf,
-    /// The folder of the shards' journals and the results [default: that of the plan]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Where the plan's candles lie on this machine, as for sweep; repeatable [default: where they lay when it was made]
-    #[arg(long, value_name = "FILE")]
-    data: Vec<String>,
-    /// Folder of the catalog on this machine [default: as for --data]
-    #[arg(long, value_name = "DIR")]
-    catalog: Option<PathBuf>,
-    /// How many trials run side by side; the result does not depend on it [default: one a core]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-    /// Take a plan or shards that another program made; the report says so
-    #[arg(long)]
-    allow_other_program: bool,
-}
-
 /// What of a sweep is done here.
 #[derive(Clone, Copy, Debug)]
 enum Part {
@@ -175,18 +152,10 @@ fn run_planned(
     top: usize,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    if !context.global.config.is_empty() {
-        let problem = "--config: a plan holds the configuration that it was made with";
-        return Err(Failure::configuration(problem).help("leave it out, or make another plan"));
-    }
-    let PlannedArguments { plan: path, out, data, catalog, threads, allow_other_program } = planned;
-    let plan = SweepPlan::read(path)?;
-    let place = PlanPlace { data: data.clone(), catalog: catalog.clone(), threads: *threads };
-    let terms = plan.terms(place)?;
-    let prepared = plan.prepare(path, &terms, context.registry, &Terminal(context.global))?;
-    let beside = path.parent().unwrap_or(Path::new(""));
-    let folder = ResultFolder::open(out.as_deref().unwrap_or(beside))?;
-    let others = if *allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
+    let Planned { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
+    let terms = plan.terms(planned.place())?;
+    let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
+    let folder = ResultFolder::open(&folder)?;
     run_part(part, (&terms, &prepared), (folder, top), Some((&plan, others)), context)
 }
 
@@ -194,7 +163,7 @@ fn run_part(
     part: Part,
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     (folder, top): (ResultFolder, usize),
-    plan: Option<(&SweepPlan, OtherProgram)>,
+    plan: Option<(&SearchPlan, OtherProgram)>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
@@ -312,7 +281,8 @@ impl SweepContext<'_> {
     /// Writes the plan of the shards.
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let sets = self.job.planned().map_err(|error| self.failure(error))?;
-        let plan = SweepPlan::new((sets, shards.get()), (self.terms, self.prepared), self.identity.clone())?;
+        let plan =
+            SearchPlan::new((sets, shards.get(), None), (self.terms, self.prepared), self.identity.clone())?;
         let path = plan.write(&self.folder)?;
         let shown = path.display();
         self.print(&json!({ "sets": sets, "shards": shards, "file": path, "program": plan.program }), || {
@@ -325,12 +295,12 @@ impl SweepContext<'_> {
     }
 
     /// Runs one shard of the plan.
-    fn run_shard(&self, plan: &SweepPlan, number: u64) -> Result<Ending, Failure> {
+    fn run_shard(&self, plan: &SearchPlan, number: u64) -> Result<Ending, Failure> {
         for notice in &self.notices {
             self.context.say(&format!("note: {notice}"));
         }
         let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
-        let journal = plan.journal(&self.folder, shard, &self.identity);
+        let journal = plan.journal(&self.folder, number, &self.identity);
         let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
         let resumed = known.len();
         // Shards count as the sweep whose parts they are, until they are merged.

@@ -6,12 +6,12 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::host;
 use crate::interrupt;
-use crate::output::show;
+use crate::output::{print, print_json, show};
 use crate::progress::{Progress, Terminal};
-use crate::search::{LayoutArguments, SearchArguments};
+use crate::search::{LayoutArguments, Planned, PlannedArguments, SearchArguments};
 use candlewick_app::search::{
-    HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PreparedSearch, Reopening, ResultFolder,
-    SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkRun,
+    HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
+    ResultFolder, SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
 };
 use candlewick_backtest::{BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
@@ -20,56 +20,231 @@ use candlewick_report::sweep::SweepCount;
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
-use clap::Args;
-use serde_json::json;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 use std::io::{self, Write as _};
+use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// What to search, and on what.
 #[derive(Debug, Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
     after_help = "Each window searches its training as `candlewick sweep` would that had no other candles, and trades the \
                   best set on the test after it. Between the two lies at least the longest that a trade can be under way. \
                   Every window begins with the whole balance. The statistics are of the trades of all tests together.\n\n\
                   No window sees the hold-out. --open-hold-out searches the last training before it and trades the \
                   best set on it: once for the same candles, strategy and parameters, as the list in [data].state \
                   remembers.\n\nThe sets that windows chose are verified before anything is shown or written, as the best of a sweep is: candle \
-                  by candle and in a new process; where there are more than five, those that were chosen most often.\n\nStopped or killed, the same command goes on where it was.\n\nExamples:\n  candlewick \
+                  by candle and in a new process; where there are more than five, those that were chosen most often.\n\nStopped or killed, the same command goes on where it was.\n\nOn several \
+                  machines: walk-forward plan --shards 40 ..., then, with plan.json, the same program and the candles on each, walk-forward \
+                  run --plan plan.json --shard N, then, with all of their shard-N.jsonl beside it, walk-forward merge --plan plan.json. The \
+                  trainings are run in parts; merge runs the tests, and with --open-hold-out the hold-out's training.\n\nExamples:\n  candlewick \
                   walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
                   --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  candlewick walk-forward \
                   --config my.toml --param period=5..30 --open-hold-out"
 )]
 pub(crate) struct WalkForwardArguments {
+    #[command(subcommand)]
+    step: Option<Step>,
+    #[command(flatten)]
+    own: Box<OwnArguments>,
+    #[command(flatten)]
+    hold_out: HoldOutArguments,
+}
+
+/// The arguments of a walk, and of the plan of one.
+#[derive(Debug, Args)]
+struct OwnArguments {
     #[command(flatten)]
     search: SearchArguments,
     #[command(flatten)]
     layout: LayoutArguments,
+    /// The folder of the journals and the results
+    #[arg(long, value_name = "DIR", default_value = "walk-forward")]
+    out: PathBuf,
+}
+
+/// What is done with the hold-out.
+#[derive(Debug, Args)]
+struct HoldOutArguments {
     /// Test on the hold-out as well: once
     #[arg(long)]
     open_hold_out: bool,
     /// Open a hold-out that was opened before; the result says so, and shows no edge
     #[arg(long, requires = "open_hold_out")]
     again: bool,
-    /// The folder of the journals and the results
-    #[arg(long, value_name = "DIR", default_value = "walk-forward")]
-    out: PathBuf,
+}
+
+/// A walk in parts.
+#[derive(Debug, Subcommand)]
+enum Step {
+    /// Cut a walk into shards, for several machines: writes plan.json to the folder
+    #[command(
+        after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
+    )]
+    Plan {
+        /// Into how many at least: each window is cut into the same number. A search that learns is one a window
+        #[arg(long, value_name = "N", default_value = "4")]
+        shards: NonZeroU64,
+        #[command(flatten)]
+        own: Box<OwnArguments>,
+    },
+    /// Run one shard of a plan, a part of one window's training; its trials are kept in shard-N.jsonl
+    ///
+    /// The plan says what is searched, over which candles and how: neither arguments nor a configuration are needed. A
+    /// shard may be run twice, stopped, killed and started again: what ran is not run again, and changes nothing.
+    #[command(after_help = "Example:\n  candlewick walk-forward run --plan walk-forward/plan.json --shard 2")]
+    Run {
+        /// Which one, from 1
+        #[arg(long, value_name = "N")]
+        shard: u64,
+        #[command(flatten)]
+        planned: PlannedArguments,
+    },
+    /// Put the shards of a plan together and run the tests: the results are those of the walk on one machine, to the byte
+    #[command(after_help = "Example:\n  candlewick walk-forward merge --plan walk-forward/plan.json")]
+    Merge {
+        #[command(flatten)]
+        planned: PlannedArguments,
+        #[command(flatten)]
+        hold_out: HoldOutArguments,
+    },
 }
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let terms = arguments.search.terms();
+    match &arguments.step {
+        None => run_here(&arguments.own, Part::Whole(arguments.hold_out.value()), context),
+        Some(Step::Plan { shards, own }) => run_here(own, Part::Plan(*shards), context),
+        Some(Step::Run { shard, planned }) => run_planned(planned, PlannedPart::Shard(*shard), context),
+        Some(Step::Merge { planned, hold_out }) => {
+            run_planned(planned, PlannedPart::Merged(hold_out.value()), context)
+        }
+    }
+}
+
+/// What of a walk is done here.
+#[derive(Clone, Copy)]
+enum Part {
+    Whole(HoldOutUse),
+    Plan(NonZeroU64),
+}
+
+/// What of a planned walk is done here.
+#[derive(Clone, Copy)]
+enum PlannedPart {
+    Shard(u64),
+    Merged(HoldOutUse),
+}
+
+/// A walk, or the plan of one, by its arguments and the configuration.
+fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (terms, layout) = (own.search.terms(), own.layout.terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
     }
-    let place = (arguments.out.as_path(), arguments.hold_out_use());
-    let mut walk = WalkRun::prepare(&terms, &arguments.layout.terms(), &prepared, place)?;
+    let hold_out = match part {
+        Part::Whole(hold_out) => hold_out,
+        Part::Plan(_) => HoldOutUse::Locked,
+    };
+    let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
+    let Part::Plan(shards) = part else {
+        return finish(walk, (&terms, &prepared), &[], context);
+    };
+    let plan = walk.plan(shards)?;
+    let path = plan.write(walk.folder())?;
+    let (sets, shards, shown) = (plan.sets, plan.shards, path.display());
+    let windows = plan.walk.as_ref().map_or(0, |walk| walk.windows);
+    let program = &plan.program;
+    let document =
+        json!({ "windows": windows, "sets": sets, "shards": shards, "file": path, "program": program });
+    tell(context, &document, || {
+        format!(
+            "{windows} windows of {sets} sets in {shards} shards: wrote {shown}\nnext: walk-forward run --plan {shown} --shard 1 \
+             to {shards}, on whatever machine has this file, the same program and the candles; then walk-forward merge --plan \
+             {shown} where all of their journals are",
+        )
+    })
+}
+
+/// What a plan says.
+fn run_planned(
+    arguments: &PlannedArguments,
+    part: PlannedPart,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let Planned { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
+    let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
+        return Err(Failure::configuration("the plan does not say how the candles are divided"));
+    };
+    let terms = plan.terms(arguments.place())?;
+    let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
+    if let Some(host) = host() {
+        host.candles(&prepared.candles.series);
+    }
+    let hold_out = match part {
+        PlannedPart::Merged(hold_out) => hold_out,
+        PlannedPart::Shard(_) => HoldOutUse::Locked,
+    };
+    let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
+    let differences = walk.check(&plan, others)?;
+    for one in differences.noted {
+        context.say(&format!("note: {one}"));
+    }
+    let mut notices = differences.allowed;
+    let PlannedPart::Shard(number) = part else {
+        notices.extend(walk.gather(&plan, others)?);
+        return finish(walk, (&terms, &prepared), &notices, context);
+    };
+    for notice in &notices {
+        context.say(&format!("note: {notice}"));
+    }
+    let sign = interrupt::sign()?;
+    let mut progress = Progress::new("Walking forward", context.global);
+    let end = walk.run_shard(&plan, number, &mut |now| {
+        follow(&mut progress, now);
+        if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    drop(progress);
+    let WalkShard::Done { trials, resumed } = end else {
+        context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
+        return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
+    };
+    let shards = plan.shards;
+    let document = json!({
+        "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices
+    });
+    tell(context, &document, || format!("shard {number} of {shards}: {trials} trials have run"))
+}
+
+fn tell(context: &Context<'_>, document: &Value, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
+    if context.global.json {
+        print_json(document)?;
+    } else {
+        print(&text())?;
+    }
+    Ok(Ending::Done)
+}
+
+fn follow(progress: &mut Progress, now: WalkProgress) {
+    progress.update(now.done, now.total);
+    progress.say(&format!("window {} of {}", now.window, now.windows));
+}
+
+/// Runs what of a walk has not run, and writes and shows what came of it.
+fn finish(
+    mut walk: WalkRun<'_>,
+    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    notices: &[String],
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
     let sign = interrupt::sign()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
     let end = walk.run(&mut |now| {
-        progress.update(now.done, now.total);
-        progress.say(&format!("window {} of {}", now.window, now.windows));
+        follow(&mut progress, now);
         if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     drop(progress);
@@ -83,9 +258,10 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
         Some(HoldOutOutcome::Locked { .. }) | None => None,
     };
-    let verified = verify_chosen(&prepared, &outcome.windows, opened)?;
-    let (report, all) = report_of(&outcome, (&terms, &prepared), walk.layout(), counted.as_ref())?;
-    let caveats = caveats_of((&terms, &prepared), counted.as_ref());
+    let verified = verify_chosen(prepared, &outcome.windows, opened)?;
+    let told = (walk.layout(), counted.as_ref(), notices);
+    let (report, all) = report_of(&outcome, (terms, prepared), told)?;
+    let caveats = caveats_of((terms, prepared), counted.as_ref());
     let counted = counted.map(|counted| {
         counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
             variants,
@@ -100,8 +276,8 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     Ok(Ending::Done)
 }
 
-impl WalkForwardArguments {
-    fn hold_out_use(&self) -> HoldOutUse {
+impl HoldOutArguments {
+    fn value(&self) -> HoldOutUse {
         match (self.open_hold_out, self.again) {
             (false, _) => HoldOutUse::Locked,
             (true, false) => HoldOutUse::Opened(Reopening::Refused),
@@ -129,11 +305,11 @@ fn caveats_of(
 fn report_of(
     outcome: &WalkOutcome,
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
-    layout: &Layout,
-    counted: Option<&io::Result<TriedCount>>,
+    (layout, counted, notices): (&Layout, Option<&io::Result<TriedCount>>, &[String]),
 ) -> Result<(WalkForwardReport, Option<Finished>), Failure> {
     let PreparedSearch { loaded, space, sweep, candles, .. } = prepared;
     let caveats = caveats_of((terms, prepared), counted);
+    let notices = [candles.notices.as_slice(), notices].concat();
     let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
         HoldOutOutcome::Opened { opening, result } => {
@@ -151,7 +327,7 @@ fn report_of(
         purge: layout.purge,
         walked: &layout.walked,
         data_hash: &candles.hash,
-        notices: &candles.notices,
+        notices: &notices,
         balance: loaded.initial_balance()?,
         caveats: &caveats,
         hold_out,

@@ -3,7 +3,7 @@
 use super::{Course, Robustness, Window};
 use crate::SearchError;
 use crate::sweep::{
-    Candidate, DeclarationUse, Figures, Outcome, Record, Replay, SharedRunner, Sweep, SweepEnd,
+    Candidate, DeclarationUse, Figures, Outcome, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd,
     SweepSettings, TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
 };
 use candlewick_backtest::Finished;
@@ -79,21 +79,14 @@ impl WalkForward<'_> {
         known: Vec<Record>,
         watcher: &mut Watcher<'_>,
     ) -> Result<WindowEnd, SearchError> {
-        let Course { whole, balance } = self.course;
+        let Course { balance, .. } = self.course;
         let nothing = || WindowResult { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
         let Some((candles, markets)) = self.course.training(&window.training) else {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
-        let replay = Replay { candles: &candles, markets: &markets, ..whole };
+        let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
-        let sweep = Sweep {
-            space: whole.space,
-            settings: self.sweep,
-            runner: &runner,
-            balance,
-            threads: self.threads,
-        };
-        let SweepEnd::Done(rows) = sweep.run(journal, known, watcher)? else {
+        let SweepEnd::Done(rows) = self.search(&runner).run(journal, known, watcher)? else {
             return Ok(WindowEnd::Stopped);
         };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
@@ -108,6 +101,44 @@ impl WalkForward<'_> {
             chosen,
             ..nothing()
         })))
+    }
+
+    /// Runs one part of a window's training, all trials but those that `known` says have run. The records of all parts, as
+    /// what is known to [`step`](Self::step), make it give what it gives without parts. A search that learns is one part.
+    ///
+    /// # Errors
+    /// As [`Sweep::run_shard`].
+    pub fn search_part(
+        &self,
+        (window, shard): (&Window, Shard),
+        (journal, known): (&mut TrialJournal, Vec<Record>),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, SearchError> {
+        let Some((candles, markets)) = self.course.training(&window.training) else {
+            return Ok(SweepEnd::Done(Vec::new()));
+        };
+        let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
+        let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
+        let sweep = self.search(&runner);
+        if self.sweep.search.search.learns() {
+            return sweep.run(journal, known, watcher);
+        }
+        sweep.run_shard(shard, (journal, known), watcher)
+    }
+
+    /// Whether the bot has a candle in a window's training: where it has none, nothing is tried.
+    pub fn has_candles(&self, window: &Window) -> bool {
+        self.course.training(&window.training).is_some()
+    }
+
+    fn search<'b>(&'b self, runner: &'b SharedRunner<'_>) -> Sweep<'b> {
+        Sweep {
+            space: self.course.whole.space,
+            settings: self.sweep,
+            runner,
+            balance: self.course.balance,
+            threads: self.threads,
+        }
     }
 
     fn test(

@@ -10,10 +10,10 @@ from pathlib import Path
 from types import FrameType
 
 from candlewick_ray import cargo, cluster, driver
-from candlewick_ray.failure import DONE, INTERRUPTED, Failure
+from candlewick_ray.failure import DONE, INTERRUPTED, WRONG_USAGE, Failure
 from candlewick_ray.folder import Folder
 from candlewick_ray.merge import merge
-from candlewick_ray.plan import read_plan
+from candlewick_ray.plan import COMMANDS, read_plan
 from candlewick_ray.progress import Lines, Objects
 
 
@@ -37,15 +37,28 @@ class Stop:
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     top = argparse.ArgumentParser(prog="candlewick-ray", description=__doc__)
-    sweep = top.add_subparsers(required=True, metavar="COMMAND").add_parser(
-        "sweep",
-        help="run the shards of a plan on a Ray cluster, and merge them",
-        description="Runs the shards of a plan that the folder lacks on a Ray cluster, and merges them. "
-        "Stopped or killed, the same command goes on. Exit codes are those of candlewick.",
-    )
-    add = sweep.add_argument
+    commands = top.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for command in COMMANDS:
+        title = command.replace("-", " ")
+        one = commands.add_parser(
+            command,
+            help=f"run the shards of a {title} on a Ray cluster, and merge them",
+            description=f"Runs the shards of a {title}'s plan that the folder lacks on a Ray cluster, and "
+            "merges them. Stopped or killed, the same command goes on. Exit codes are those of candlewick.",
+        )
+        add_arguments(one, command)
+    return top
+
+
+def add_arguments(command: argparse.ArgumentParser, name: str) -> None:
+    """Those of a command."""
+    add = command.add_argument
     add(
-        "--plan", type=Path, required=True, metavar="FILE", help="the plan, as candlewick sweep plan wrote it"
+        "--plan",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help=f"the plan, as candlewick {name} plan wrote it",
     )
     add(
         "--out",
@@ -104,16 +117,16 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where nodes keep what is shipped [default: candlewick-ray-UID in the temporary folder]",
     )
-    add(
-        "--top",
-        type=positive,
-        default=10,
-        metavar="N",
-        help="how many of the best sets are shown [default: 10]",
-    )
+    if name == "sweep":
+        add(
+            "--top",
+            type=positive,
+            default=10,
+            metavar="N",
+            help="how many of the best sets are shown [default: 10]",
+        )
     add("--json", action="store_true", help="print events on stdout, a JSON object a line")
     add("-q", "--quiet", action="store_true", help="no progress")
-    return top
 
 
 def positive(text: str) -> int:
@@ -124,9 +137,13 @@ def positive(text: str) -> int:
     return value
 
 
-def sweep(arguments: argparse.Namespace, stop: Stop) -> None:
+def run(arguments: argparse.Namespace, stop: Stop) -> None:
     """Runs what is missing, and merges. A `Failure` says why not."""
     plan = read_plan(arguments.plan)
+    if plan.command != arguments.command:
+        raise Failure(
+            f"{plan.path}: it is the plan of {plan.command}", f"candlewick-ray {plan.command}", WRONG_USAGE
+        )
     program = cargo.find_program(arguments.binary)
     shipped = cargo.load(plan, program, tuple(arguments.data), arguments.catalog)
     folder = Folder.open(plan, arguments.out or arguments.plan.parent)
@@ -140,7 +157,7 @@ def sweep(arguments: argparse.Namespace, stop: Stop) -> None:
         try:
             stop.listen()
             engine = cluster.Cluster(
-                ray, shipped, arguments.threads, arguments.shard_timeout, arguments.cache
+                ray, plan.command, shipped, arguments.threads, arguments.shard_timeout, arguments.cache
             )
             watcher.begun(folder, engine.cpus(), shipped.size())
             limits = driver.Limits(arguments.attempts, arguments.shard_timeout + 60, arguments.node_timeout)
@@ -152,20 +169,21 @@ def sweep(arguments: argparse.Namespace, stop: Stop) -> None:
         finally:
             ray.shutdown()
     stop.listen()
-    place = ["--plan", str(plan.path), "--out", str(folder.path), "--top", str(arguments.top)]
+    place = ["--plan", str(plan.path), "--out", str(folder.path)]
+    place += ["--top", str(arguments.top)] if plan.command == "sweep" else []
     for one in arguments.data:
         place += ["--data", one]
     if arguments.catalog:
         place += ["--catalog", arguments.catalog]
     place += ["--json"] if arguments.json else []
     place += ["--quiet"] if arguments.quiet else []
-    watcher.merged(merge(program, place, arguments.merge_timeout, lambda: stop.is_asked))
+    watcher.merged(merge(program, plan.command, place, arguments.merge_timeout, lambda: stop.is_asked))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the arguments say; the exit code."""
     try:
-        sweep(parser().parse_args(arguments), Stop())
+        run(parser().parse_args(arguments), Stop())
     except Failure as failure:
         print(failure.text(), file=sys.stderr)
         return failure.code

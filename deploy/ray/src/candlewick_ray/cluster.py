@@ -18,9 +18,12 @@ from candlewick_ray.worker import Answer, Order
 class Cluster:
     """A connection to a cluster, with what was shipped."""
 
-    def __init__(self, ray: Any, cargo: Cargo, threads: int, timeout_s: float, cache: str | None) -> None:
+    def __init__(
+        self, ray: Any, command: str, cargo: Cargo, threads: int, timeout_s: float, cache: str | None
+    ) -> None:
         """Ships the cargo: the nodes fetch of it what they do not have."""
         self._ray = ray
+        self._command = command
         self._cargo = cargo
         self._threads = threads
         self._timeout_s = timeout_s
@@ -36,7 +39,7 @@ class Cluster:
         """See `driver.Engine`."""
         cargo = self._cargo
         order = Order(
-            shard, cargo.program, cargo.plan, cargo.data, cargo.files, cargo.arguments,
+            shard, self._command, cargo.program, cargo.plan, cargo.data, cargo.files, cargo.arguments,
             self._threads, self._timeout_s, self._cache,
         )  # fmt: skip
         # References inside of a dictionary are not fetched before somebody asks for one.

@@ -74,6 +74,9 @@ class Folder:
         identity = _parsed(head).get("sweep")
         if identity is None:
             return False
+        if self.plan.command == "walk-forward":
+            # Where its window lies the program knows, and holds the shard to it when they are merged.
+            identity = {name: value for name, value in identity.items() if name != "window"}
         if identity != self.plan.identity_of(shard):
             raise Failure(
                 f"{file}: it holds the trials of another sweep or program",

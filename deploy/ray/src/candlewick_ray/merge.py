@@ -14,13 +14,14 @@ from candlewick_ray.failure import INTERRUPTED, Failure
 
 def merge(
     program: Path,
+    planned: str,
     arguments: list[str],
     timeout_s: float,
     is_stopped: Callable[[], bool],
     now: Callable[[], float] = time.monotonic,
 ) -> str:
-    """What `candlewick sweep merge` prints on stdout; its stderr is ours. A `Failure` has its code."""
-    command = [str(program), "sweep", "merge", *arguments]
+    """What `merge` of the planned command prints on stdout; its stderr is ours. A `Failure` has its code."""
+    command = [str(program), planned, "merge", *arguments]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
     )

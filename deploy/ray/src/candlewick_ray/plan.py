@@ -1,4 +1,4 @@
-"""The plan of a sweep, as `candlewick sweep plan` wrote it."""
+"""The plan of a sweep or a walk, as `candlewick sweep plan` or `candlewick walk-forward plan` wrote it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 from candlewick_ray.failure import WRONG_USAGE, Failure
 
 #: The form of a plan that this driver understands.
-FORMAT = 2
+FORMAT = 3
+#: The commands whose plans have shards.
+COMMANDS = ("sweep", "walk-forward")
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,9 @@ class Plan:
 
     path: Path
     text: bytes
+    #: The command that runs its shards: sweep or walk-forward.
+    command: str
+    #: Sets of each search.
     sets: int
     shards: int
     objective: str
@@ -28,12 +33,20 @@ class Plan:
     catalog: str | None
     #: Files that parameters name.
     files: tuple[str, ...]
-    #: What stands at the head of a shard's journal, without the shard.
+    #: What stands at the head of a shard's journal, without the shard and, of a walk, its window.
     identity: dict[str, Any]
+    #: Windows of a walk, each of which has as many shards; 1 of a sweep.
+    windows: int = 1
+    #: Whether a shard is a whole search, which may find fewer sets than it is asked for.
+    learns: bool = False
 
     def trials(self, shard: int) -> range:
-        """The trials of a shard, which is numbered from 1."""
-        return range((shard - 1) * self.sets // self.shards, shard * self.sets // self.shards)
+        """The trials of a shard, which is numbered from 1: of a walk, those of its window."""
+        if self.learns:
+            return range(1)
+        parts = self.shards // self.windows
+        part = (shard - 1) % parts
+        return range(part * self.sets // parts, (part + 1) * self.sets // parts)
 
     def identity_of(self, shard: int) -> dict[str, Any]:
         """What stands at the head of a shard's journal."""
@@ -51,13 +64,17 @@ def read_plan(path: Path) -> Plan:
         text = path.read_bytes()
     except OSError as error:
         raise Failure(
-            f"{path}: the plan cannot be read: {error.strerror}", "make one with sweep plan", WRONG_USAGE
+            f"{path}: the plan cannot be read: {error.strerror}",
+            "make one with candlewick sweep plan",
+            WRONG_USAGE,
         ) from error
     try:
         return _plan(path, text, json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Failure(
-            f"{path}: it is not the plan of a sweep: {error}", "make it anew with sweep plan", WRONG_USAGE
+            f"{path}: it is not a plan of shards: {error}",
+            "make it anew with sweep plan or walk-forward plan",
+            WRONG_USAGE,
         ) from error
 
 
@@ -68,6 +85,7 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
     plan = Plan(
         path=path,
         text=text,
+        command=str(value["command"]),
         sets=int(value["sets"]),
         shards=int(value["shards"]),
         objective=str(arguments["objective"]),
@@ -76,7 +94,13 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
         catalog=arguments["catalog"],
         files=tuple(identity.get("files", {})),
         identity=dict(identity),
+        windows=int((value.get("walk") or {"windows": 1})["windows"]),
+        learns=arguments["search"] == "tpe",
     )
+    if plan.command not in COMMANDS:
+        raise ValueError(f"{plan.command} made it, and this driver runs {' and '.join(COMMANDS)}")
     if plan.shards < 1:
         raise ValueError("it has no shards")
+    if plan.windows < 1 or plan.shards % plan.windows:
+        raise ValueError(f"its {plan.shards} shards are not so many for each of {plan.windows} windows")
     return plan

@@ -32,6 +32,8 @@ class Order:
     """A shard, and all that its command needs."""
 
     shard: int
+    #: As the plan says: sweep or walk-forward.
+    command: str
     program: Shipped
     plan: Shipped
     data: tuple[tuple[str, Shipped], ...]
@@ -72,7 +74,7 @@ def run_shard(order: Order, fetch: Callable[[str], bytes]) -> Answer:
         link(provide(cache, file, fetch), folder / file.name)
     out = Path(tempfile.mkdtemp(prefix=f"shard-{order.shard}-", dir=folder))
     try:
-        command = [str(program), "sweep", "run", "--plan", str(plan), "--shard", str(order.shard)]
+        command = [str(program), order.command, "run", "--plan", str(plan), "--shard", str(order.shard)]
         command += ["--out", str(out), "--threads", str(order.threads), "--json", "--quiet", *arguments]
         code, said = execute(command, folder, order.timeout_s)
         journal = out / f"shard-{order.shard}.jsonl"
