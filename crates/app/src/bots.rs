@@ -8,6 +8,7 @@ use candlewick_engine::{BotSettings, EngineError, SessionSettings};
 use candlewick_sdk::{BotContext, BuildError, Registry, Strategy, StrategyEntry};
 use candlewick_search::SearchError;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// One strategy for each bot, in the bots' order, and what a driver must know of them.
 #[derive(Default)]
@@ -18,6 +19,19 @@ pub struct BotSet {
     pub wants_prices: Vec<bool>,
     /// Name and version of each.
     pub versions: Vec<(String, String)>,
+}
+
+/// Least payouts of symbols that no bot trades.
+fn payouts_of_nobody(loaded: &Loaded) -> Vec<Problem> {
+    let symbols: BTreeSet<&str> = loaded.config.bots.iter().map(|bot| bot.symbol.as_str()).collect();
+    let names: Vec<&str> = symbols.iter().copied().collect();
+    let unknown = loaded.config.risk.min_payout_percent_by_symbol.keys();
+    let unknown = unknown.filter(|name| !symbols.contains(name.as_str()));
+    let problem = |name: &String| {
+        let problem = format!("no bot trades this symbol; there is {}", names.join(", "));
+        loaded.problem(&format!("risk.min_payout_percent_by_symbol.{name}"), problem)
+    };
+    unknown.map(problem).collect()
 }
 
 impl BotSet {
@@ -44,6 +58,7 @@ impl BotSet {
         }
         problems.extend(payout_as_share(loaded));
         problems.extend(limits_of_nobody(loaded));
+        problems.extend(payouts_of_nobody(loaded));
         Problems::check(problems).map(|()| set)
     }
 }

@@ -57,8 +57,13 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
     }
     let bounds = [
         ("the most, risk.max_stake,", limits.largest_stake(), false),
-        ("risk.daily_loss_limit, what a day may lose,", limits.daily_loss(), false),
+        ("risk.daily_loss_limit, what a day may lose,", limits.daily_loss_limit.amount(), false),
         ("the most, risk.max_stake_percent of account.initial_balance,", limits.share_of(balance), true),
+        (
+            "what risk.daily_loss_limit_percent lets account.initial_balance lose in a day",
+            limits.daily_loss_limit.share_of(balance),
+            true,
+        ),
         ("account.initial_balance", Some(balance), true),
         (
             "what risk.max_drawdown_percent lets account.initial_balance lose",

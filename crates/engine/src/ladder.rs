@@ -55,6 +55,16 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
                 ),
             ));
         }
+        if let Some(most) = limits.daily_loss_of(&bot.name, balance).filter(|most| cost.total > *most) {
+            return Err(EngineError::setting(
+                format!("risk.bots.{}.daily_loss_limit", bot.name),
+                format!(
+                    "the bot's ladder costs {}, more than the {} that it may lose in a day: take fewer levels, a smaller amount, or raise it",
+                    scale.format(cost.total),
+                    scale.format(most)
+                ),
+            ));
+        }
         total += cost.total;
         let (bot, cost, largest) = (bot.name.clone(), scale.format(cost.total), scale.format(cost.largest));
         let text = format!(
@@ -64,7 +74,8 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     }
     let bounds = [
         ("account.initial_balance", Some(balance)),
-        ("risk.daily_loss_limit", limits.daily_loss()),
+        ("risk.daily_loss_limit", limits.daily_loss_limit.amount()),
+        ("risk.daily_loss_limit_percent", limits.daily_loss_limit.share_of(balance)),
         ("risk.max_drawdown_percent", limits.drawdown_below(balance)),
     ];
     for (key, bound) in bounds {
@@ -85,7 +96,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BotSettings, RiskSettings, StakeSettings};
+    use crate::{BotLimitSettings, BotSettings, RiskSettings, StakeSettings};
     use candlewick_sdk::rust_decimal::Decimal;
     use candlewick_sdk::{ExpirationType, Interval, MoneyScale, Symbol};
 
@@ -158,6 +169,28 @@ mod tests {
             Err("risk.daily_loss_limit: all ladders together cost 140.00, more than the 100.00"),
         );
         check(1, 300, |risk| risk.daily_loss_limit = Decimal::ZERO, Err("risk.max_drawdown_percent"));
+        let percent = |risk: &mut RiskSettings| risk.daily_loss_limit_percent = 0.69;
+        check(
+            1,
+            10,
+            percent,
+            Err("risk.daily_loss_limit_percent: all ladders together cost 70.00, more than the 69.00"),
+        );
+        check(1, 10, |risk| risk.daily_loss_limit_percent = 0.7, Ok(1));
+        let own = |most: i64| {
+            move |risk: &mut RiskSettings| {
+                let limits =
+                    BotLimitSettings { daily_loss_limit: Decimal::from(most), ..BotLimitSettings::default() };
+                risk.bots.insert("bot-0".to_owned(), limits);
+            }
+        };
+        check(
+            1,
+            10,
+            own(69),
+            Err("risk.bots.bot-0.daily_loss_limit: the bot's ladder costs 70.00, more than the 69.00"),
+        );
+        check(1, 10, own(70), Ok(1));
         check(
             1,
             10,

@@ -56,7 +56,7 @@ pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, Hours, LambdaRule, LimitUse, OrderTerms,
-    Quantity, RiskSettings, Rule, VerdictSettings, Weekday,
+    PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

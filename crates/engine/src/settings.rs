@@ -64,6 +64,8 @@ impl SessionSettings {
     /// None in practice: settings are always JSON.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
+        let by_symbol = own.min_payout_percent_by_symbol.iter();
+        let by_symbol = by_symbol.map(|(name, least)| (name.clone(), if *least > 0.0 { 1.0 } else { 0.0 }));
         let risk = RiskSettings {
             // Whether trades of an hour are counted, and whether a payout has to be known, and not how many or which.
             max_trades_per_hour: own.max_trades_per_hour.min(1),
@@ -73,6 +75,8 @@ impl SessionSettings {
             cooldown_after_losses: own.cooldown_after_losses,
             cooldown_after_losses_s: own.cooldown_after_losses_s,
             cooldown_scope: own.cooldown_scope,
+            pauses: own.pauses.clone(),
+            min_payout_percent_by_symbol: by_symbol.collect(),
             day_start: own.day_start.clone(),
             day_timezone: own.day_timezone.clone(),
             verdict: own.verdict,

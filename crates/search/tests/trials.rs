@@ -123,6 +123,26 @@ fn rules() -> Vec<(Value, Value)> {
             })),
         ),
         (
+            fixed.clone(),
+            with(json!({
+                "daily_loss_limit_percent": 0.6, "daily_profit_target_percent": 0.4,
+                "pauses": [
+                    { "after": 2, "of": "wins", "for_s": 1_800 },
+                    { "after": 3, "of": "losses", "scope": "bot" },
+                    { "after": 7, "of": "trades", "for_s": 2_400, "scope": "symbol" }
+                ]
+            })),
+        ),
+        (
+            fixed.clone(),
+            with(json!({
+                "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true,
+                "pauses": [{ "after": 2, "of": "losses", "for_s": 700 }, { "after": 5, "of": "trades", "for_s": 61 }],
+                "min_payout_percent": 99.0, "min_payout_percent_by_symbol": { "BTCUSDT": 70.0 }, "payout_max_age_s": 900,
+                "bots": { "btc": { "daily_loss_limit_percent": 0.5, "daily_profit_target_percent": 0.3 } }
+            })),
+        ),
+        (
             fixed,
             with(json!({ "max_drawdown_percent": 1.5, "min_payout_percent": 70.0, "payout_max_age_s": 900 })),
         ),

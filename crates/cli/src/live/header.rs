@@ -166,17 +166,24 @@ fn limit_words(risk: &RiskSettings) -> String {
     let percent = |most: f64, what: &str| (most > 0.0).then(|| format!("{what} {most} %"));
     let hours = (!risk.hours.is_empty()).then(|| "trading hours".to_owned());
     let verdict = risk.enforce_verdict.then(|| "no trades without an edge".to_owned());
+    let pauses = count(risk.pauses.len() as u32, "pauses after wins, losses or trades");
+    let payouts =
+        count(risk.min_payout_percent_by_symbol.len() as u32, "symbols with a least payout of their own");
     let all = [
         count(risk.max_open_trades, "open together"),
         count(risk.max_open_trades_per_symbol, "on a symbol"),
         count(risk.max_trades_per_hour, "an hour"),
         count(risk.max_trades_per_day, "a day"),
         money(risk.daily_loss_limit, "a day's loss"),
+        percent(risk.daily_loss_limit_percent, "a day's loss"),
         money(risk.daily_profit_target, "a day's profit"),
+        percent(risk.daily_profit_target_percent, "a day's profit"),
         percent(risk.max_drawdown_percent, "drawdown"),
         count(risk.max_loss_streak, "losses in a row"),
         count(risk.cooldown_after_loss_s, "s of rest after a loss"),
+        pauses,
         percent(risk.min_payout_percent, "payout at least"),
+        payouts,
         money(risk.max_stake, "stake at most"),
         percent(risk.max_stake_percent, "stake at most"),
         hours,

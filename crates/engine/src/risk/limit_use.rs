@@ -55,8 +55,12 @@ pub(crate) fn limit_use(
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
         count(Rule::MaxTradesPerDay, state.trades_today() as usize, limits.max_trades_per_day as usize),
-        money(Rule::DailyLossLimit, day_loss, limits.daily_loss()),
-        money(Rule::DailyProfitTarget, ledger.day_profit(), Some(limits.daily_profit_target)),
+        money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.of(ledger.day_equity())),
+        money(
+            Rule::DailyProfitTarget,
+            ledger.day_profit(),
+            limits.daily_profit_target.of(ledger.day_equity()),
+        ),
         money(Rule::MaxDrawdown, fall, limits.drawdown_below(ledger.peak())),
         count(Rule::LossStreak, ledger.loss_streak() as usize, limits.max_loss_streak as usize),
     ]

@@ -1,9 +1,10 @@
 //! The `[risk]` section, checked and in the engine's own units.
 
 use super::bot_limits::BotLimits;
+use super::bound::Bound;
 use super::hours::{DayStart, Window};
-use super::{Blackouts, CooldownScope, RiskSettings};
-use crate::{BotId, EngineError};
+use super::{Blackouts, CooldownScope, PauseSettings, RiskSettings};
+use crate::{BotId, EngineError, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Payout, Symbol};
 use std::collections::BTreeMap;
@@ -15,8 +16,8 @@ pub(crate) struct Limits {
     pub(super) max_open_trades_per_symbol: usize,
     pub(super) max_trades_per_hour: usize,
     pub(super) max_trades_per_day: u32,
-    pub(super) daily_loss_limit: Money,
-    pub(super) daily_profit_target: Money,
+    pub(crate) daily_loss_limit: Bound,
+    pub(super) daily_profit_target: Bound,
     pub(super) max_drawdown: f64,
     /// How often halving a peak makes less of it than `max_drawdown`.
     drawdown_halvings: u32,
@@ -25,7 +26,11 @@ pub(crate) struct Limits {
     pub(super) cooldown_after_losses: u32,
     pub(super) cooldown_after_losses_span: Millis,
     pub(super) cooldown_scope: CooldownScope,
-    pub(super) min_payout: Option<Payout>,
+    pub(super) pauses: Vec<PauseSettings>,
+    min_payout: Option<Payout>,
+    /// Those of single symbols, by name, and by the place that a Session has given them; there with that of all others.
+    named_payouts: BTreeMap<Symbol, Option<Payout>>,
+    payouts: Vec<Option<Payout>>,
     pub(super) payout_max_age: Millis,
     pub(super) stale_after_intervals: i64,
     pub(super) max_signal_delay: Millis,
@@ -56,6 +61,9 @@ impl Limits {
         let max_drawdown = percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?;
         let hours = settings.hours.iter().enumerate();
         settings.blackouts.check()?;
+        PauseSettings::check(&settings.pauses)?;
+        let own = settings;
+        let bound = |(most, share), key: &str| Bound::new(scale, most, share, key);
         let bots = settings.bots.iter();
         let bots = bots.map(|(name, bot)| Ok((name.clone(), BotLimits::new(bot, name, scale)?)));
         Ok(Self {
@@ -63,8 +71,14 @@ impl Limits {
             max_open_trades_per_symbol: settings.max_open_trades_per_symbol as usize,
             max_trades_per_hour: settings.max_trades_per_hour as usize,
             max_trades_per_day: settings.max_trades_per_day,
-            daily_loss_limit: amount(scale, settings.daily_loss_limit, "risk.daily_loss_limit")?,
-            daily_profit_target: amount(scale, settings.daily_profit_target, "risk.daily_profit_target")?,
+            daily_loss_limit: bound(
+                (own.daily_loss_limit, own.daily_loss_limit_percent),
+                "risk.daily_loss_limit",
+            )?,
+            daily_profit_target: bound(
+                (own.daily_profit_target, own.daily_profit_target_percent),
+                "risk.daily_profit_target",
+            )?,
             max_drawdown,
             drawdown_halvings: halvings_below(max_drawdown),
             max_loss_streak: settings.max_loss_streak,
@@ -72,7 +86,10 @@ impl Limits {
             cooldown_after_losses: settings.cooldown_after_losses,
             cooldown_after_losses_span: seconds(settings.cooldown_after_losses_s),
             cooldown_scope: settings.cooldown_scope,
-            min_payout: payout(settings.min_payout_percent)?,
+            pauses: settings.pauses.clone(),
+            min_payout: payout(settings.min_payout_percent, "risk.min_payout_percent")?,
+            named_payouts: payouts_by_symbol(&settings.min_payout_percent_by_symbol)?,
+            payouts: Vec::new(),
             payout_max_age: seconds(settings.payout_max_age_s),
             stale_after_intervals: i64::from(settings.stale_after_intervals),
             max_signal_delay: Millis::new(i64::from(settings.max_signal_delay_ms)),
@@ -99,6 +116,19 @@ impl Limits {
     pub(crate) fn take_places(&mut self, bots: &[String], symbols: &[Symbol]) {
         self.bots = bots.iter().map(|name| self.named_bots.get(name).cloned()).collect();
         self.blackouts = self.dated.of_symbols(symbols);
+        let payout = |symbol| self.named_payouts.get(symbol).copied().unwrap_or(self.min_payout);
+        self.payouts = symbols.iter().map(payout).collect();
+    }
+
+    /// The least that a symbol has to pay, where there is a limit.
+    #[inline]
+    pub(super) fn min_payout(&self, symbol: SymbolId) -> Option<Payout> {
+        self.payouts.get(symbol.index()).copied().unwrap_or(self.min_payout)
+    }
+
+    /// The most that the bot of this name may lose in a day that begins with this equity, by a limit of its own.
+    pub(crate) fn daily_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
+        self.named_bots.get(bot)?.daily_loss_limit.of(equity)
     }
 
     /// The limits that a bot has of its own.
@@ -160,9 +190,10 @@ impl Limits {
         self.cooldown_after_loss > Millis::ZERO || self.cooldown_after_losses > 0
     }
 
-    /// The daily loss limit, where there is one.
-    pub(crate) fn daily_loss(&self) -> Option<Money> {
-        self.daily_loss_limit.is_positive().then_some(self.daily_loss_limit)
+    /// Whether anything is counted for pauses.
+    #[inline]
+    pub(crate) const fn has_pauses(&self) -> bool {
+        !self.pauses.is_empty()
     }
 
     /// How far equity may fall below a peak, where that is limited.
@@ -204,7 +235,7 @@ pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Mo
     Ok(money)
 }
 
-fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
+pub(super) fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
     if (0.0..=100.0).contains(&value) {
         Ok(value / 100.0)
     } else {
@@ -215,17 +246,25 @@ fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
     }
 }
 
-fn payout(percent: f64) -> Result<Option<Payout>, EngineError> {
+fn payouts_by_symbol(
+    settings: &BTreeMap<String, f64>,
+) -> Result<BTreeMap<Symbol, Option<Payout>>, EngineError> {
+    let of = |(name, percent): (&String, &f64)| {
+        let key = format!("risk.min_payout_percent_by_symbol.{name}");
+        let symbol = Symbol::new(name).map_err(|error| EngineError::setting(&*key, error.to_string()))?;
+        Ok((symbol, payout(*percent, &key)?))
+    };
+    settings.iter().map(of).collect()
+}
+
+fn payout(percent: f64, key: &str) -> Result<Option<Payout>, EngineError> {
     if percent == 0.0 {
         return Ok(None);
     }
     let decimal = Decimal::try_from(percent).ok().and_then(|decimal| Payout::from_percent(decimal).ok());
-    decimal.map(Some).ok_or_else(|| {
-        EngineError::setting(
-            "risk.min_payout_percent",
-            format!("{percent} is not a payout in percent, such as 80"),
-        )
-    })
+    decimal
+        .map(Some)
+        .ok_or_else(|| EngineError::setting(key, format!("{percent} is not a payout in percent, such as 80")))
 }
 
 #[cfg(test)]

@@ -16,13 +16,13 @@ pub(crate) enum Probe {
 impl Probe {
     pub(crate) fn of(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
         let is_unknown = || state.payout(symbol, now, limits.payout_max_age).is_none();
-        if limits.min_payout.is_some() && is_unknown() { Self::Needed } else { Self::NotNeeded }
+        if limits.min_payout(symbol).is_some() && is_unknown() { Self::Needed } else { Self::NotNeeded }
     }
 }
 
 #[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let Some(least) = view.limits.min_payout else { return Ruling::Pass };
+    let Some(least) = view.limits.min_payout(proposal.symbol) else { return Ruling::Pass };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
         Some(payout) => refuse_if(payout < least),
         None => refuse_if(view.state.probe(proposal.symbol).is_some()),
@@ -50,6 +50,31 @@ mod tests {
             let payout = Payout::from_parts(percent * 10_000).unwrap();
             situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
             assert_eq!(situation.ask(check), expected, "{percent} %");
+        }
+    }
+
+    #[test]
+    fn a_symbol_of_its_own_least_payout_is_held_to_that_and_others_to_the_one_of_all() {
+        // Of all 80 %; EURUSD wants 85 %, GBPUSD nothing.
+        for (symbol, percent, expected) in [
+            ("EURUSD", 84, Ruling::Refuse),
+            ("EURUSD", 85, Ruling::Pass),
+            ("GBPUSD", 1, Ruling::Pass),
+            ("BTCUSDT", 79, Ruling::Refuse),
+            ("BTCUSDT", 80, Ruling::Pass),
+        ] {
+            let mut situation = Situation::with(|risk| {
+                risk.min_payout_percent = 80.0;
+                let own = [("EURUSD", 85.0), ("GBPUSD", 0.0)];
+                risk.min_payout_percent_by_symbol = own.map(|(name, least)| (name.to_owned(), least)).into();
+            });
+            situation.know_symbols(&[symbol]);
+            let probe =
+                Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at);
+            assert_eq!(probe == Probe::NotNeeded, symbol == "GBPUSD", "{symbol}");
+            let payout = Payout::from_parts(percent * 10_000).unwrap();
+            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+            assert_eq!(situation.ask(check), expected, "{symbol} {percent} %");
         }
     }
 

@@ -7,6 +7,7 @@ mod approved;
 mod blackout;
 mod blackouts;
 mod bot_limits;
+mod bound;
 mod clock_skew;
 mod cooldown;
 mod daily_loss_limit;
@@ -29,6 +30,8 @@ mod max_trades_per_hour;
 mod min_payout;
 mod opposite_open;
 mod outside_hours;
+mod pause;
+mod pauses;
 mod rule;
 mod settings;
 mod stake_bounds;
@@ -44,6 +47,7 @@ pub use blackouts::{Blackout, Blackouts};
 pub use bot_limits::BotLimitSettings;
 pub use hours::{Hours, Weekday};
 pub use limit_use::{LimitUse, Quantity};
+pub use pauses::{PauseCause, PauseScope, PauseSettings};
 pub use rule::Rule;
 pub use settings::{CooldownScope, RiskSettings};
 pub use verdict_settings::{LambdaRule, VerdictSettings};
@@ -148,6 +152,7 @@ chain! {
     OutsideHours: outside_hours,
     Blackout: blackout,
     Cooldown: cooldown,
+    Pause: pause,
     OppositeOpen: opposite_open,
     DuplicateOpen: duplicate_open,
     MaxOpenTrades: max_open_trades,

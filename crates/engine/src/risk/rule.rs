@@ -63,6 +63,8 @@ pub enum Rule {
     BotDailyProfitTarget = 25,
     /// Too many losses of the bot in a row.
     BotLossStreak = 26,
+    /// Enough wins, losses or trades for a while.
+    Pause = 27,
 }
 
 impl Rule {
@@ -101,6 +103,7 @@ impl Rule {
             Self::BotDailyLossLimit => "the bot's daily loss limit",
             Self::BotDailyProfitTarget => "the bot's daily profit target",
             Self::BotLossStreak => "the bot's losing-streak limit",
+            Self::Pause => "pause after wins, losses or trades",
         };
         format!("{words} ({self})")
     }

@@ -1,6 +1,6 @@
 //! The `[risk]` section of the configuration.
 
-use super::{Blackouts, BotLimitSettings, Hours, VerdictSettings};
+use super::{Blackouts, BotLimitSettings, Hours, PauseSettings, VerdictSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,15 @@ pub struct RiskSettings {
     /// No open that could bring the day's loss beyond this amount.
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
+    /// The same in percent of the equity at the day's beginning; where both are given, the tighter holds.
+    #[serde(skip_serializing_if = "is_off")]
+    pub daily_loss_limit_percent: f64,
     /// No open once the day's settled profit has reached this amount.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
+    /// The same in percent of the equity at the day's beginning; where both are given, the lower one counts.
+    #[serde(skip_serializing_if = "is_off")]
+    pub daily_profit_target_percent: f64,
     /// No open that could bring equity this many percent below its peak.
     pub max_drawdown_percent: f64,
     /// No open after this many losses in a row.
@@ -36,8 +42,14 @@ pub struct RiskSettings {
     pub cooldown_after_losses_s: u32,
     /// Whether a cooldown rests only the symbol that lost, or all.
     pub cooldown_scope: CooldownScope,
+    /// Pauses after a number of wins, losses or trades.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<PauseSettings>,
     /// No open on a symbol that pays less than this percent.
     pub min_payout_percent: f64,
+    /// The same for single symbols, in place of it: `{ EURUSD = 85.0 }`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub min_payout_percent_by_symbol: BTreeMap<String, f64>,
     /// A payout seen longer ago than this is unknown, in seconds.
     pub payout_max_age_s: u32,
     /// No open when the last candle closed more than this many intervals ago.
@@ -104,14 +116,18 @@ impl Default for RiskSettings {
             max_trades_per_hour: 0,
             max_trades_per_day: 200,
             daily_loss_limit: Decimal::ONE_HUNDRED,
+            daily_loss_limit_percent: 0.0,
             daily_profit_target: Decimal::ZERO,
+            daily_profit_target_percent: 0.0,
             max_drawdown_percent: 20.0,
             max_loss_streak: 0,
             cooldown_after_loss_s: 0,
             cooldown_after_losses: 0,
             cooldown_after_losses_s: 0,
             cooldown_scope: CooldownScope::All,
+            pauses: Vec::new(),
             min_payout_percent: 0.0,
+            min_payout_percent_by_symbol: BTreeMap::new(),
             payout_max_age_s: 3_600,
             stale_after_intervals: 2,
             max_signal_delay_ms: 5_000,
@@ -133,4 +149,10 @@ impl Default for RiskSettings {
             ruin_horizon_trades: 1_000,
         }
     }
+}
+
+/// Whether a limit in percent is off: it is not written then.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+pub(super) fn is_off(percent: &f64) -> bool {
+    *percent == 0.0
 }

@@ -3,7 +3,7 @@
 use super::{Proposal, Rule, Ruling, View};
 use super::{
     bot_limits, cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance,
-    loss_streak, max_drawdown, max_open_trades, max_trades_per_day, stake_bounds,
+    loss_streak, max_drawdown, max_open_trades, max_trades_per_day, pause, stake_bounds,
 };
 use candlewick_sdk::Millis;
 
@@ -24,7 +24,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
         return Millis::MAX;
     }
     // Between events a stake stays what it is, unless it depends on the age of a payout.
-    let is_stake_fixed = view.limits.min_payout.is_none();
+    let is_stake_fixed = view.limits.min_payout(proposal.symbol).is_none();
     if is_stake_fixed
         && (refuses(max_drawdown::check)
             || refuses(stake_bounds::check)
@@ -45,6 +45,9 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     if refuses(cooldown::check) {
         until = until.max(view.state.rested_at(proposal.symbol));
     }
+    if refuses(pause::check) {
+        until = until.max(view.state.paused_until(proposal.bot, proposal.symbol));
+    }
     until
 }
 
@@ -62,7 +65,7 @@ pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule
 #[cfg(test)]
 mod tests {
     use super::super::testing::Situation;
-    use super::super::{RiskSettings, order_terms};
+    use super::super::{PauseCause, PauseScope, PauseSettings, RiskSettings, order_terms};
     use super::*;
     use crate::intent::Stage;
     use candlewick_sdk::rust_decimal::Decimal;
@@ -143,6 +146,18 @@ mod tests {
             situation.state.cool_down(&situation.limits, Situation::SYMBOL, at, 1);
         };
         check(rest, lose, Situation::default().proposal.at + Millis::from_seconds(90));
+        let pause = |for_s: u32| {
+            move |rules: &mut RiskSettings| {
+                let (of, scope) = (PauseCause::Losses, PauseScope::Bot);
+                rules.pauses = vec![PauseSettings { after: 1, of, for_s, scope }];
+            }
+        };
+        let lose = |situation: &mut Situation| {
+            let (whose, at) = ((situation.proposal.bot, Situation::SYMBOL), situation.proposal.at);
+            situation.state.count_pauses(&situation.limits, whose, Outcome::Lost, (at, DAY_END));
+        };
+        check(pause(75), lose, Situation::default().proposal.at + Millis::from_seconds(75));
+        check(pause(0), lose, DAY_END);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the rules remember besides ledger and intents.
 
+use super::pauses::PauseState;
 use super::{CooldownScope, Limits};
 use crate::ledger::losses_after;
 use crate::{BotId, IntentId, SymbolId};
@@ -25,6 +26,9 @@ pub(crate) struct RiskState {
     rested_at: Millis,
     /// What is counted of each bot.
     bots: Vec<BotTally>,
+    /// What is counted for pauses.
+    #[serde(default, skip_serializing_if = "PauseState::is_empty")]
+    pauses: PauseState,
 }
 
 /// What is counted of a bot.
@@ -62,6 +66,7 @@ impl RiskState {
             symbols: vec![SymbolState::NEW; symbols],
             rested_at: Millis::new(i64::MIN),
             bots: Vec::new(),
+            pauses: PauseState::default(),
         }
     }
 
@@ -131,6 +136,7 @@ impl RiskState {
         self.halted = false;
         self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
         self.bots.iter_mut().for_each(|bot| bot.losses = 0);
+        self.pauses.resume();
     }
 
     pub(crate) fn suspend(&mut self) {
@@ -251,6 +257,23 @@ impl RiskState {
         if let Some(state) = self.symbols.get_mut(symbol.index()) {
             state.losses = losses_after(state.losses, outcome);
         }
+    }
+
+    /// A trade of the bot on the symbol ended at `at`, in a day that ends at `day_end`: it counts for pauses.
+    pub(crate) fn count_pauses(
+        &mut self,
+        limits: &Limits,
+        whose: (BotId, SymbolId),
+        outcome: Outcome,
+        (at, day_end): (Millis, Millis),
+    ) {
+        self.pauses.count(&limits.pauses, whose, outcome, (at, day_end));
+    }
+
+    /// When pauses let opens of the bot on the symbol begin again.
+    #[inline]
+    pub(super) fn paused_until(&self, bot: BotId, symbol: SymbolId) -> Millis {
+        if self.pauses.is_empty() { Millis::new(i64::MIN) } else { self.pauses.rested_at(bot, symbol) }
     }
 
     /// A loss, counted already, starts the cooldowns. `streak` is the number of losses in a row over all bots.

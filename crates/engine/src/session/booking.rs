@@ -102,6 +102,10 @@ impl Session {
         if self.limits.cools_down() && outcome == Outcome::Lost {
             self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
         }
+        if self.limits.has_pauses() {
+            let day_end = self.ledger.day_end();
+            self.state.count_pauses(&self.limits, (bot, symbol), outcome, (at, day_end));
+        }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.stake.settled(intent, (outcome, profit, payout));
         }

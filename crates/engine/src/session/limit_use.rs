@@ -13,6 +13,6 @@ impl Session {
 
     /// The same of the limits that a bot has of its own.
     pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
-        limit_use_of(bot, &self.limits, (&self.intents, &self.state))
+        limit_use_of(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
 }

@@ -44,6 +44,8 @@ fn rules() -> impl Strategy<Value = Value> {
         json!({ "cooldown_after_loss_s": 2_000, "max_loss_streak": 6, "min_payout_percent": 70.0 }),
         json!({ "cooldown_after_losses": 2, "cooldown_after_losses_s": 9_000, "cooldown_scope": "symbol" }),
         json!({ "daily_loss_limit": 40, "daily_profit_target": 30, "payout_max_age_s": 3_600 }),
+        json!({ "pauses": [{ "after": 2, "of": "wins", "for_s": 4_000 }, { "after": 3, "of": "trades", "scope": "bot" }] }),
+        json!({ "daily_loss_limit_percent": 0.3, "pauses": [{ "after": 2, "of": "losses", "for_s": 9_000, "scope": "symbol" }] }),
         json!({ "min_payout_percent": 60.0, "payout_max_age_s": 7_200, "enforce_verdict": true }),
     ])
 }

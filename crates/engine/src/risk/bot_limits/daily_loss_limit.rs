@@ -1,15 +1,11 @@
 //! `BotDailyLossLimit`: the bot's loss of the day could go beyond its limit. Its open trades count as lost until they settle.
 
 use crate::risk::{Proposal, Ruling, View, refuse_if};
-use candlewick_sdk::Money;
 
 #[inline]
 pub(in crate::risk) fn check(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
     let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let most = limits.daily_loss_limit;
-    let worst = || {
-        let profit = view.state.tally(proposal.bot).day_profit;
-        profit - view.intents.stakes_of(proposal.bot) - proposal.stake
-    };
-    refuse_if(most > Money::ZERO && worst() < -most)
+    let Some(most) = limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
+    let profit = view.state.tally(proposal.bot).day_profit;
+    refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }

@@ -2,13 +2,15 @@
 
 use crate::BotId;
 use crate::intent::Intents;
+use crate::ledger::Ledger;
+use crate::risk::bound::Bound;
 use crate::risk::{LimitUse, Limits, RiskState, Rule};
 
 /// Those that are on, in the order of their rules.
 pub(crate) fn limit_use_of(
     bot: BotId,
     limits: &Limits,
-    (intents, state): (&Intents, &RiskState),
+    (ledger, intents, state): (&Ledger, &Intents, &RiskState),
 ) -> Vec<LimitUse> {
     let Some(own) = limits.of_bot(bot) else { return Vec::new() };
     let tally = state.tally(bot);
@@ -16,11 +18,12 @@ pub(crate) fn limit_use_of(
     let day_loss = intents.stakes_of(bot) - tally.day_profit;
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
+    let money = |rule, used, bound: Bound| LimitUse::of_money(rule, used, bound.of(ledger.day_equity())?);
     [
         LimitUse::of_count(Rule::BotMaxOpenTrades, intents.trades_of(bot), own.max_open_trades),
         LimitUse::of_count(Rule::BotMaxTradesPerDay, today, most_today),
-        LimitUse::of_money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
-        LimitUse::of_money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
+        money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
+        money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
         LimitUse::of_count(Rule::BotLossStreak, losses, most_losses),
     ]
     .into_iter()
@@ -46,6 +49,7 @@ mod tests {
             daily_loss_limit: Decimal::from(50),
             daily_profit_target: Decimal::ZERO,
             max_loss_streak: 3,
+            ..BotLimitSettings::default()
         };
         let settings = |risk: &mut RiskSettings| {
             risk.bots.insert("own".to_owned(), own.clone());
@@ -62,7 +66,10 @@ mod tests {
         // Two trades of the bot have lost 30.00, and one of 10.00 is open.
         situation.begin(Situation::SYMBOL, Stage::Open);
         situation.state.count_bot_trade(BotId::FIRST);
-        let used = |bot| limit_use_of(bot, &situation.limits, (&situation.intents, &situation.state));
+        let used = |bot| {
+            let Situation { limits, ledger, intents, state, .. } = &situation;
+            limit_use_of(bot, limits, (ledger, intents, state))
+        };
         let (count, money) = (Quantity::Count, |units| Quantity::Money(Money::from_minor(units)));
         let expected = [
             (Rule::BotMaxOpenTrades, count(1), count(2)),

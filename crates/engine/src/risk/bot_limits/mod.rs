@@ -7,15 +7,16 @@ pub(super) mod loss_streak;
 pub(super) mod max_open_trades;
 pub(super) mod max_trades_per_day;
 
-use super::limits::amount;
+use super::bound::Bound;
+use super::settings::is_off;
 use crate::EngineError;
+use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Money, MoneyScale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A section `[risk.bots.NAME]`: limits of one bot, which hold beside those of the run. 0 turns any of them off.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BotLimitSettings {
     /// Most trades of the bot open together.
@@ -25,9 +26,15 @@ pub struct BotLimitSettings {
     /// No open of the bot that could bring its loss of the day beyond this amount.
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
+    /// The same in percent of the account's equity at the day's beginning; where both are given, the tighter holds.
+    #[serde(skip_serializing_if = "is_off")]
+    pub daily_loss_limit_percent: f64,
     /// No open of the bot once its settled profit of the day has reached this amount.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
+    /// The same in percent of the account's equity at the day's beginning; where both are given, the lower one counts.
+    #[serde(skip_serializing_if = "is_off")]
+    pub daily_profit_target_percent: f64,
     /// No open of the bot after this many losses of its own in a row, until somebody resumes.
     pub max_loss_streak: u32,
 }
@@ -37,8 +44,8 @@ pub struct BotLimitSettings {
 pub(crate) struct BotLimits {
     max_open_trades: usize,
     max_trades_per_day: u32,
-    daily_loss_limit: Money,
-    daily_profit_target: Money,
+    pub(super) daily_loss_limit: Bound,
+    daily_profit_target: Bound,
     max_loss_streak: u32,
 }
 
@@ -48,12 +55,20 @@ impl BotLimits {
         name: &str,
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
-        let money = |value, key: &str| amount(scale, value, &format!("risk.bots.{name}.{key}"));
+        let own = settings;
+        let bound =
+            |(most, share), key: &str| Bound::new(scale, most, share, &format!("risk.bots.{name}.{key}"));
         Ok(Self {
             max_open_trades: settings.max_open_trades as usize,
             max_trades_per_day: settings.max_trades_per_day,
-            daily_loss_limit: money(settings.daily_loss_limit, "daily_loss_limit")?,
-            daily_profit_target: money(settings.daily_profit_target, "daily_profit_target")?,
+            daily_loss_limit: bound(
+                (own.daily_loss_limit, own.daily_loss_limit_percent),
+                "daily_loss_limit",
+            )?,
+            daily_profit_target: bound(
+                (own.daily_profit_target, own.daily_profit_target_percent),
+                "daily_profit_target",
+            )?,
             max_loss_streak: settings.max_loss_streak,
         })
     }
@@ -66,7 +81,7 @@ mod tests {
     use super::*;
     use crate::BotId;
     use crate::intent::Stage;
-    use candlewick_sdk::Outcome;
+    use candlewick_sdk::{Money, Outcome};
 
     /// A bot with these limits whose trades end so, in minor units, while another one loses all the time.
     fn ask(check: Check, limits: &BotLimitSettings, happen: impl Fn(&mut Situation)) -> Ruling {
@@ -156,6 +171,25 @@ mod tests {
     }
 
     #[test]
+    fn limits_in_percent_are_of_the_account_s_equity_and_count_the_bot_s_own_trades() {
+        // 0.5 % of 10,000.00 may be lost, 0.25 % are enough; the stake is 10.00.
+        let limits = BotLimitSettings {
+            daily_loss_limit_percent: 0.5,
+            daily_profit_target_percent: 0.25,
+            ..BotLimitSettings::default()
+        };
+        for (check, profit, expected) in [
+            (daily_loss_limit::check as Check, -4_000, Ruling::Pass),
+            (daily_loss_limit::check, -4_001, Ruling::Refuse),
+            (daily_profit_target::check, 2_499, Ruling::Pass),
+            (daily_profit_target::check, 2_500, Ruling::Refuse),
+        ] {
+            let ruling = ask(check, &limits, |situation| end(situation, profit, Outcome::Won));
+            assert_eq!(ruling, expected, "{profit}");
+        }
+    }
+
+    #[test]
     fn a_profit_of_the_day_that_the_bot_has_reached_is_enough() {
         let limits = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
         for (profit, expected) in [(999, Ruling::Pass), (1_000, Ruling::Refuse)] {
@@ -202,6 +236,7 @@ mod tests {
             daily_loss_limit: Decimal::ONE,
             daily_profit_target: Decimal::ONE,
             max_loss_streak: 1,
+            ..BotLimitSettings::default()
         };
         for check in all {
             let busy = |situation: &mut Situation| {

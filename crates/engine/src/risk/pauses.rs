@@ -1,0 +1,168 @@
+//! Pauses after a number of wins, losses or trades: their settings, and what is counted for them.
+
+use crate::{BotId, EngineError, SymbolId};
+use candlewick_sdk::{Millis, Outcome};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// No opens for a while after a number of wins, losses or trades: `{ after = 3, of = "wins", for_s = 3600 }`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PauseSettings {
+    /// After how many; then they are counted anew.
+    #[schemars(range(min = 1))]
+    pub after: u32,
+    /// Of what.
+    pub of: PauseCause,
+    /// How long, in seconds; left out, until the day of the daily limits ends.
+    #[serde(default, skip_serializing_if = "is_until_day_end")]
+    pub for_s: u32,
+    /// Whose trades are counted, and who rests.
+    #[serde(default, skip_serializing_if = "PauseScope::is_all")]
+    pub scope: PauseScope,
+}
+
+/// What a pause counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseCause {
+    /// Wins in a row: a loss begins them anew.
+    Wins,
+    /// Losses in a row: a win begins them anew.
+    Losses,
+    /// Trades that were won, lost or drawn, in a row or not.
+    Trades,
+}
+
+/// Whose trades a pause counts, and whom it rests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseScope {
+    /// Those of all bots together, and all rest.
+    #[default]
+    All,
+    /// Those on each symbol, and bots on it rest.
+    Symbol,
+    /// Those of each bot, and it rests.
+    Bot,
+}
+
+/// What is counted for the pauses, each for all, a symbol or a bot; by the settings themselves, so that a pause of other
+/// settings counts from its own beginning.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PauseState {
+    counts: Vec<PauseCount>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct PauseCount {
+    pause: PauseSettings,
+    /// The number of the symbol or of the bot; 0 for all.
+    of: usize,
+    count: u32,
+    rested_at: Millis,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_until_day_end(seconds: &u32) -> bool {
+    *seconds == 0
+}
+
+impl PauseScope {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+
+    /// The number under which a trade counts.
+    const fn place(self, bot: BotId, symbol: SymbolId) -> usize {
+        match self {
+            Self::All => 0,
+            Self::Symbol => symbol.index(),
+            Self::Bot => bot.index(),
+        }
+    }
+}
+
+impl PauseSettings {
+    /// Checks a list of them.
+    pub(super) fn check(pauses: &[Self]) -> Result<(), EngineError> {
+        for (index, pause) in pauses.iter().enumerate() {
+            if pause.after == 0 {
+                let problem = "a pause comes after 1 or more; leave the pause out to have none";
+                return Err(EngineError::setting(format!("risk.pauses[{index}].after"), problem));
+            }
+            if pauses[..index].contains(pause) {
+                let problem = "the same pause stands in the list before: remove one of the two";
+                return Err(EngineError::setting(format!("risk.pauses[{index}]"), problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many there are once a trade has ended so, before a pause begins.
+    const fn count_after(&self, count: u32, outcome: Outcome) -> u32 {
+        match (self.of, outcome) {
+            (PauseCause::Wins, Outcome::Won)
+            | (PauseCause::Losses, Outcome::Lost)
+            | (PauseCause::Trades, Outcome::Won | Outcome::Lost | Outcome::Draw) => count + 1,
+            (PauseCause::Wins, Outcome::Lost) | (PauseCause::Losses, Outcome::Won) => 0,
+            (PauseCause::Wins | PauseCause::Losses, Outcome::Draw | Outcome::Cancelled)
+            | (PauseCause::Trades, Outcome::Cancelled) => count,
+        }
+    }
+}
+
+impl PauseState {
+    /// Whether nothing was ever counted.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// A trade of the bot on the symbol has ended at `at`, in a day that ends at `day_end`.
+    pub(super) fn count(
+        &mut self,
+        pauses: &[PauseSettings],
+        (bot, symbol): (BotId, SymbolId),
+        outcome: Outcome,
+        (at, day_end): (Millis, Millis),
+    ) {
+        for pause in pauses {
+            let own = self.of(pause, pause.scope.place(bot, symbol), (pauses, at));
+            own.count = pause.count_after(own.count, outcome);
+            if own.count >= pause.after {
+                let until =
+                    if pause.for_s == 0 { day_end } else { at + Millis::from_seconds(pause.for_s.into()) };
+                (own.count, own.rested_at) = (0, own.rested_at.max(until));
+            }
+        }
+    }
+
+    /// What is counted for a pause; a new count takes the place of those that no setting has any more and that rest nobody.
+    fn of(
+        &mut self,
+        pause: &PauseSettings,
+        of: usize,
+        (all, at): (&[PauseSettings], Millis),
+    ) -> &mut PauseCount {
+        let place = self.counts.iter().position(|known| known.pause == *pause && known.of == of);
+        let place = place.unwrap_or_else(|| {
+            self.counts.retain(|known| known.rested_at > at || all.contains(&known.pause));
+            self.counts.push(PauseCount { pause: *pause, of, count: 0, rested_at: Millis::new(i64::MIN) });
+            self.counts.len() - 1
+        });
+        &mut self.counts[place]
+    }
+
+    /// When opens of the bot on the symbol may begin again.
+    pub(super) fn rested_at(&self, bot: BotId, symbol: SymbolId) -> Millis {
+        let is_meant = |known: &&PauseCount| known.of == known.pause.scope.place(bot, symbol);
+        let rests = self.counts.iter().filter(is_meant).map(|known| known.rested_at);
+        rests.max().unwrap_or(Millis::new(i64::MIN))
+    }
+
+    /// A person resumed: wins, losses and trades are counted from here. What rests already goes on resting.
+    pub(super) fn resume(&mut self) {
+        self.counts.iter_mut().for_each(|known| known.count = 0);
+    }
+}
