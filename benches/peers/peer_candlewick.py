@@ -5,7 +5,9 @@ candle. The trades are fixed-time trades of five minutes, with a balance, risk r
 call, from arguments to the report; the candles lie in a file that was read before.
 """
 
+import itertools
 import os
+import sys
 import tempfile
 
 import numpy as np
@@ -69,11 +71,10 @@ class CheckedColumns(Columns):
 
 
 frame = work.candles(work.count(1_000_000))
-place = tempfile.mkdtemp()
-os.chdir(place)
-frame.reset_index().assign(time=frame.index.asi8 // 10**6 if frame.index.unit == "ns" else frame.index.asi8).to_csv(
-    "BTCUSDT_1m.csv", columns=["time", "open", "high", "low", "close", "volume"], index=False
-)
+file = os.path.abspath(sys.argv[1])
+os.chdir(tempfile.mkdtemp())
+with open(file) as lines, open("BTCUSDT_1m.csv", "w") as head:
+    head.writelines(itertools.islice(lines, len(frame) + 1))
 settings = {
     "risk": {"daily_loss_limit": 0.0, "max_drawdown_percent": 0.0, "max_trades_per_day": 0, "max_open_trades": 1},
     "account": {"initial_balance": 1e9},

@@ -30,7 +30,7 @@ from ._errors import (
     VenueError,
 )
 from ._native import Candle, Column, Price, Settlement, Signal, Table
-from ._results import Backtest, Result, Sweep, WalkForward
+from ._results import Backtest, Result, Run, Sweep, WalkForward
 from ._strategy import Bot, ColumnStrategy, Strategy, buy, param, sell
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "LookaheadError",
     "Price",
     "Result",
+    "Run",
     "Settlement",
     "Signal",
     "StoppedError",

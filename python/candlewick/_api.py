@@ -11,7 +11,7 @@ from typing import Any
 from . import _native
 from ._command import Flag, ask, flags_of, show
 from ._progress import Progress
-from ._results import Backtest, Result, Sweep, WalkForward
+from ._results import Backtest, Result, Run, Sweep, WalkForward
 from ._settings import Candles, Settings, bot_of, prepared
 from ._strategy import AnyStrategy, Bot, ColumnStrategy, Strategy, made_of, name_of
 
@@ -148,7 +148,7 @@ def live(
     settings: Settings = None,
     strategies: Sequence[AnyStrategy] = (),
     **flags: Flag,
-) -> Result:
+) -> Run:
     """Runs a strategy, or the bots of ``settings``, against a venue's demo wallet; with ``sandbox=True`` against the embedded one.
 
     Other keyword arguments are flags of ``candlewick live``: ``journal="run.db"``, ``speed="max"``, ``until_end=True``, ``for_="10m"``.
@@ -160,7 +160,8 @@ def live(
     with prepared(settings, bots, candles) as given:
         arguments = ["live", *given, *flags_of(flags)]
         document, answer = ask(arguments, _classes(strategy, strategies), False)
-    return Result(document if isinstance(document, Mapping) else {"events": document}, answer.output)
+    assert answer.trades is not None, "a run that has ended hands its trades over"
+    return Run(document, answer.output, answer.trades)
 
 
 def paper(
@@ -174,12 +175,13 @@ def paper(
     settings: Settings = None,
     strategies: Sequence[AnyStrategy] = (),
     **flags: Flag,
-) -> Result:
+) -> Run:
     """Runs a strategy on a venue's candles and prices with simulated trades; as :func:`live`."""
     bots = _bots(strategy, symbol, interval, None, close_type=close_type, params=params, stake=stake)
     with prepared(settings, bots, None) as given:
         document, answer = ask(["paper", *given, *flags_of(flags)], _classes(strategy, strategies), False)
-    return Result(document if isinstance(document, Mapping) else {"events": document}, answer.output)
+    assert answer.trades is not None, "a run that has ended hands its trades over"
+    return Run(document, answer.output, answer.trades)
 
 
 def parity(journal: str | os.PathLike[str], *, strategies: Sequence[AnyStrategy] = (), **flags: Flag) -> Result:

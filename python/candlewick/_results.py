@@ -75,6 +75,12 @@ class Backtest(Result):
         return _figures_of_run(self.document)
 
 
+class Run(Backtest):
+    """A run that traded, on a demo wallet, the embedded venue or paper: its figures, and its trades as a table."""
+
+    _title = "Run"
+
+
 def _figures_of_run(document: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     keys = ("trades", "won", "lost", "draw", "win_rate", "break_even", "pnl", "final_balance", "max_drawdown")
     yield "verdict", str(document.get("verdict", "")).replace("_", " ")

@@ -86,11 +86,11 @@ fn whole<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>>
 fn times_of(array: &dyn Array) -> PyResult<Vec<i64>> {
     let kind = array.data_type();
     let values = whole::<Int64Type>(array)
-        .map(|array| array.values())
-        .or_else(|| whole::<TimestampMillisecondType>(array).map(|array| array.values()))
-        .or_else(|| whole::<TimestampNanosecondType>(array).map(|array| array.values()))
-        .or_else(|| whole::<TimestampMicrosecondType>(array).map(|array| array.values()))
-        .or_else(|| whole::<TimestampSecondType>(array).map(|array| array.values()));
+        .map(PrimitiveArray::values)
+        .or_else(|| whole::<TimestampMillisecondType>(array).map(PrimitiveArray::values))
+        .or_else(|| whole::<TimestampNanosecondType>(array).map(PrimitiveArray::values))
+        .or_else(|| whole::<TimestampMicrosecondType>(array).map(PrimitiveArray::values))
+        .or_else(|| whole::<TimestampSecondType>(array).map(PrimitiveArray::values));
     let Some(values) = values.filter(|_| array.null_count() == 0) else {
         let problem =
             format!("the column of times is of {kind}: give times, or whole ms since 1970, and none missing");

@@ -30,7 +30,7 @@ pub(crate) struct Answer {
     message: Option<String>,
     /// What to do about it.
     help: Option<String>,
-    /// The trades of a backtest.
+    /// The trades of a backtest, or of a run that has ended.
     trades: Option<Py<Table>>,
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Without the feature `extension` the crate is empty.
 #![cfg(feature = "extension")]
+#![allow(clippy::needless_pass_by_value, reason = "functions of Python own what they are given")]
 
 // Commands.
 mod command;

@@ -32,8 +32,8 @@ impl PySignal {
         let mut signal = Self { direction, reason, names: Vec::new(), numbers: Vec::new(), close_type };
         for (name, number) in numbers.into_iter().flatten() {
             let (name, number): (String, f64) = (name.extract()?, number.extract()?);
-            if !number.is_finite() {
-                let problem = format!("{name}={number}: a number of a signal's reason must be finite");
+            if number.is_nan() {
+                let problem = format!("{name} is NaN: a number of a signal's reason must be one");
                 return Err(PyValueError::new_err(problem));
             }
             signal.names.push(name);

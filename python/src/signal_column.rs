@@ -54,7 +54,7 @@ pub(crate) fn column_of(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyRes
     numbers.iter().zip(candles).map(sign).collect()
 }
 
-/// Numbers of an array of NumPy, a series or column of pandas, Polars or pyarrow, or a list; missing ones are NaN.
+/// Numbers of an array of `NumPy`, a series or column of pandas, Polars or pyarrow, or a list; missing ones are NaN.
 fn numbers_of(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let py = answer.py();
     macro_rules! buffer_of {
@@ -67,7 +67,7 @@ fn numbers_of(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     }
     buffer_of!(f64, i64, i8, f32, i32, i16);
     if let Some(arrays) = arrays_of(answer)? {
-        let mut numbers = Vec::with_capacity(arrays.iter().map(|array| array.len()).sum());
+        let mut numbers = Vec::with_capacity(arrays.iter().map(Array::len).sum());
         for array in &arrays {
             numbers.extend(numbers_of_array(&**array)?);
         }

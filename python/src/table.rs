@@ -1,4 +1,4 @@
-//! Tables in Arrow's form, handed over by the PyCapsule interface: whoever takes one shares its memory.
+//! Tables in Arrow's form, handed over by the `PyCapsule` interface: whoever takes one shares its memory.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -19,11 +19,11 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// A table. pandas, Polars, DuckDB and pyarrow take it as it is.
+/// A table. pandas, Polars, `DuckDB` and pyarrow take it as it is.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
-/// A column of a table. NumPy takes one of numbers or times as it is, pandas, Polars and pyarrow any.
+/// A column of a table. `NumPy` takes one of numbers or times as it is, pandas, Polars and pyarrow any.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Column(ArrayRef);
 
@@ -169,7 +169,7 @@ impl Column {
         Ok(())
     }
 
-    #[allow(unsafe_code, reason = "the buffer protocol is one of pointers")]
+    #[allow(unsafe_code, clippy::unused_self, reason = "the buffer protocol is one of pointers")]
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
         // SAFETY: `internal` is what `__getbuffer__` put there, once.
         unsafe {
@@ -181,7 +181,7 @@ impl Column {
     }
 }
 
-/// The record batches of whatever has the PyCapsule interface of a stream: a table of pandas, Polars, DuckDB, pyarrow, or ours.
+/// The record batches of whatever has the `PyCapsule` interface of a stream: a table of pandas, Polars, `DuckDB`, pyarrow, or ours.
 pub(crate) fn batches_of(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     if let Ok(table) = table.cast::<Table>() {
         return Ok(vec![table.get().0.clone()]);
@@ -207,7 +207,7 @@ fn stream_of(table: &Bound<'_, PyAny>) -> PyResult<impl RecordBatchReader + use<
     reader.map_err(|error| failed(&error))
 }
 
-/// The arrays of whatever has the PyCapsule interface of an array, or of a stream of arrays.
+/// The arrays of whatever has the `PyCapsule` interface of an array, or of a stream of arrays.
 #[allow(unsafe_code, reason = "the interface is one of pointers")]
 pub(crate) fn arrays_of(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
     if let Ok(method) = column.getattr("__arrow_c_array__") {

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Float64Array, PrimitiveArray, RecordBatch, StringArr
 use arrow_schema::ArrowError;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
 use candlewick_report::run::rows_of;
-use candlewick_sdk::{Millis, Money, MoneyScale};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::sync::Arc;
 
 /// Digits of an amount.
@@ -27,7 +27,9 @@ pub(crate) fn table_of_trades(
         .collect();
     let text = |of: &dyn Fn(&Row<'_>) -> String| -> ArrayRef {
         let mut texts = StringBuilder::new();
-        rows.iter().for_each(|row| texts.append_value(of(row)));
+        for row in &rows {
+            texts.append_value(of(row));
+        }
         Arc::new(texts.finish())
     };
     let time = |of: &dyn Fn(&IntentRow) -> Option<Millis>| times(rows.iter().map(|(row, _)| of(row)));
@@ -36,8 +38,7 @@ pub(crate) fn table_of_trades(
     };
     let money =
         |of: &dyn Fn(&IntentRow) -> Option<Money>| amounts(rows.iter().map(|(row, _)| of(row)), scale);
-    let outcomes: StringArray =
-        rows.iter().map(|(row, _)| row.outcome.map(|outcome| outcome.as_str())).collect();
+    let outcomes: StringArray = rows.iter().map(|(row, _)| row.outcome.map(Outcome::as_str)).collect();
     RecordBatch::try_from_iter_with_nullable([
         ("bot", text(&|(_, bot)| bot.name.clone()), false),
         ("symbol", text(&|(_, bot)| bot.symbol.to_string()), false),
@@ -50,17 +51,13 @@ pub(crate) fn table_of_trades(
         ("open_price", number(&|row| row.open_price), true),
         ("close_time", time(&|row| row.close_time.filter(|_| is_settled(row))), true),
         ("close_price", number(&|row| row.close_price.filter(|_| is_settled(row))), true),
-        ("payout", number(&|row| row.payout.map(candlewick_sdk::Payout::to_percent)), true),
+        ("payout", number(&|row| row.payout.map(Payout::to_percent)), true),
         ("result", Arc::new(outcomes), true),
         ("pnl", money(&|row| is_settled(row).then_some(row.profit))?, true),
         ("reason", text(&|(row, _)| book.reason(row).to_string()), false),
         ("payout_known", time(&|row| row.answered_at.filter(|_| was_answered(row))), true),
         ("result_known", time(&|row| row.settled_at), true),
-        (
-            "answered_payout",
-            number(&|row| row.sequence.answered_payout().map(candlewick_sdk::Payout::to_percent)),
-            true,
-        ),
+        ("answered_payout", number(&|row| row.sequence.answered_payout().map(Payout::to_percent)), true),
     ])
 }
 

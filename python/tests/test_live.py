@@ -12,7 +12,7 @@ from ported import Breakout, BreakoutColumns, EmaCrossPort, Nonsense, Peeks, Rai
 import candlewick
 
 
-def live(strategy: Any, candles: Path, journal: str, **more: Any) -> candlewick.Result:
+def live(strategy: Any, candles: Path, journal: str, **more: Any) -> candlewick.Run:
     return candlewick.live(
         strategy,
         sandbox=True,
@@ -27,10 +27,12 @@ def live(strategy: Any, candles: Path, journal: str, **more: Any) -> candlewick.
 
 @pytest.mark.parametrize("strategy", [EmaCrossPort, Breakout, BreakoutColumns])
 def test_a_session_has_nothing_unexplained_and_the_trades_of_the_backtest(candles: Path, strategy: Any) -> None:
-    live(strategy, candles, "run.db", trades="live.csv")
+    run = live(strategy, candles, "run.db", trades="live.csv")
+    assert (run["event"], run["stop"]) == ("ended", "data_ends")
     held = candlewick.parity("run.db", strategies=[strategy])
     assert held["unexplained"] == 0
-    candlewick.backtest(strategy, candles={"BTCUSDT@1m": candles}, close_type="05:00", trades="backtest.csv")
+    replayed = candlewick.backtest(strategy, candles={"BTCUSDT@1m": candles}, close_type="05:00", trades="backtest.csv")
+    assert polars.DataFrame(run.trades).equals(polars.DataFrame(replayed.trades))
     made = Path("live.csv").read_text()
     assert len(made.splitlines()) > 20
     assert made == Path("backtest.csv").read_text()

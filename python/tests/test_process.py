@@ -50,12 +50,28 @@ sys.path.insert(0, {str(HERE)!r})
 import candlewick
 from ported import EmaCrossPort
 threading.Timer(3, os.kill, (os.getpid(), signal.SIGINT)).start()
-run = candlewick.live(EmaCrossPort, sandbox=True, candles={{"BTCUSDT@1m": {str(candles)!r}}}, close_type="05:00", speed=600, journal="run.db")
-assert run.document, run
+candles = {{"BTCUSDT@1m": {str(candles)!r}}}
+run = candlewick.live(EmaCrossPort, sandbox=True, candles=candles, close_type="05:00", speed=600, journal="run.db")
+assert run["event"] == "ended" and run["stop"] == "interrupted", run
 print("held", candlewick.parity("run.db", strategies=[EmaCrossPort])["unexplained"])
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert "held 0" in ran.stdout, ran.stderr
+
+
+def test_an_exception_ends_a_live_run_that_would_go_on_for_hours(candles: Path) -> None:
+    code = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+import candlewick
+from ported import Nonsense
+try:
+    candlewick.live(Nonsense, sandbox=True, candles={{"BTCUSDT@1m": {str(candles)!r}}}, close_type="05:00", speed=60)
+except TypeError as error:
+    print("ended by:", error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=40, check=False)
+    assert "ended by: on_candle answered 'buy'" in ran.stdout, ran.stderr
 
 
 def test_other_threads_run_while_a_backtest_does(candles: Path) -> None:

@@ -26,7 +26,7 @@ pub trait Host: Send + Sync {
     /// The candles of a replay or a search, before strategies are shown the first.
     fn candles(&self, series: &[CandleSeries]);
 
-    /// The trades of a backtest.
+    /// The trades of a backtest, or of a run that has ended.
     fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale);
 }
 

@@ -4,6 +4,7 @@ mod unfinished;
 
 use super::stream::print_last;
 use crate::failure::{Ending, Failure, FailureKind};
+use crate::host::host;
 use crate::output::{print, write_trades};
 use candlewick_app::configuration::Loaded;
 use candlewick_app::live::{Outcome, stop_name};
@@ -54,6 +55,9 @@ pub(crate) fn report(
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
     let finished = &outcome.finished;
+    if let Some(host) = host() {
+        host.trades(&finished.book, &loaded.config.bots, outcome.settings.money_scale);
+    }
     if let Some(path) = trades {
         let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
         let caveats = Caveats::of_trading(Some(outcome.trading), &loaded.config.simulation, &finished.book);

@@ -3,6 +3,7 @@
 
 use super::screen::PATIENCE;
 use crate::failure::{Failure, FailureKind};
+use crate::host;
 use crate::output::print_json_text;
 use crate::terminal::json;
 use candlewick_runtime::events::{EventFeed, Followed, RunEvent};
@@ -91,6 +92,9 @@ impl PrintedEvents {
 pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     let text =
         serde_json::to_string(document).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    if host::keep(&json(&text)) {
+        return Ok(());
+    }
     within(LAST_PATIENCE, move || print_json_text(&text)).map_or_else(
         || {
             let patience = LAST_PATIENCE.as_secs();
