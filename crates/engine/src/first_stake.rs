@@ -64,6 +64,7 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
             limits.daily_loss_limit.share_of(balance),
             true,
         ),
+        ("risk.session.loss_limit, what a session may lose,", limits.session.loss_limit.of(balance), true),
         ("account.initial_balance", Some(balance), true),
         (
             "what risk.max_drawdown_percent lets account.initial_balance lose",

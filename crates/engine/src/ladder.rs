@@ -76,6 +76,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         ("account.initial_balance", Some(balance)),
         ("risk.daily_loss_limit", limits.daily_loss_limit.amount()),
         ("risk.daily_loss_limit_percent", limits.daily_loss_limit.share_of(balance)),
+        ("risk.session.loss_limit", limits.session.loss_limit.of(balance)),
         ("risk.max_drawdown_percent", limits.drawdown_below(balance)),
     ];
     for (key, bound) in bounds {
@@ -177,6 +178,13 @@ mod tests {
             Err("risk.daily_loss_limit_percent: all ladders together cost 70.00, more than the 69.00"),
         );
         check(1, 10, |risk| risk.daily_loss_limit_percent = 0.7, Ok(1));
+        let session = |risk: &mut RiskSettings| risk.session.loss_limit = Decimal::from(69);
+        check(
+            1,
+            10,
+            session,
+            Err("risk.session.loss_limit: all ladders together cost 70.00, more than the 69.00"),
+        );
         let own = |most: i64| {
             move |risk: &mut RiskSettings| {
                 let limits =

@@ -4,6 +4,7 @@ mod booking;
 mod bot_names;
 mod earlier;
 mod limit_use;
+mod limited_session;
 mod moment;
 mod reload;
 mod second_trades;
@@ -99,7 +100,7 @@ impl Session {
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
         limits.take_places(&names, &symbols);
-        Ok(Self {
+        let mut session = Self {
             state: RiskState::new(&limits, symbols.len()).with_bots(names.len()),
             together: limits.most_together(symbols.len()),
             intents: Intents::with_capacity(USUAL_OPEN_TRADES, symbols.len()),
@@ -115,7 +116,10 @@ impl Session {
             second_trades: Vec::new(),
             next_release: Millis::MAX,
             money_scale: scale,
-        })
+        };
+        session.begin_session_of_run();
+        session.next_release = session.next_due();
+        Ok(session)
     }
 
     /// Takes an event and appends what follows from it to `actions`.
@@ -160,7 +164,10 @@ impl Session {
             EventKind::InDoubt { intent } => self.intents.doubt(*intent),
             EventKind::Adopted(opened) => self.on_adopted(opened, event.at),
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
-            EventKind::Deposit { amount } => self.ledger.deposit(*amount),
+            EventKind::Deposit { amount } => {
+                self.ledger.deposit(*amount);
+                self.deposit_in_session(*amount);
+            }
             EventKind::Settled(settled) => self.end_trade(settled, event.at, actions),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 self.leave_out_by_number(*intent);
@@ -178,6 +185,7 @@ impl Session {
             EventKind::Control { control: Control::Resume } => {
                 self.state.resume();
                 self.ledger.rebase();
+                self.resume_session();
             }
             EventKind::Control { control: Control::Reload } => self.reload(),
         }

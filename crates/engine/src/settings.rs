@@ -1,6 +1,6 @@
 //! What a Session is made from.
 
-use crate::{RiskSettings, StakeSettings};
+use crate::{RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     BuildError, CloseType, ExpirationType, Expiry, Interval, MoneyError, MoneyScale, Series, Symbol,
@@ -66,7 +66,13 @@ impl SessionSettings {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();
         let by_symbol = by_symbol.map(|(name, least)| (name.clone(), if *least > 0.0 { 1.0 } else { 0.0 }));
+        let session = &own.session;
+        let (is_limited, of) = (!session.is_none(), session.of);
+        let limit = if is_limited { Decimal::ONE } else { Decimal::ZERO };
+        let session = SessionLimitSettings { of, loss_limit: limit, ..SessionLimitSettings::default() };
         let risk = RiskSettings {
+            session,
+            hours: if of == SessionSpan::Hours { own.hours.clone() } else { Vec::new() },
             // Whether trades of an hour are counted, and whether a payout has to be known, and not how many or which.
             max_trades_per_hour: own.max_trades_per_hour.min(1),
             min_payout_percent: if own.min_payout_percent > 0.0 { 1.0 } else { 0.0 },

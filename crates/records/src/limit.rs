@@ -64,6 +64,8 @@ const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
             ("daily_loss_limit", "loss today, open trades as lost")
         }
         Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "profit today"),
+        Rule::SessionLossLimit => ("session.loss_limit", "loss this session, open trades as lost"),
+        Rule::SessionProfitTarget => ("session.profit_target", "profit this session"),
         Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown, open trades as lost"),
         Rule::LossStreak | Rule::BotLossStreak => ("max_loss_streak", "losses in a row"),
         _ => return None,
@@ -96,6 +98,6 @@ mod tests {
     #[test]
     fn every_limit_of_a_rule_has_a_name() {
         let of_limits = Rule::ALL.into_iter().filter(|rule| named(*rule).is_some());
-        assert_eq!(of_limits.count(), 12);
+        assert_eq!(of_limits.count(), 14);
     }
 }

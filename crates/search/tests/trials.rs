@@ -125,6 +125,8 @@ fn rules() -> Vec<(Value, Value)> {
         (
             fixed.clone(),
             with(json!({
+                "hours": [{ "from": "06:00", "to": "11:00" }, { "from": "13:00", "to": "05:00" }],
+                "session": { "of": "hours", "loss_limit": 35, "profit_target_percent": 0.25 },
                 "daily_loss_limit_percent": 0.6, "daily_profit_target_percent": 0.4,
                 "pauses": [
                     { "after": 2, "of": "wins", "for_s": 1_800 },

@@ -8,7 +8,7 @@ use candlewick_runtime::RELOADABLE;
 use serde_json::Value;
 
 /// What of `[risk]` is fixed at the start: what a verdict was promised before its first trade, and the bounds of the day.
-const FIXED_RISK: [&str; 3] = ["risk.verdict", "risk.day_start", "risk.day_timezone"];
+const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
 /// Whether a bot that runs by one configuration can go on by another.
 ///

@@ -12,9 +12,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rules whose refusal is told: a person set them, or has to act.
-const LIMITS: [&str; 7] = [
+const LIMITS: [&str; 9] = [
     "DailyLossLimit",
     "DailyProfitTarget",
+    "SessionLossLimit",
+    "SessionProfitTarget",
     "MaxTradesPerDay",
     "MaxDrawdown",
     "LossStreak",

@@ -84,6 +84,20 @@ impl Window {
     }
 }
 
+impl Window {
+    /// When it next starts after `at`; a start that the clocks skip is the first moment after the skip.
+    pub(super) fn next_start(&self, at: Millis) -> Option<Millis> {
+        let start = DayStart { time: self.from, timezone: self.timezone };
+        let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
+        // A week has each day once, and today's start may be over.
+        let days = today.iter_days().take(8);
+        let days = days.filter(|day| {
+            self.days.is_empty() || self.days.iter().any(|own| own.to_chrono() == day.weekday())
+        });
+        days.filter_map(|day| start.start_of(day)).find(|start| *start > at)
+    }
+}
+
 impl DayStart {
     pub(super) fn new(time: &str, timezone: &str) -> Result<Self, EngineError> {
         Ok(Self {
@@ -183,6 +197,25 @@ mod tests {
             "2026-01-05T21:59:00Z",
             ("2026-01-04T22:00:00Z", "2026-01-05T22:00:00Z"),
         );
+    }
+
+    #[test]
+    fn a_window_starts_next_on_one_of_its_days_at_its_time_in_its_zone() {
+        use Weekday::{Mon, Wed};
+        for (days, from, timezone, moment, expected) in [
+            (vec![], "08:00", "UTC", "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"),
+            (vec![], "08:00", "UTC", "2026-01-05T08:00:00Z", "2026-01-06T08:00:00Z"),
+            // 2026-01-05 is a Monday.
+            (vec![Mon], "08:00", "UTC", "2026-01-05T08:00:00Z", "2026-01-12T08:00:00Z"),
+            (vec![Mon, Wed], "22:00", "America/New_York", "2026-01-06T04:00:00Z", "2026-01-08T03:00:00Z"),
+            // The clocks of London leap from 01:00 to 02:00 on 2026-03-29.
+            (vec![], "01:30", "Europe/London", "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"),
+        ] {
+            let hours =
+                Hours { days, from: from.to_owned(), to: "23:00".to_owned(), timezone: timezone.to_owned() };
+            let window = Window::new(&hours, "risk.hours[0]").unwrap();
+            assert_eq!(window.next_start(at(moment)), Some(at(expected)), "{hours:?} {moment}");
+        }
     }
 
     proptest! {

@@ -50,6 +50,8 @@ pub(crate) fn limit_use(
     let hour = state.trades_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
     let day_loss = ledger.open_stakes() - ledger.day_profit();
+    let session = state.session();
+    let session_loss = ledger.open_stakes() - session.profit;
     let fall = ledger.peak() - ledger.free();
     [
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
@@ -61,6 +63,8 @@ pub(crate) fn limit_use(
             ledger.day_profit(),
             limits.daily_profit_target.of(ledger.day_equity()),
         ),
+        money(Rule::SessionLossLimit, session_loss, limits.session.loss_limit.of(session.equity)),
+        money(Rule::SessionProfitTarget, session.profit, limits.session.profit_target.of(session.equity)),
         money(Rule::MaxDrawdown, fall, limits.drawdown_below(ledger.peak())),
         count(Rule::LossStreak, ledger.loss_streak() as usize, limits.max_loss_streak as usize),
     ]

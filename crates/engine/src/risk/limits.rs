@@ -3,6 +3,7 @@
 use super::bot_limits::BotLimits;
 use super::bound::Bound;
 use super::hours::{DayStart, Window};
+use super::session_limits::SessionLimits;
 use super::{Blackouts, CooldownScope, PauseSettings, RiskSettings};
 use crate::{BotId, EngineError, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -18,6 +19,7 @@ pub(crate) struct Limits {
     pub(super) max_trades_per_day: u32,
     pub(crate) daily_loss_limit: Bound,
     pub(super) daily_profit_target: Bound,
+    pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
     /// How often halving a peak makes less of it than `max_drawdown`.
     drawdown_halvings: u32,
@@ -60,6 +62,10 @@ impl Limits {
         let least = amount(scale, settings.min_stake, "risk.min_stake")?.max(Money::from_minor(1));
         let max_drawdown = percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?;
         let hours = settings.hours.iter().enumerate();
+        let hours: Vec<Window> = hours
+            .map(|(index, hours)| Window::new(hours, &format!("risk.hours[{index}]")))
+            .collect::<Result<_, _>>()?;
+        let session = SessionLimits::new(&settings.session, &hours, scale)?;
         settings.blackouts.check()?;
         PauseSettings::check(&settings.pauses)?;
         let own = settings;
@@ -96,9 +102,8 @@ impl Limits {
             allow_opposite: settings.allow_opposite,
             allow_duplicate: settings.allow_duplicate,
             max_clock_skew: Millis::new(i64::from(settings.max_clock_skew_ms)),
-            hours: hours
-                .map(|(index, hours)| Window::new(hours, &format!("risk.hours[{index}]")))
-                .collect::<Result<_, _>>()?,
+            hours,
+            session,
             day_start: DayStart::new(&settings.day_start, &settings.day_timezone)?,
             minimum_stake: raised_to(stake_step, least),
             max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
@@ -188,6 +193,12 @@ impl Limits {
     /// Whether a loss may start a cooldown.
     pub(crate) fn cools_down(&self) -> bool {
         self.cooldown_after_loss > Millis::ZERO || self.cooldown_after_losses > 0
+    }
+
+    /// When the session after `at` begins by time; the end of time where none does.
+    pub(crate) fn session_end(&self, at: Millis) -> Millis {
+        let starts = self.hours.iter().filter_map(|window| window.next_start(at));
+        starts.filter(|_| self.session.is_of_hours()).min().unwrap_or(Millis::MAX)
     }
 
     /// Whether anything is counted for pauses.

@@ -33,6 +33,9 @@ mod outside_hours;
 mod pause;
 mod pauses;
 mod rule;
+mod session_limits;
+mod session_loss_limit;
+mod session_profit_target;
 mod settings;
 mod stake_bounds;
 mod stale_data;
@@ -49,6 +52,7 @@ pub use hours::{Hours, Weekday};
 pub use limit_use::{LimitUse, Quantity};
 pub use pauses::{PauseCause, PauseScope, PauseSettings};
 pub use rule::Rule;
+pub use session_limits::{SessionLimitSettings, SessionSpan};
 pub use settings::{CooldownScope, RiskSettings};
 pub use verdict_settings::{LambdaRule, VerdictSettings};
 
@@ -164,6 +168,8 @@ chain! {
     BotDailyLossLimit: bot_limits::daily_loss_limit,
     DailyProfitTarget: daily_profit_target,
     BotDailyProfitTarget: bot_limits::daily_profit_target,
+    SessionLossLimit: session_loss_limit,
+    SessionProfitTarget: session_profit_target,
     MaxDrawdown: max_drawdown,
     LossStreak: loss_streak,
     BotLossStreak: bot_limits::loss_streak,

@@ -65,6 +65,10 @@ pub enum Rule {
     BotLossStreak = 26,
     /// Enough wins, losses or trades for a while.
     Pause = 27,
+    /// The session's loss would go beyond its limit if everything open were lost.
+    SessionLossLimit = 28,
+    /// The session's profit target is reached.
+    SessionProfitTarget = 29,
 }
 
 impl Rule {
@@ -104,6 +108,8 @@ impl Rule {
             Self::BotDailyProfitTarget => "the bot's daily profit target",
             Self::BotLossStreak => "the bot's losing-streak limit",
             Self::Pause => "pause after wins, losses or trades",
+            Self::SessionLossLimit => "the session's loss limit",
+            Self::SessionProfitTarget => "the session's profit target",
         };
         format!("{words} ({self})")
     }

@@ -1,6 +1,6 @@
 //! The `[risk]` section of the configuration.
 
-use super::{Blackouts, BotLimitSettings, Hours, PauseSettings, VerdictSettings};
+use super::{Blackouts, BotLimitSettings, Hours, PauseSettings, SessionLimitSettings, VerdictSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct RiskSettings {
     /// The same in percent of the equity at the day's beginning; where both are given, the lower one counts.
     #[serde(skip_serializing_if = "is_off")]
     pub daily_profit_target_percent: f64,
+    /// Limits of a session: of a run, or of a window of the hours.
+    #[serde(skip_serializing_if = "SessionLimitSettings::is_none")]
+    pub session: SessionLimitSettings,
     /// No open that could bring equity this many percent below its peak.
     pub max_drawdown_percent: f64,
     /// No open after this many losses in a row.
@@ -119,6 +122,7 @@ impl Default for RiskSettings {
             daily_loss_limit_percent: 0.0,
             daily_profit_target: Decimal::ZERO,
             daily_profit_target_percent: 0.0,
+            session: SessionLimitSettings::default(),
             max_drawdown_percent: 20.0,
             max_loss_streak: 0,
             cooldown_after_loss_s: 0,

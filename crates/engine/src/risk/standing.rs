@@ -3,7 +3,8 @@
 use super::{Proposal, Rule, Ruling, View};
 use super::{
     bot_limits, cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance,
-    loss_streak, max_drawdown, max_open_trades, max_trades_per_day, pause, stake_bounds,
+    loss_streak, max_drawdown, max_open_trades, max_trades_per_day, pause, session_loss_limit,
+    session_profit_target, stake_bounds,
 };
 use candlewick_sdk::Millis;
 
@@ -32,6 +33,10 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     {
         return Millis::MAX;
     }
+    // A session of hours ends by time, which a Session looks at by itself.
+    if refuses(session_profit_target::check) || (is_stake_fixed && refuses(session_loss_limit::check)) {
+        return Millis::MAX;
+    }
     let mut until = proposal.at;
     if refuses(max_trades_per_day::check)
         || refuses(daily_profit_target::check)
@@ -56,8 +61,11 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     let refuses = |check: super::Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);
+    let of_run = |check, rule| view.limits.session.is_of_runs().then(|| found(check, rule)).flatten();
     found(loss_streak::check, Rule::LossStreak)
         .or_else(|| found(bot_limits::loss_streak::check, Rule::BotLossStreak))
+        .or_else(|| of_run(session_profit_target::check, Rule::SessionProfitTarget))
+        .or_else(|| of_run(session_loss_limit::check, Rule::SessionLossLimit))
         .or_else(|| found(max_drawdown::check, Rule::MaxDrawdown))
         .or_else(|| found(insufficient_balance::check, Rule::InsufficientBalance))
 }

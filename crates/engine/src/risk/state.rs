@@ -1,6 +1,7 @@
 //! What the rules remember besides ledger and intents.
 
 use super::pauses::PauseState;
+use super::session_limits::SessionTally;
 use super::{CooldownScope, Limits};
 use crate::ledger::losses_after;
 use crate::{BotId, IntentId, SymbolId};
@@ -29,6 +30,9 @@ pub(crate) struct RiskState {
     /// What is counted for pauses.
     #[serde(default, skip_serializing_if = "PauseState::is_empty")]
     pauses: PauseState,
+    /// What is counted of the session, where it is limited.
+    #[serde(default, skip_serializing_if = "SessionTally::is_new")]
+    session: SessionTally,
 }
 
 /// What is counted of a bot.
@@ -67,6 +71,7 @@ impl RiskState {
             rested_at: Millis::new(i64::MIN),
             bots: Vec::new(),
             pauses: PauseState::default(),
+            session: SessionTally::default(),
         }
     }
 
@@ -268,6 +273,16 @@ impl RiskState {
         (at, day_end): (Millis, Millis),
     ) {
         self.pauses.count(&limits.pauses, whose, outcome, (at, day_end));
+    }
+
+    /// What is counted of the session.
+    pub(crate) const fn session(&self) -> SessionTally {
+        self.session
+    }
+
+    /// The same, to be changed.
+    pub(crate) const fn session_mut(&mut self) -> &mut SessionTally {
+        &mut self.session
     }
 
     /// When pauses let opens of the bot on the symbol begin again.

@@ -97,6 +97,7 @@ impl Session {
         at: Millis,
     ) {
         self.ledger.count_outcome(outcome);
+        self.earn_in_session(profit);
         self.state.count_outcome(symbol, outcome);
         self.state.count_bot_end(bot, profit, outcome);
         if self.limits.cools_down() && outcome == Outcome::Lost {
@@ -134,7 +135,7 @@ impl Session {
             self.state.recount_trade(&self.limits, decision_time);
             self.state.recount_bot_trade(bot, decision_time);
         }
-        self.next_release = self.intents.next_release();
+        self.next_release = self.next_due();
     }
 
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
@@ -143,13 +144,14 @@ impl Session {
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.leave_out(&intent);
-        self.next_release = self.intents.next_release();
+        self.next_release = self.next_due();
     }
 
     pub(super) fn release(&mut self, now: Millis) {
         let stakes = self.intents.release_until(now);
         self.ledger.release(stakes);
-        self.next_release = self.intents.next_release();
+        self.begin_session_of_hours(now);
+        self.next_release = self.next_due();
     }
 
     /// The day that contains `at` begins; when it began.

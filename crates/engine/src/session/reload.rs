@@ -19,6 +19,10 @@ impl Session {
             let problem = "the day that has begun keeps its bounds: restart the bot with the new ones";
             return Err(EngineError::setting("risk.day_start", problem));
         }
+        if !self.limits.session.has_sessions_of(&limits.session) {
+            let problem = "the session that has begun goes on: restart the bot to count others";
+            return Err(EngineError::setting("risk.session.of", problem));
+        }
         if limits.counts_hours() && !self.limits.counts_hours() {
             let problem = format!(
                 "0 cannot become {} while the bot runs, because the trades of the last hour were not counted: restart the bot \

@@ -22,6 +22,7 @@ impl Session {
         if let Some(place) = self.second_trades.iter().position(|known| known.venue_id == *venue_id) {
             let trade = self.second_trades.remove(place);
             self.ledger.settle(trade.stake, profit);
+            self.earn_in_session(profit);
             if let Some(bot) = self.intents.end_second(trade.intent) {
                 self.state.earn_of_bot(bot, profit);
             }

@@ -26,8 +26,9 @@ pub(super) fn of_first_run(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) 
 impl Session {
     /// A run with this header begins: the verdict of each of its bots goes on where it stood, if the same bot traded
     /// last, and begins anew if its series, expiry, parameters, strategy, the strategy's version or the plan has changed.
-    /// What each may spend of alpha follows from that ([`AlphaBudget`]).
+    /// What each may spend of alpha follows from that ([`AlphaBudget`]). The session of a run begins, too, where one is limited.
     pub fn begin_run(&mut self, header: &Header) {
+        self.begin_session_of_run();
         let named = header.settings.pointer("/session/bots").and_then(Value::as_array);
         let named: Vec<(&str, Value)> = (named.into_iter().flatten().enumerate())
             .map(|(index, bot)| (bot["name"].as_str().unwrap_or_default(), identity(header, bot, index)))

@@ -8,7 +8,8 @@ use crate::script::Script;
 use candlewick_engine::{
     Action, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder, JournalHash,
     KellyBound, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder, RestoreError, RiskSettings,
-    Session, SessionSettings, SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
+    Session, SessionLimitSettings, SessionSettings, SessionSnapshot, Settled, StakeSettings, Taken,
+    VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -60,6 +61,7 @@ fn settings(max_open_trades: u32) -> SessionSettings {
         allow_duplicate: true,
         cooldown_after_losses: 5,
         cooldown_after_losses_s: 60,
+        session: SessionLimitSettings { loss_limit: Decimal::from(400), ..SessionLimitSettings::default() },
         pauses: vec![
             PauseSettings { after: 4, of: PauseCause::Losses, for_s: 30, scope: PauseScope::Bot },
             PauseSettings { after: 9, of: PauseCause::Trades, for_s: 0, scope: PauseScope::Symbol },
@@ -425,7 +427,7 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
         assert_ne!(other, own);
         (folded(&entries, &other) == state, other.fingerprint().unwrap() == fingerprint)
     };
-    let no_matter: [fn(&mut RiskSettings); 25] = [
+    let no_matter: [fn(&mut RiskSettings); 26] = [
         |risk| risk.max_open_trades = 1,
         |risk| risk.max_open_trades_per_symbol = 1,
         |risk| risk.max_trades_per_hour = 1,
@@ -433,6 +435,7 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
         |risk| risk.daily_loss_limit = Decimal::ONE,
         |risk| risk.daily_profit_target = Decimal::ONE,
         |risk| risk.daily_loss_limit_percent = 1.0,
+        |risk| (risk.session.loss_limit, risk.session.profit_target_percent) = (Decimal::TEN, 3.0),
         |risk| risk.daily_profit_target_percent = 1.0,
         |risk| risk.max_drawdown_percent = 1.0,
         |risk| risk.max_loss_streak = 1,
@@ -455,13 +458,14 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     for (place, change) in no_matter.into_iter().enumerate() {
         assert_eq!(with(change), (true, true), "change {place}");
     }
-    let matter: [fn(&mut RiskSettings); 9] = [
+    let matter: [fn(&mut RiskSettings); 10] = [
         |risk| risk.max_trades_per_hour = 0,
         |risk| risk.min_payout_percent = 0.0,
         |risk| risk.payout_max_age_s = 1,
         |risk| risk.cooldown_after_loss_s += 1,
         |risk| risk.cooldown_after_losses = 1,
         |risk| risk.pauses.clear(),
+        |risk| risk.session = SessionLimitSettings::default(),
         |risk| risk.min_payout_percent_by_symbol.extend([("A".to_owned(), 0.0)]),
         |risk| risk.day_start = "07:30".to_owned(),
         |risk| risk.verdict.watch_trades += 1,

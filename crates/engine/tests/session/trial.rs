@@ -46,6 +46,8 @@ fn rules() -> impl Strategy<Value = Value> {
         json!({ "daily_loss_limit": 40, "daily_profit_target": 30, "payout_max_age_s": 3_600 }),
         json!({ "pauses": [{ "after": 2, "of": "wins", "for_s": 4_000 }, { "after": 3, "of": "trades", "scope": "bot" }] }),
         json!({ "daily_loss_limit_percent": 0.3, "pauses": [{ "after": 2, "of": "losses", "for_s": 9_000, "scope": "symbol" }] }),
+        json!({ "session": { "loss_limit": 45, "profit_target_percent": 0.4 } }),
+        json!({ "hours": [{ "from": "00:00", "to": "23:00" }], "session": { "of": "hours", "loss_limit_percent": 0.2 } }),
         json!({ "min_payout_percent": 60.0, "payout_max_age_s": 7_200, "enforce_verdict": true }),
     ])
 }

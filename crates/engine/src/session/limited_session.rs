@@ -1,0 +1,49 @@
+//! The session whose loss and profit are limited: when it begins, and what is counted of it.
+
+use super::Session;
+use candlewick_sdk::{Millis, Money};
+
+impl Session {
+    /// A run begins, and with it the session of a run.
+    pub(super) fn begin_session_of_run(&mut self) {
+        if self.limits.session.is_of_runs() {
+            self.state.session_mut().begin(self.ledger.equity(), None);
+        }
+    }
+
+    /// Begins the session of hours whose time has come.
+    pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
+        if self.limits.session.is_of_hours() && now >= self.state.session().end() {
+            let end = self.limits.session_end(now);
+            self.state.session_mut().begin(self.ledger.equity(), Some(end));
+        }
+    }
+
+    /// A person resumed: what the session has won or lost is counted from here.
+    pub(super) fn resume_session(&mut self) {
+        if self.limits.session.is_on() {
+            self.state.session_mut().begin_anew(self.ledger.equity());
+        }
+    }
+
+    /// A trade ended in it with this profit.
+    #[inline]
+    pub(super) fn earn_in_session(&mut self, profit: Money) {
+        if self.limits.session.is_on() {
+            self.state.session_mut().profit += profit;
+        }
+    }
+
+    /// Money that no trade explains moves the equity with which it began.
+    pub(super) fn deposit_in_session(&mut self, amount: Money) {
+        if self.limits.session.is_on() {
+            self.state.session_mut().equity += amount;
+        }
+    }
+
+    /// When time alone next releases a stake or begins a session.
+    pub(super) fn next_due(&self) -> Millis {
+        let session = self.limits.session.is_of_hours().then(|| self.state.session().end());
+        self.intents.next_release().min(session.unwrap_or(Millis::MAX))
+    }
+}
