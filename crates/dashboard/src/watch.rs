@@ -2,6 +2,7 @@
 
 mod follow;
 mod last_run;
+mod old_lines;
 
 use crate::model::{Model, News};
 use crate::settings::Watched;
@@ -103,7 +104,7 @@ impl Shared {
     /// What is new for whoever was told of so many lines; none while an old journal is read.
     pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<News> {
         let known = self.known();
-        let model = known.model.as_ref().filter(|_| known.reading.is_none())?;
+        let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_recent())?;
         Some(model.lines_after(told, most))
     }
 

@@ -5,6 +5,7 @@ mod candles;
 mod curve;
 mod feed;
 mod notes;
+mod recent;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -15,11 +16,12 @@ pub(crate) use curve::Curve;
 pub(crate) use feed::Feed;
 pub(crate) use notes::Note;
 use notes::Notes;
+pub(crate) use recent::Recent;
 pub(crate) use tail::{News, TailLine};
 
 use candlewick_engine::{
-    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Session,
-    TradeBook,
+    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Refused,
+    Session, TradeBook,
 };
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{
@@ -55,12 +57,21 @@ pub(crate) struct Model {
     pub(crate) notes: Notes,
     tail: Tail,
     pub(crate) is_halted: bool,
-    pub(crate) is_suspended: bool,
     pub(crate) wallet_read: Option<Millis>,
     /// The last line that was taken.
     pub(crate) last: Option<StoredLine>,
+    pub(crate) basis: Basis,
     /// The line that could not be taken, and why: nothing after it is, and nothing of it twice.
     broken: Option<(u64, String)>,
+}
+
+/// What a model was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// All lines from the first on.
+    AllLines,
+    /// A snapshot and what came after it: curves, older candles and refusals are still to be read.
+    Snapshot,
 }
 
 /// A signal that no trade followed.
@@ -105,9 +116,9 @@ impl Model {
             notes: Notes::default(),
             tail: Tail::default(),
             is_halted: false,
-            is_suspended: false,
             wallet_read: None,
             last: None,
+            basis: Basis::AllLines,
             broken: None,
         })
     }
@@ -151,9 +162,7 @@ impl Model {
         if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == Took::OtherRun {
             return Ok(Took::OtherRun);
         }
-        let is_candle =
-            stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"");
-        if is_candle {
+        if is_candle(&stored) {
             self.take_candle(&stored)?;
         } else {
             self.take_entry(&stored)?;
@@ -247,13 +256,7 @@ impl Model {
 
     fn take_event(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::Control { control } => match control {
-                Control::Halt => self.is_halted = true,
-                Control::Resume => self.is_halted = false,
-                Control::Suspend => self.is_suspended = true,
-                Control::Continue => self.is_suspended = false,
-                Control::Reload => {}
-            },
+            EventKind::Control { control } => self.take_control(*control),
             EventKind::Balance { .. } => self.wallet_read = Some(event.received),
             EventKind::Settled(settled) => self.take_end(settled.intent, event.at),
             EventKind::SettledByPerson { intent, .. }
@@ -264,6 +267,24 @@ impl Model {
         if self.curve.points().is_empty() {
             self.curve.push(event.at, self.fold.session.ledger().equity());
         }
+    }
+
+    fn take_control(&mut self, control: Control) {
+        match control {
+            Control::Halt => self.is_halted = true,
+            Control::Resume => self.is_halted = false,
+            Control::Suspend | Control::Continue | Control::Reload => {}
+        }
+    }
+
+    /// Whether it stands on a snapshot.
+    pub(crate) fn is_recent(&self) -> bool {
+        self.basis == Basis::Snapshot
+    }
+
+    /// Goes on with what a model that stood on a snapshot has told: who follows its lines is told none twice.
+    pub(crate) fn take_place_of(&mut self, recent: &mut Self) {
+        self.tail = std::mem::take(&mut recent.tail);
     }
 
     /// An intent may be over: a trade that has settled is counted once.
@@ -286,6 +307,12 @@ impl Model {
 
     fn take_refusal(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         let Some(refused) = read_refusal(stored)? else { return Ok(()) };
+        self.mark_refusal(&refused);
+        self.book.record_action(&Action::Refuse(refused));
+        Ok(())
+    }
+
+    fn mark_refusal(&mut self, refused: &Refused) {
         let bot = self.present().settings.bots.get(refused.bot.index());
         let refusal = bot.map(|bot| Refusal {
             at: refused.decision_time,
@@ -298,8 +325,6 @@ impl Model {
         if self.refusals.len() > REFUSALS {
             self.refusals.pop_front();
         }
-        self.book.record_action(&Action::Refuse(refused));
-        Ok(())
     }
 
     /// A trade as machines read it.
@@ -359,6 +384,10 @@ impl Model {
     pub(crate) fn refused(&self) -> BTreeMap<&'static str, u64> {
         self.book.refused()
     }
+}
+
+fn is_candle(stored: &StoredLine) -> bool {
+    stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
 }
 
 fn unreadable(stored: &StoredLine, problem: &impl ToString) -> RecordsError {

@@ -42,6 +42,7 @@ const showBanner = () => {
   const words = [];
   if (trouble) words.push(trouble);
   else if (state?.problem) words.push(`Nothing new is read: ${state.problem}.`);
+  else if (state?.recent && state.reading) words.push(`Older entries are being read, ${format.many(state.reading[0])} of ${format.many(state.reading[1])}: curves, older candles and refusals come with them.`);
   else if (state?.reading) words.push(`Reading the journal: ${format.many(state.reading[0])} of ${format.many(state.reading[1])} lines.`);
   else if (state?.phase === "not_running") words.push("No bot runs: this is what the journal holds.");
   else if (state?.phase === "silent") words.push(`A process holds the journal and does not answer: ${state.holder ?? "unknown"}.`);
@@ -244,11 +245,11 @@ const onState = (state) => {
   };
   // What could not be asked for is asked for with the next state.
   if (key("keyTrades", [run.intents, run.settled, run.open])) fetchTrades().catch(() => { shown.keyTrades = null; });
-  if (key("keyEquity", [run.settled, state.generation])) {
+  if (key("keyEquity", [run.settled, state.generation, state.recent])) {
     charts.equity.refresh(shown.whose).catch(quiet);
     chooseBot(shown.bot);
   }
-  if (charts.prices && key("keyFeeds", [run.feeds.map(({ last_close: last, levels }) => [last, levels]), run.refusals, run.open])) {
+  if (charts.prices && key("keyFeeds", [run.feeds.map(({ last_close: last, levels }) => [last, levels]), run.refusals, run.open, state.recent])) {
     growPrices(run);
     charts.prices.refresh().catch(quiet);
   }

@@ -24,6 +24,8 @@ pub(crate) struct State {
     problem: Option<String>,
     /// Lines read and lines there are, while an old journal is read.
     reading: Option<(u64, u64)>,
+    /// Whether what is shown stands on the journal's last snapshot: curves, older candles and refusals come with the lines that are read.
+    recent: bool,
     /// What the bot does with signals: `trading`, `halted`, `suspended`, `stopping`; `silent` where a process holds the
     /// journal and does not answer, `not_running` where none does.
     phase: &'static str,
@@ -191,17 +193,21 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         journal: shared.watched.journal.to_string(),
         problem: known.problem.clone(),
         reading: known.reading,
+        recent: known.model.as_ref().is_some_and(|model| model.is_recent()),
         phase,
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
-        run: known.model.as_mut().map(|model| run_of(model, now, known.reading.is_some())),
+        run: known
+            .model
+            .as_mut()
+            .map(|model| run_of(model, now, known.reading.is_some() && !model.is_recent())),
     }
 }
 
-fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
+pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
     let last_event = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
     let bots = bots_of(model, now.unwrap_or(last_event), is_reading);
     let model = &*model;

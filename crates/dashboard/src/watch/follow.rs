@@ -2,14 +2,17 @@
 
 use super::Shared;
 use super::last_run::last_run;
-use crate::model::{Model, Took};
+use super::old_lines::OldLines;
+use crate::model::{Model, Recent, Took};
 use candlewick_journal::{Holder, JournalError, LeaseTerms, Reader, StoredLine};
 use candlewick_records::RecordsError;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// A journal of more lines is shown from its last snapshot on first.
+const LONG: u64 = 50_000;
 /// Lines read at once.
-const PAGE: u32 = 2_000;
+pub(super) const PAGE: u32 = 2_000;
 /// How often new lines are looked for.
 const PACE: Duration = Duration::from_millis(250);
 /// How often is looked who holds the journal.
@@ -22,7 +25,7 @@ const REST: Duration = Duration::from_secs(1);
 /// Follows it for ever.
 pub(super) async fn follow(shared: &Shared) {
     loop {
-        let problem = match while_open(shared).await {
+        let problem = match Box::pin(while_open(shared)).await {
             Ok(()) => None,
             Err(RecordsError::Journal(JournalError::NotFound { .. })) => {
                 Some("there is no journal yet".to_owned())
@@ -49,6 +52,7 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
     look_for_the_last(shared, &mut reader).await?;
     let (mut news, mut held) = (Instant::now(), None::<Instant>);
+    let mut old = None;
     loop {
         if held.is_none_or(|held| held.elapsed() >= HOLDER_PACE) {
             look_who_holds(shared, &mut reader).await?;
@@ -56,24 +60,28 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
         }
         let begin = shared.known().model.is_none();
         if begin {
-            let model = Model::new(last_run(&mut reader).await?)?;
-            let lines = reader.head().await?.seq;
-            let mut known = shared.known();
-            // It is not shown as if the journal were empty.
-            (known.model, known.reading) = (Some(model), Some((0, lines)));
+            old = begin_model(shared, &mut reader).await?;
         }
         let seq = shared.known().model.as_ref().map_or(0, Model::seq);
         let page = reader.lines(seq + 1, PAGE).await?;
         let is_full = page.len() >= PAGE as usize;
         let total = if is_full { reader.head().await?.seq } else { 0 };
-        if take(shared, page, total)? {
+        let recent = old.as_mut().map(|old| &mut old.recent);
+        if take(shared, page, total, recent)? {
             news = Instant::now();
             shared.changed();
         } else if news.elapsed() >= QUIET {
             reader.close().await;
             return Ok(());
         }
-        if is_full {
+        let is_reading =
+            if let Some(lines) = &mut old { lines.read(shared, &mut reader, PACE).await? } else { false };
+        if is_reading {
+            news = Instant::now();
+        } else {
+            old = None;
+        }
+        if is_full || is_reading {
             tokio::task::yield_now().await;
         } else {
             tokio::time::sleep(PACE).await;
@@ -81,11 +89,33 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
     }
 }
 
-/// Begins anew where the last line that is known is not there: another journal has the name.
+/// The model of a journal that is not known yet: of a long one as its last snapshot has it, with what is to be read still.
+async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldLines>, RecordsError> {
+    let run = last_run(reader).await?;
+    let lines = reader.head().await?.seq;
+    let recent = if lines > LONG { Recent::read(reader, run).await? } else { None };
+    let empty = Model::new(last_run(reader).await?)?;
+    let (model, old) = match recent {
+        Some((recent, model)) => (model, Some(OldLines { recent, model: empty })),
+        None => (empty, None),
+    };
+    let mut known = shared.known();
+    // It is not shown as if the journal were empty.
+    (known.model, known.reading) = (Some(model), Some((0, lines)));
+    Ok(old)
+}
+
+/// Begins anew where the last line that is known is not there: another journal has the name. So it does where older lines were not read to
+/// their end.
 async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
-    let known =
-        shared.known().model.as_ref().and_then(|model| model.last.as_ref()).map(|last| (last.seq, last.hash));
-    let Some((seq, hash)) = known else { return Ok(()) };
+    let last = {
+        let mut known = shared.known();
+        if known.model.as_ref().is_some_and(|model| model.is_recent()) {
+            known.model = None;
+        }
+        known.model.as_ref().and_then(|model| model.last.as_ref()).map(|last| (last.seq, last.hash))
+    };
+    let Some((seq, hash)) = last else { return Ok(()) };
     let there = reader.lines(seq, 1).await?;
     if !there.first().is_some_and(|line| (line.seq, line.hash) == (seq, hash)) {
         shared.known().model = None;
@@ -94,8 +124,13 @@ async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), R
     Ok(())
 }
 
-/// Takes the lines that follow the last one that is known; whether anything is new.
-fn take(shared: &Shared, page: Vec<StoredLine>, total: u64) -> Result<bool, RecordsError> {
+/// Takes the lines that follow the last one that is known, beside a fold where the model stands on one; whether anything is new.
+fn take(
+    shared: &Shared,
+    page: Vec<StoredLine>,
+    total: u64,
+    mut recent: Option<&mut Recent>,
+) -> Result<bool, RecordsError> {
     let mut known = shared.known();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
     let mut is_new = !page.is_empty();
@@ -104,20 +139,30 @@ fn take(shared: &Shared, page: Vec<StoredLine>, total: u64) -> Result<bool, Reco
         return Ok(true);
     }
     for line in page {
-        if model.take(line)? == Took::OtherRun {
+        let took = match recent.as_deref_mut() {
+            Some(recent) => recent.take(model, line)?,
+            None => model.take(line)?,
+        };
+        if took == Took::OtherRun {
             known.model = None;
             return Ok(true);
         }
     }
-    let reading = (total > 0).then(|| (model.seq(), total));
-    is_new |= known.reading != reading;
-    known.reading = reading;
+    match recent {
+        Some(recent) if is_new => recent.bring_up(model)?,
+        Some(_) => {}
+        None => {
+            let reading = (total > 0).then(|| (model.seq(), total));
+            is_new |= known.reading != reading;
+            known.reading = reading;
+        }
+    }
     is_new |= known.problem.take().is_some();
     Ok(is_new)
 }
 
 /// Whether a line is chained to the one before it, where there are both.
-fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
+pub(super) fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
     let (Some(last), Some(next)) = (last, next) else { return true };
     next.hash == last.hash.of_next(next.seq, &next.line)
 }

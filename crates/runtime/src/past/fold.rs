@@ -99,6 +99,18 @@ impl JournalFold {
         }
     }
 
+    /// The same from the last snapshot on only; none where there is no usable one.
+    ///
+    /// # Errors
+    /// As [`JournalFold::read`].
+    pub async fn read_recent(
+        reader: &mut Reader,
+        settings: &SessionSettings,
+    ) -> Result<Option<Self>, RuntimeError> {
+        let fingerprint = fingerprint(settings)?;
+        Ok(Self::from_last_snapshot(reader, settings, &fingerprint, 0).await?.unwrap_or(None))
+    }
+
     async fn from_last_snapshot(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -178,6 +190,16 @@ impl JournalFold {
         }
     }
 
+    /// The number of the last line that was folded.
+    pub const fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// What it knows besides its Session.
+    pub const fn past(&self) -> &Past {
+        &self.past
+    }
+
     /// The Session and the past that it has come to, and the number of the last line that was folded.
     pub fn into_parts(self) -> (Session, Past, u64) {
         (self.session, self.past, self.last)
@@ -211,11 +233,6 @@ impl JournalFold {
         (self.read, self.last) = (self.read + 1, seq);
         self.since += u64::from(!is_snapshot(&line.body));
         self.past.take((seq, line), &mut self.decoder, &mut self.session)
-    }
-
-    /// What it knows of all intents.
-    pub(super) const fn past(&self) -> &Past {
-        &self.past
     }
 
     /// The next piece of a snapshot of it as it stands, and whether that is the last.

@@ -1,0 +1,202 @@
+//! What a journal's last snapshot and the lines after it come to: shown while all that came before is still being read.
+
+use super::{Basis, BotFigures, Curve, Model, TailLine, Took, is_candle};
+use candlewick_engine::{Event, EventKind, IntentRow, IntentState, RiskSettings, Session, SessionSettings};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, read_refusal};
+use candlewick_runtime::{JournalFold, RuntimeError};
+use candlewick_sdk::Money;
+
+/// The last lines that are read for what no snapshot holds: candles, marks, and what is told of the newest entries.
+pub(super) const END: u64 = 20_000;
+/// Lines read at once.
+const PAGE: u32 = 5_000;
+
+/// A fold that stands on a snapshot, and whose intents it knows.
+pub(crate) struct Recent {
+    fold: JournalFold,
+    runs: Vec<RecordedRun>,
+    /// The limits that the last run read again.
+    risk: Option<RiskSettings>,
+}
+
+impl Recent {
+    /// The fold of a journal from its last snapshot on, and a model of it; none where there is no usable snapshot.
+    ///
+    /// # Errors
+    /// The journal cannot be read, or is not as it was written.
+    pub(crate) async fn read(
+        reader: &mut Reader,
+        run: RecordedRun,
+    ) -> Result<Option<(Self, Model)>, RecordsError> {
+        let fold = JournalFold::read_recent(reader, &run.settings).await.map_err(of_runtime)?;
+        let Some(fold) = fold else { return Ok(None) };
+        let told = reader.lines_numbered(&fold.past().told()).await?;
+        let runs = RecordedRun::all_of(&told)?;
+        let mut recent = Self { fold, runs, risk: None };
+        let model = recent.model(reader, run, told).await?;
+        Ok(Some((recent, model)))
+    }
+
+    async fn model(
+        &mut self,
+        reader: &mut Reader,
+        run: RecordedRun,
+        told: Vec<StoredLine>,
+    ) -> Result<Model, RecordsError> {
+        let last = self.fold.last();
+        let first = last.saturating_sub(END).max(1);
+        let mut model = Model::new(run)?;
+        model.basis = Basis::Snapshot;
+        model.runs = self.runs.len() as u64;
+        model.is_halted = self.fold.past().is_halted();
+        let mut earlier = RecordedRun::all_of(&told)?.into_iter().peekable();
+        let before = told.into_iter().filter(|stored| stored.seq < first);
+        before.for_each(|stored| self.show(&mut model, &stored, IsEnd::No));
+        let mut seq = first;
+        while seq <= last {
+            let page = reader.lines(seq, PAGE).await?;
+            let Some(end) = page.last().map(|stored| stored.seq) else { break };
+            for stored in page.into_iter().filter(|stored| stored.seq <= last) {
+                while let Some(run) = earlier.next_if(|run| run.number <= stored.line.run) {
+                    model.present = (run.number < model.run.number).then_some(run);
+                }
+                self.take_candle_or_show(&mut model, &stored)?;
+                model.last = Some(stored);
+            }
+            seq = end + 1;
+        }
+        model.present = None;
+        self.bring_up(&mut model)?;
+        Ok(model)
+    }
+
+    /// Takes the next line into the fold and the model.
+    ///
+    /// # Errors
+    /// It is no entry.
+    pub(crate) fn take(&mut self, model: &mut Model, stored: StoredLine) -> Result<Took, RecordsError> {
+        if stored.line.kind == LineKind::Run {
+            if model.begin_run(&stored)? == Took::OtherRun {
+                return Ok(Took::OtherRun);
+            }
+            self.runs.extend(RecordedRun::all_of(std::slice::from_ref(&stored))?);
+        }
+        self.fold.fold(stored.seq, &stored.line).map_err(of_runtime)?;
+        self.take_candle_or_show(model, &stored)?;
+        model.last = Some(stored);
+        Ok(Took::Line)
+    }
+
+    fn take_candle_or_show(&mut self, model: &mut Model, stored: &StoredLine) -> Result<(), RecordsError> {
+        if is_candle(stored) {
+            return model.take_candle(stored);
+        }
+        if let Some(refused) = read_refusal(stored)? {
+            model.mark_refusal(&refused);
+        }
+        self.show(model, stored, IsEnd::Yes);
+        Ok(())
+    }
+
+    /// What a line says that is no candle and that the fold does not hold.
+    fn show(&mut self, model: &mut Model, stored: &StoredLine, is_end: IsEnd) {
+        match stored.line.kind {
+            LineKind::Note => {
+                if let Some(note) = model.notes.take(stored).filter(|_| stored.line.run == model.run.number) {
+                    (self.risk, model.is_reloaded) = (Some(note.risk), true);
+                }
+            }
+            LineKind::Event => match serde_json::from_str::<Event>(&stored.line.body).map(|event| event.kind)
+            {
+                Ok(EventKind::Balance { .. }) => model.wallet_read = Some(stored.line.received),
+                Ok(EventKind::Control { control }) => model.take_control(control),
+                Ok(_) | Err(_) => {}
+            },
+            LineKind::Run | LineKind::Action => {}
+        }
+        if is_end == IsEnd::Yes {
+            model.tail.push(TailLine::of(stored));
+        }
+    }
+
+    /// Money, limits, trades and verdicts of the model become those of the fold.
+    ///
+    /// # Errors
+    /// The fold is of other settings.
+    pub(crate) fn bring_up(&self, model: &mut Model) -> Result<(), RecordsError> {
+        let risk = self.risk.clone().unwrap_or_else(|| model.run.settings.risk.clone());
+        let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
+        let past = self.fold.hand_over(&mut session).map_err(of_runtime)?;
+        model.fold = SessionFold::new(session);
+        model.book = past.book().clone();
+        model.origins = model.book.rows().iter().map(|row| self.origin(row)).collect();
+        let under_way = model.book.rows().iter().filter(|row| !row.is_over());
+        model.unfinished = under_way.map(|row| row.approved.intent()).collect();
+        count_settled(model);
+        Ok(())
+    }
+
+    fn origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
+        let decided = self.fold.past().decided().get(&row.approved.intent())?;
+        let run = self.runs.iter().find(|run| run.number == decided.run)?;
+        let bot = run.settings.bots.get(decided.bot)?;
+        Some(IntentOrigin {
+            run: decided.run,
+            seq: decided.seq,
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            request_time: decided.at,
+            scale: run.settings.money_scale,
+        })
+    }
+}
+
+/// Whether a line is one of the last, which are shown as they stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IsEnd {
+    Yes,
+    No,
+}
+
+/// Figures of the bots and their curves, from the trades that have settled, in the order in which they did. The curve of equity is that of
+/// these trades, up to what it is now: what was paid in or out meanwhile is known once all is read.
+fn count_settled(model: &mut Model) {
+    let Model { fold, bots, book, curve, .. } = model;
+    for (bot, verdict) in bots.iter_mut().zip(fold.session.verdicts()) {
+        let before = std::mem::take(bot);
+        bot.begin_anew(verdict);
+        if before.first_intent == bot.first_intent {
+            (bot.edge, bot.verdict) = (before.edge, before.verdict);
+        }
+    }
+    let mut settled: Vec<&IntentRow> =
+        book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
+    settled.sort_by_key(|row| (row.settled_at, row.approved.intent()));
+    let all: Money = settled.iter().fold(Money::ZERO, |sum, row| sum + row.profit);
+    let mut equity = fold.session.ledger().equity() - all;
+    *curve = Curve::new();
+    for row in settled {
+        let (Some(at), Some(outcome)) = (row.settled_at, row.outcome) else { continue };
+        equity += row.profit;
+        curve.push(at, equity);
+        let bot = bots.get_mut(row.approved.bot().index());
+        if let Some(bot) = bot.filter(|bot| row.approved.intent().number() >= bot.first_intent) {
+            bot.take(at, outcome, row.profit);
+        }
+    }
+    for (place, bot) in bots.iter_mut().enumerate().filter(|(_, bot)| bot.settled() > 0) {
+        BotFigures::mark(bot, place, book);
+    }
+}
+
+fn of_runtime(error: RuntimeError) -> RecordsError {
+    match error {
+        RuntimeError::Journal(error) => error.into(),
+        RuntimeError::UnreadableEntry { seq, problem } => RecordsError::UnreadableEntry { seq, problem },
+        other => RecordsError::UnreadableEntry { seq: 0, problem: other.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests;

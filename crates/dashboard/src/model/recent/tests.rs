@@ -1,0 +1,246 @@
+//! A model that stands on a snapshot, beside the one that all lines have made.
+
+use super::*;
+use crate::view::run_of;
+use candlewick_engine::{
+    Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
+    StakeSettings, VenueId,
+};
+use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
+};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const EVERY: u64 = 60;
+
+struct Always;
+
+impl Strategy for Always {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("always"))
+    }
+}
+
+fn settings() -> SessionSettings {
+    let bot = |name: &str, symbol: &str| BotSettings {
+        name: name.to_owned(),
+        symbol: symbol.parse().unwrap(),
+        venue: std::collections::BTreeMap::new(),
+        interval: Interval::MINUTE,
+        strategy: "always".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    let mut risk = RiskSettings::default();
+    (risk.max_drawdown_percent, risk.daily_loss_limit) = (0.0, Decimal::ZERO);
+    let bots = vec![bot("one", "BTCUSDT"), bot("other", "ETHUSDT")];
+    SessionSettings { money_scale: MoneyScale::default(), balance: Decimal::from(10_000), risk, bots }
+}
+
+/// A journal of several runs that keeps snapshots, written as a run writes it.
+struct Written {
+    folder: tempfile::TempDir,
+    journal: RunJournal,
+    session: Session,
+    minute: i64,
+}
+
+impl Written {
+    fn url(&self) -> JournalUrl {
+        JournalUrl::from_path(&self.path())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("run.db")
+    }
+
+    async fn begin() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = JournalUrl::from_path(&folder.path().join("run.db"));
+        let strategies = settings().bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>).collect();
+        let session = Session::new(&settings(), strategies).unwrap();
+        let fold = JournalFold::new(&settings(), EVERY).unwrap();
+        let journal = open(&url, 1, fold).await;
+        let mut written = Self { folder, journal, session, minute: 0 };
+        written.header();
+        written
+    }
+
+    /// A new process goes on with the journal.
+    async fn restart(&mut self) {
+        self.journal.close().await.unwrap();
+        let mut reader = Reader::open(&self.url()).await.unwrap();
+        let fold = JournalFold::read(&mut reader, &settings(), EVERY).await.unwrap();
+        self.journal = open(&self.url(), 2, fold).await;
+        self.header();
+    }
+
+    fn header(&mut self) {
+        let header = Header {
+            format: Header::FORMAT,
+            settings: json!({ "session": settings(), "trading": "demo", "simulation": {} }),
+            strategies: vec![("always".to_owned(), "1".to_owned()); 2],
+            data_hash: None,
+        };
+        self.journal.record(Entry::Header(&header)).unwrap();
+        self.session.begin_run(&header);
+    }
+
+    fn event(&mut self, kind: EventKind) -> Vec<IntentId> {
+        let at = Millis::MINUTE * self.minute;
+        let event = Event { at, received: at + Millis::new(80), kind };
+        let mut actions = Vec::new();
+        self.session.handle(&event, &mut actions);
+        self.journal.record(Entry::Event(&event)).unwrap();
+        let mut opened = Vec::new();
+        for action in &actions {
+            self.journal.record(Entry::Action(action)).unwrap();
+            opened.extend(match action {
+                Action::Open(approved) => Some(approved.intent()),
+                _ => None,
+            });
+        }
+        opened
+    }
+
+    /// A minute of both series; what was opened settles in the next, but for the eleventh trade, which stays in doubt.
+    async fn minute(&mut self) {
+        self.minute += 1;
+        let mut opened = Vec::new();
+        for place in 0..2_usize {
+            let price = 100.0 + (self.minute % 7) as f64;
+            let numbers =
+                Ohlcv { open: price, high: price + 1.0, low: price - 1.0, close: price, volume: 1.0 };
+            let candle = Candle::new(Millis::MINUTE * (self.minute - 1), Interval::MINUTE, numbers).unwrap();
+            let series: SeriesId = serde_json::from_value(place.into()).unwrap();
+            opened.extend(self.event(EventKind::Candle { series, candle, origin: Origin::Live }));
+        }
+        for intent in opened {
+            let payout = Payout::from_parts(875_000);
+            let (open_time, close_time, close_price) = (None, None, None);
+            if intent.number() == 11 {
+                self.event(EventKind::InDoubt { intent });
+                continue;
+            }
+            let venue_id = Some(VenueId::truncated(&format!("trade-{intent}")));
+            let open_price = Some(100.0);
+            self.event(EventKind::Opened(Opened {
+                intent,
+                venue_id,
+                open_time,
+                open_price,
+                close_time,
+                payout,
+                taken: None,
+            }));
+            let (outcome, profit) = match intent.number() % 3 {
+                0 => (Outcome::Won, Money::from_minor(875)),
+                1 => (Outcome::Lost, Money::from_minor(-1_000)),
+                _ => (Outcome::Draw, Money::ZERO),
+            };
+            self.event(EventKind::Settled(Settled {
+                intent,
+                outcome,
+                profit,
+                open_time,
+                open_price,
+                close_time,
+                close_price,
+                payout,
+            }));
+        }
+        self.journal.make_durable().await.unwrap();
+        while self.journal.is_snapshot_due() {
+            self.journal.keep_snapshot().await;
+        }
+    }
+}
+
+async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
+    let store = Store::open(url, &Holder::of_this_process("test")).await.unwrap();
+    // An hour from one look at the clock to the next: what was verified is kept beside the journal each time.
+    let hours = AtomicU64::new(0);
+    let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));
+    RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold))
+}
+
+/// The model of all lines.
+async fn whole(written: &Written) -> Model {
+    let mut reader = Reader::open(&written.url()).await.unwrap();
+    let lines = reader.lines(1, 100_000).await.unwrap();
+    let run = RecordedRun::all_of(&lines).unwrap().pop().unwrap();
+    let mut model = Model::new(run).unwrap();
+    lines.into_iter().for_each(|line| assert_eq!(model.take(line).unwrap(), Took::Line));
+    model
+}
+
+/// What is shown of it, without what no snapshot holds.
+fn shown(model: &mut Model) -> Value {
+    let mut run = json!(run_of(model, None, false));
+    for unknown in ["refusals", "feeds"] {
+        run.as_object_mut().unwrap().remove(unknown).unwrap();
+    }
+    let profits =
+        model.bots.iter().map(|bot| bot.curve.points().iter().map(|point| point.last.minor()).collect());
+    let profits: Vec<Vec<i64>> = profits.collect();
+    json!({ "run": run, "profits": profits, "halted": model.is_halted })
+}
+
+#[tokio::test]
+async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_do() {
+    let mut written = Written::begin().await;
+    for _ in 0..60 {
+        written.minute().await;
+    }
+    written.journal.note(Millis::MINUTE * written.minute, json!({ "alarm": "look here" }).to_string());
+    written.event(EventKind::Balance { amount: Money::from_minor(990_000) });
+    written.event(EventKind::Control { control: Control::Halt });
+    written.minute().await;
+    let mut reader = Reader::open(&written.url()).await.unwrap();
+    let run = |model: &Model| RecordedRun::all_of(std::slice::from_ref(model.last.as_ref().unwrap()));
+    assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is no header");
+
+    let header = reader.lines(1, 1).await.unwrap();
+    let last_run = RecordedRun::all_of(&header).unwrap().pop().unwrap();
+    let (mut recent, mut model) = Recent::read(&mut reader, last_run).await.unwrap().unwrap();
+    let mut all = whole(&written).await;
+    assert!(recent.fold.read_lines() < EVERY * 2, "{} of {}", recent.fold.read_lines(), all.seq());
+    assert!(all.session().ledger().equity() != Money::from_minor(1_000_000) && all.is_halted);
+    assert!(all.unfinished().count() > 0 && all.book.rows().len() > 30);
+    assert_eq!(shown(&mut model), shown(&mut all));
+
+    // Lines that come later, and a run of the same settings.
+    written.event(EventKind::Control { control: Control::Resume });
+    for _ in 0..30 {
+        written.minute().await;
+    }
+    written.restart().await;
+    written.minute().await;
+    for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
+        assert_eq!(recent.take(&mut model, line).unwrap(), Took::Line);
+    }
+    recent.bring_up(&mut model).unwrap();
+    let mut all = whole(&written).await;
+    assert!(!all.is_halted);
+    assert_eq!(shown(&mut model), shown(&mut all));
+}
+
+#[tokio::test]
+async fn a_journal_without_a_snapshot_has_no_such_model() {
+    let mut written = Written::begin().await;
+    written.minute().await;
+    let mut reader = Reader::open(&written.url()).await.unwrap();
+    let run = RecordedRun::all_of(&reader.lines(1, 1).await.unwrap()).unwrap().pop().unwrap();
+    assert!(Recent::read(&mut reader, run).await.unwrap().is_none());
+}
