@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sandbox", &["sdk", "simulator", "history", "broker"]),
     ("journal", &["sdk", "engine"]),
     ("notify", &[]),
-    ("rules", &["sdk"]),
+    ("rules", &["sdk", "statistics"]),
     ("runtime", &["sdk", "engine", "broker", "journal", "simulator", "statistics"]),
     ("records", &["sdk", "engine", "statistics", "journal", "backtest", "simulator", "broker"]),
     ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),

@@ -352,6 +352,7 @@ impl Session {
             nominal_close: nominal_close(expiry, moment.at),
             edge: bot.verdict.edge(),
             reason: &signal.reason,
+            is_virtual: signal.is_virtual,
         };
         (proposal, probe)
     }

@@ -157,7 +157,7 @@ impl SignalRule {
     fn signal(&self, values: impl IntoIterator<Item = (&'static str, f64)>) -> Signal {
         let level = self.level_name.map(|name| (name, self.when.level));
         let reason = Reason::with_all(self.text, values, level);
-        Signal { direction: self.direction, expiry: self.expiry, reason }
+        Signal { direction: self.direction, expiry: self.expiry, reason, is_virtual: false }
     }
 }
 

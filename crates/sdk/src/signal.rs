@@ -12,6 +12,9 @@ pub struct Signal {
     pub expiry: Option<Expiry>,
     /// Why, for people.
     pub reason: Reason,
+    /// Whether it is never traded: a strategy that trades only at times says what it would have done at others. It is recorded as refused by
+    /// the rule `GateClosed`.
+    pub is_virtual: bool,
 }
 
 impl Signal {
@@ -24,7 +27,7 @@ impl Signal {
     /// A signal for a trade in `direction`, for a reason whose words may be known only at run time.
     #[inline]
     pub const fn with_reason(direction: Direction, reason: Reason) -> Self {
-        Self { direction, expiry: None, reason }
+        Self { direction, expiry: None, reason, is_virtual: false }
     }
 
     /// A bet on a higher price.
@@ -44,6 +47,13 @@ impl Signal {
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {
         self.reason = self.reason.with(name.text(), value);
+        self
+    }
+
+    /// The same, never traded: see [`is_virtual`](Self::is_virtual).
+    #[must_use]
+    pub const fn as_virtual(mut self) -> Self {
+        self.is_virtual = true;
         self
     }
 

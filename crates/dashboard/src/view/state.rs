@@ -193,7 +193,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         journal: shared.watched.journal.to_string(),
         problem: known.problem.clone(),
         reading: known.reading,
-        recent: known.model.as_ref().is_some_and(|model| model.is_recent()),
+        recent: known.model.as_ref().is_some_and(Model::is_recent),
         phase,
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),

@@ -110,7 +110,7 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
 async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
-        if known.model.as_ref().is_some_and(|model| model.is_recent()) {
+        if known.model.as_ref().is_some_and(Model::is_recent) {
             known.model = None;
         }
         known.model.as_ref().and_then(|model| model.last.as_ref()).map(|last| (last.seq, last.hash))

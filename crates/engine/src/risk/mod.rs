@@ -14,6 +14,7 @@ mod daily_loss_limit;
 mod daily_profit_target;
 mod duplicate_open;
 mod edge_rejected;
+mod gate_closed;
 mod halted;
 mod hours;
 mod in_doubt;
@@ -93,6 +94,8 @@ pub(crate) struct Proposal<'a> {
     /// What is known of the bot's edge.
     pub(crate) edge: Edge,
     pub(crate) reason: &'a Reason,
+    /// Whether its strategy says that it is never traded.
+    pub(crate) is_virtual: bool,
 }
 
 /// What the rules look at.
@@ -147,6 +150,7 @@ macro_rules! chain {
 }
 
 chain! {
+    GateClosed: gate_closed,
     Halted: halted,
     LateSignal: late_signal,
     StaleData: stale_data,

@@ -69,6 +69,8 @@ pub enum Rule {
     SessionLossLimit = 28,
     /// The session's profit target is reached.
     SessionProfitTarget = 29,
+    /// The signal is a virtual one: the gate of its strategy is closed.
+    GateClosed = 30,
 }
 
 impl Rule {
@@ -110,6 +112,7 @@ impl Rule {
             Self::Pause => "pause after wins, losses or trades",
             Self::SessionLossLimit => "the session's loss limit",
             Self::SessionProfitTarget => "the session's profit target",
+            Self::GateClosed => "gate closed, traded virtually",
         };
         format!("{words} ({self})")
     }

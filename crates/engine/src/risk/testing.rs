@@ -57,6 +57,7 @@ impl Situation {
                 nominal_close: at + Millis::MINUTE,
                 edge: Edge::Open,
                 reason: &REASON,
+                is_virtual: false,
             },
         }
     }

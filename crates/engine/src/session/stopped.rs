@@ -33,6 +33,7 @@ impl Session {
             nominal_close: now,
             edge: bot.verdict.edge(),
             reason: &NO_REASON,
+            is_virtual: false,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The strategy `combine` as a program registers it: what it is depends on the parts that a bot's parameters name.
 
+use super::gate::Gate;
 use super::member::{Member, names_of};
 use super::strategy::{Choice, Combination, Need};
 use super::written::{WrittenFilter, WrittenPart, list};
+use super::written_gate::{self, WrittenGate};
 use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, CloseType, Parameter, Registry, StrategyEntry};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -41,6 +43,7 @@ struct Plan {
     filters: Vec<Member>,
     needs: Vec<Need>,
     is_vote: bool,
+    gate: Option<WrittenGate>,
 }
 
 /// The combination of a bot's parameters, as a strategy with parameters of its own.
@@ -55,8 +58,9 @@ pub(super) fn entry_of(
     let plan = Plan::of(params, registry, depth)?;
     let version = format!("{VERSION}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
-    let own: Vec<Parameter> =
-        plan.parts.iter().chain(&plan.filters).flat_map(Member::parameters).cloned().collect();
+    let of_parts = plan.parts.iter().chain(&plan.filters).flat_map(Member::parameters).cloned();
+    let of_gate = plan.gate.iter().flat_map(WrittenGate::parameters);
+    let own: Vec<Parameter> = of_parts.chain(of_gate).collect();
     let weights = if plan.is_vote { weights } else { Vec::new() };
     let build = move |values: &Value, bot: &BotContext| plan.build(values, bot);
     let entry = StrategyEntry::declaring(NAME, version, build).described(ABOUT);
@@ -88,6 +92,8 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
         Parameter::new("invert", false).described("Whether every trade goes in the other direction."),
         Parameter::new("expiry", "")
             .described("Duration code of its trades, such as 05:00; none: that of the part's signal, or the bot's."),
+        Parameter::new(written_gate::KEY, given.get(written_gate::KEY).cloned().unwrap_or_else(|| json!({})))
+            .described("When signals are traded, and when they are virtual: { after_virtual_losses = 2 }."),
     ];
     keys.into_iter().fold(entry, StrategyEntry::with_parameter)
 }
@@ -130,13 +136,19 @@ impl Plan {
         };
         let parts = deciding.into_iter().map(&mut member).collect::<Result<_, _>>()?;
         let filters = filters.into_iter().map(&mut member).collect::<Result<_, _>>()?;
-        Ok(Self { parts, filters, needs, is_vote })
+        let gate = WrittenGate::of(params)?;
+        gate.as_ref().map(WrittenGate::plan).transpose()?;
+        Ok(Self { parts, filters, needs, is_vote, gate })
     }
 
     fn hash(&self) -> String {
         let parts: Vec<Value> = self.parts.iter().map(Member::identity).collect();
         let filters: Vec<Value> = self.filters.iter().map(Member::identity).collect();
-        let whole = json!([self.is_vote, parts, filters, self.needs]).to_string();
+        let mut whole = json!([self.is_vote, parts, filters, self.needs]);
+        if let (Some(gate), Some(list)) = (&self.gate, whole.as_array_mut()) {
+            list.push(gate.kind().into());
+        }
+        let whole = whole.to_string();
         blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
     }
 
@@ -155,7 +167,10 @@ impl Plan {
         let expiry = values.get("expiry").and_then(Value::as_str).filter(|code| !code.is_empty());
         let expiry: Option<CloseType> =
             expiry.map(str::parse).transpose().map_err(|error| refuse(format!("expiry: {error}")))?;
-        let strategy = Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot.expiry));
+        let gate = WrittenGate::of(values)?.map(|gate| gate.plan()).transpose()?;
+        let gate = gate.map(|plan| Gate::new(plan, bot.expiry, bot.interval));
+        let strategy =
+            Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot)).behind(gate);
         Ok(BuiltStrategy { strategy: Box::new(strategy), declaration: None })
     }
 }

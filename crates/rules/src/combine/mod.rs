@@ -26,13 +26,15 @@
 //! - `vote`: a direction has the weight of the parts whose view it is. It is chosen where it has the quorum or more, and more weight than the
 //!   other, and a part signals in it at this very candle; the first such part gives reason and expiry.
 //!
-//! Each filter must then let the direction pass, and `invert` at last turns it round.
+//! Each filter must then let the direction pass, and `invert` turns it round. A gate at last lets it be traded, or makes a virtual trade of it.
 
 mod entry;
+mod gate;
 mod member;
 mod names;
 mod strategy;
 mod view;
 mod written;
+mod written_gate;
 
 pub use entry::{NAME, VERSION, entry};

@@ -1,8 +1,11 @@
 //! The strategy that a combination is.
 
+use super::gate::Gate;
 use super::names::Names;
 use super::view::Part;
-use candlewick_sdk::{Candle, CloseType, Direction, Expiry, Interval, Settlement, Signal, Strategy};
+use candlewick_sdk::{
+    BotContext, Candle, CloseType, Direction, Expiry, Interval, Millis, Settlement, Signal, Strategy,
+};
 use serde::{Deserialize, Serialize};
 
 /// Sums of weights that are nearer to each other than this are equal: 0.7 + 0.1 is 0.8.
@@ -37,6 +40,8 @@ pub(super) struct Combination {
     invert: bool,
     expiry: Option<CloseType>,
     bot_expiry: Expiry,
+    gate: Option<Gate>,
+    interval: Millis,
     longer: Vec<Interval>,
     names: Names,
 }
@@ -48,13 +53,21 @@ impl Combination {
         needs: Vec<Need>,
         choice: Choice,
         invert: bool,
-        (expiry, bot_expiry): (Option<CloseType>, Expiry),
+        (expiry, bot): (Option<CloseType>, &BotContext),
     ) -> Self {
         let intervals = parts.iter().flat_map(|part| part.strategy.longer_intervals());
         let mut longer: Vec<Interval> = intervals.copied().collect();
         longer.sort_unstable();
         longer.dedup();
-        Self { parts, needs, choice, invert, expiry, bot_expiry, longer, names: Names::default() }
+        let (bot_expiry, interval) = (bot.expiry, bot.interval.length());
+        let names = Names::default();
+        Self { parts, needs, choice, invert, expiry, bot_expiry, gate: None, interval, longer, names }
+    }
+
+    /// The same behind a gate.
+    pub(super) fn behind(mut self, gate: Option<Gate>) -> Self {
+        self.gate = gate;
+        self
     }
 
     fn deciding(&self) -> usize {
@@ -94,20 +107,9 @@ impl Combination {
             Need::Any => filter.view().is_some(),
         })
     }
-}
 
-impl Strategy for Combination {
-    fn warmup(&self) -> usize {
-        let is_vote = matches!(self.choice, Choice::Vote { .. });
-        let deciding = self.deciding();
-        let warmup = |(place, part): (usize, &Part)| {
-            // Only a vote and filters look at views; `first_of` goes by the present candle.
-            if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
-        };
-        self.parts.iter().enumerate().map(warmup).max().unwrap_or_default()
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+    /// What the parts come to at a candle.
+    fn answer(&mut self, candle: &Candle) -> Option<Signal> {
         self.parts.iter_mut().for_each(|part| part.on_candle(candle));
         let chosen = self.chosen()?;
         let direction = self.parts[chosen].signal.as_ref()?.direction;
@@ -122,6 +124,30 @@ impl Strategy for Combination {
             signal.expiry = Some(Expiry { close_type, ..self.bot_expiry });
         }
         Some(signal)
+    }
+}
+
+impl Strategy for Combination {
+    fn warmup(&self) -> usize {
+        let is_vote = matches!(self.choice, Choice::Vote { .. });
+        let deciding = self.deciding();
+        let warmup = |(place, part): (usize, &Part)| {
+            // Only a vote and filters look at views; `first_of` goes by the present candle.
+            if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
+        };
+        let parts = self.parts.iter().enumerate().map(warmup).max().unwrap_or_default();
+        parts + self.gate.as_ref().map_or(0, Gate::warmup)
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        if let Some(gate) = &mut self.gate {
+            gate.on_candle(candle);
+        }
+        let signal = self.answer(candle)?;
+        match &mut self.gate {
+            Some(gate) => Some(gate.take(signal, candle.time() + self.interval)),
+            None => Some(signal),
+        }
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -148,7 +174,7 @@ impl Strategy for Combination {
         self.parts.iter().any(|part| part.strategy.wants_settlements())
     }
 
-    /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL.
+    /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL; and how its gate stands.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {
@@ -157,6 +183,9 @@ impl Strategy for Combination {
             shown.extend(own);
             let view = part.view().map(|view| if view == Direction::Buy { 1.0 } else { -1.0 });
             shown.extend(view.map(|view| (self.names.whole(place, &part.name, "view"), view)));
+        }
+        for (name, value) in self.gate.iter().flat_map(Gate::indicators) {
+            shown.push((name, value));
         }
         shown
     }

@@ -30,7 +30,8 @@ impl Part {
 
     #[inline]
     pub(super) fn on_candle(&mut self, candle: &Candle) {
-        self.signal = self.strategy.on_candle(candle);
+        // What a part itself would not trade is no signal of it.
+        self.signal = self.strategy.on_candle(candle).filter(|signal| !signal.is_virtual);
         if let Some(signal) = &mut self.signal {
             if self.invert {
                 signal.direction = signal.direction.opposite();

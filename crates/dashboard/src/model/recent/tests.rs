@@ -181,7 +181,9 @@ async fn whole(written: &Written) -> Model {
     let lines = reader.lines(1, 100_000).await.unwrap();
     let run = RecordedRun::all_of(&lines).unwrap().pop().unwrap();
     let mut model = Model::new(run).unwrap();
-    lines.into_iter().for_each(|line| assert_eq!(model.take(line).unwrap(), Took::Line));
+    for line in lines {
+        assert_eq!(model.take(line).unwrap(), Took::Line);
+    }
     model
 }
 

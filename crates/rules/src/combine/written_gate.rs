@@ -1,0 +1,216 @@
+//! A gate as it stands in the parameters of a bot.
+
+use super::entry::refuse;
+use candlewick_sdk::{BuildError, Parameter};
+use candlewick_statistics::EdgeTestPlan;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The key of the table, and what its values' names begin with.
+pub(super) const KEY: &str = "gate";
+/// The most trades, losses or wins that a gate counts.
+const MAX_COUNT: u32 = 10_000;
+/// The most candles that it wants to have seen.
+const MAX_HISTORY: u32 = 100_000;
+/// Candles that it wants to have seen unless it says otherwise.
+const HISTORY: u32 = 500;
+/// The verdict's error rates and its edge, as a run's are unless configured (`domain 6`).
+const ERROR_RATE: f64 = 0.05;
+const EDGE: f64 = 0.04;
+
+/// What a gate does.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct GatePlan {
+    pub(super) opens: Opens,
+    pub(super) close_after_trades: Option<u32>,
+    pub(super) close_after_losses: Option<u32>,
+    pub(super) close_after_wins: Option<u32>,
+    pub(super) history: usize,
+}
+
+/// When a gate opens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Opens {
+    /// After so many virtual losses in a row.
+    AfterLosses(u32),
+    /// While of so many of the last virtual trades this share was won.
+    WinRate { rate: f64, over: usize },
+    /// Once the virtual trades have shown an edge at this payout, a fraction of the stake.
+    VerdictShown { test: EdgeTestPlan, payout: f64 },
+}
+
+/// The table.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenGate {
+    after_virtual_losses: Option<u32>,
+    virtual_win_rate: Option<f64>,
+    over: Option<u32>,
+    verdict: Option<String>,
+    payout: Option<f64>,
+    close_after_trades: Option<u32>,
+    close_after_losses: Option<u32>,
+    close_after_wins: Option<u32>,
+    history: Option<u32>,
+}
+
+impl WrittenGate {
+    /// The gate of these parameters, where a value that stands as `gate.NAME` goes before that of the table; none where there is none.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn of(params: &Value) -> Result<Option<Self>, BuildError> {
+        let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
+        let Value::Object(given) = given else {
+            return Err(refuse("gate is a table: gate = { after_virtual_losses = 2 }"));
+        };
+        if given.is_empty() {
+            return Ok(None);
+        }
+        let mut values: Map<String, Value> = given.clone();
+        for (key, value) in params.as_object().into_iter().flatten() {
+            let name = key.strip_prefix(KEY).and_then(|rest| rest.strip_prefix('.'));
+            if let Some(name) = name.filter(|_| !value.is_null()) {
+                values.insert(name.to_owned(), value.clone());
+            }
+        }
+        let read = Self::deserialize(Value::Object(values));
+        read.map(Some).map_err(|error| refuse(format!("gate: {error}")))
+    }
+
+    /// Its numbers, as parameters of the combination.
+    pub(super) fn parameters(&self) -> Vec<Parameter> {
+        let count = |name: &str, value: Option<u32>, least: f64, most: u32, about: &str| {
+            value.map(|value| {
+                Parameter::new(format!("{KEY}.{name}"), value).within(least, f64::from(most)).described(about)
+            })
+        };
+        let share = |name: &str, value: Option<f64>, most: f64, about: &str| {
+            value.map(|value| {
+                Parameter::new(format!("{KEY}.{name}"), value).within(0.0, most).described(about)
+            })
+        };
+        [
+            count(
+                "after_virtual_losses",
+                self.after_virtual_losses,
+                1.0,
+                MAX_COUNT,
+                "Virtual losses in a row that open the gate.",
+            ),
+            share(
+                "virtual_win_rate",
+                self.virtual_win_rate,
+                1.0,
+                "Share of virtual trades won that opens the gate.",
+            ),
+            count("over", self.over, 1.0, MAX_COUNT, "Virtual trades that the share is of."),
+            share("payout", self.payout, 1_000.0, "Payout in percent at which virtual trades are judged."),
+            count(
+                "close_after_trades",
+                self.close_after_trades,
+                1.0,
+                MAX_COUNT,
+                "Trades after which the gate closes.",
+            ),
+            count(
+                "close_after_losses",
+                self.close_after_losses,
+                1.0,
+                MAX_COUNT,
+                "Losses after which the gate closes.",
+            ),
+            count(
+                "close_after_wins",
+                self.close_after_wins,
+                1.0,
+                MAX_COUNT,
+                "Wins after which the gate closes.",
+            ),
+            count("history", self.history, 0.0, MAX_HISTORY, "Candles from which a start learns the gate."),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// What it is, but for its numbers.
+    pub(super) fn kind(&self) -> &'static str {
+        match (&self.after_virtual_losses, &self.virtual_win_rate) {
+            (Some(_), _) => "losses",
+            (None, Some(_)) => "win_rate",
+            (None, None) => "verdict",
+        }
+    }
+
+    /// What it does.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn plan(&self) -> Result<GatePlan, BuildError> {
+        let wrong = |problem: &str| refuse(format!("gate: {problem}"));
+        let counts = [
+            self.after_virtual_losses,
+            self.over,
+            self.close_after_trades,
+            self.close_after_losses,
+            self.close_after_wins,
+        ];
+        if counts.into_iter().flatten().any(|count| !(1..=MAX_COUNT).contains(&count)) {
+            return Err(wrong("its counts are whole numbers from 1 to 10000"));
+        }
+        if self.history.is_some_and(|history| history > MAX_HISTORY) {
+            return Err(wrong("history is at most 100000 candles"));
+        }
+        let is_bare = |names: [bool; 3]| names == [false; 3];
+        let opens = match (self.after_virtual_losses, self.virtual_win_rate, self.verdict.as_deref()) {
+            (Some(losses), None, None) if is_bare([self.over.is_some(), self.payout.is_some(), false]) => {
+                Opens::AfterLosses(losses)
+            }
+            (None, Some(rate), None) if self.payout.is_none() => {
+                let over = self
+                    .over
+                    .ok_or_else(|| wrong("virtual_win_rate needs over = 20, the trades that it is of"))?;
+                if !(rate > 0.0 && rate <= 1.0) {
+                    return Err(wrong("virtual_win_rate is a share above 0, at most 1: 0.6 is 60 %"));
+                }
+                Opens::WinRate { rate, over: over as usize }
+            }
+            (None, None, Some("shown")) if self.over.is_none() => {
+                let payout = self.payout.filter(|payout| *payout > 0.0 && *payout <= 1_000.0);
+                let payout =
+                    payout.ok_or_else(|| wrong("verdict needs the payout in percent: payout = 80.0"))?;
+                let test = EdgeTestPlan::new(ERROR_RATE, ERROR_RATE, EDGE).expect("usual rates are valid");
+                Opens::VerdictShown { test, payout: payout / 100.0 }
+            }
+            (None, None, Some(other)) if other != "shown" => {
+                return Err(wrong("verdict can only be \"shown\""));
+            }
+            _ => {
+                return Err(wrong(
+                    "say when it opens, in one way: after_virtual_losses = 2, or virtual_win_rate = 0.6 with over = 20, \
+                     or verdict = \"shown\" with payout = 80.0",
+                ));
+            }
+        };
+        let closes = [self.close_after_trades, self.close_after_losses, self.close_after_wins];
+        let is_hook = matches!(opens, Opens::AfterLosses(_)) && closes == [None; 3];
+        Ok(GatePlan {
+            opens,
+            close_after_trades: self.close_after_trades.or(is_hook.then_some(1)),
+            close_after_losses: self.close_after_losses,
+            close_after_wins: self.close_after_wins,
+            history: self.history.unwrap_or(HISTORY) as usize,
+        })
+    }
+}
+
+impl GatePlan {
+    /// Ended virtual trades that it has to remember.
+    pub(super) const fn remembers(&self) -> usize {
+        match self.opens {
+            Opens::WinRate { over, .. } => over,
+            Opens::AfterLosses(_) | Opens::VerdictShown { .. } => 20,
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Gates: rows worked out by hand, what chance gives, and what planted clusters of losses give by theory.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_rules::combine;
+use candlewick_sdk::testkit::bot;
+use candlewick_sdk::{
+    BotContext, Candle, Interval, Millis, Ohlcv, Parameter, Registry, Signal, Strategy, StrategyEntry,
+};
+use serde_json::{Value, json};
+
+/// Buys at every candle.
+struct Always;
+
+impl Strategy for Always {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        Some(Signal::buy("always"))
+    }
+}
+
+/// Buys at the candles that a text marks with `b`.
+struct Scripted(Vec<char>, usize);
+
+impl Strategy for Scripted {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        let letter = self.0.get(self.1).copied();
+        self.1 += 1;
+        (letter == Some('b')).then(|| Signal::buy("scripted"))
+    }
+}
+
+fn registry() -> Registry {
+    let always = StrategyEntry::new("always", "1.0.0", |_, _| Ok(Box::new(Always)));
+    let script = StrategyEntry::new("script", "1.0.0", |values, _| {
+        Ok(Box::new(Scripted(values["script"].as_str().unwrap().chars().collect(), 0)))
+    });
+    let script = script.with_parameter(Parameter::new("script", ""));
+    Registry::default().with_entry(always).and_then(|registry| registry.with_entry(script)).unwrap()
+}
+
+fn minute_bot(close_type: &str) -> BotContext {
+    let mut bot = bot("BTCUSDT");
+    bot.interval = Interval::MINUTE;
+    bot.expiry.close_type = close_type.parse().unwrap();
+    bot
+}
+
+fn gated(gate: &Value, part: &Value, close_type: &str) -> Box<dyn Strategy> {
+    let params = json!({ "first_of": [part], "gate": gate });
+    combine::entry(registry()).build(&params, &minute_bot(close_type)).unwrap()
+}
+
+/// A candle of each letter, one after the other: `u` closes higher than it opens, `d` lower, `-` where it opens; ` ` is missing.
+fn candles(moves: &str) -> Vec<Candle> {
+    let candle = |(minute, letter): (usize, char)| {
+        let close = match letter {
+            'u' => 101.0,
+            'd' => 99.0,
+            '-' => 100.0,
+            _ => return None,
+        };
+        let numbers = Ohlcv { open: 100.0, high: 101.0, low: 99.0, close, volume: 1.0 };
+        Some(Candle::new(Millis::MINUTE * minute as i64, Interval::MINUTE, numbers).unwrap())
+    };
+    moves.chars().enumerate().filter_map(candle).collect()
+}
+
+/// What is answered to each candle: `v` a virtual signal, `T` one that is traded, `.` none.
+fn answered(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> String {
+    let letter = |candle| match strategy.on_candle(candle) {
+        Some(signal) if signal.is_virtual => 'v',
+        Some(_) => 'T',
+        None => '.',
+    };
+    candles.iter().map(letter).collect()
+}
+
+#[test]
+fn gates_open_and_close_as_worked_out_by_hand() {
+    // A signal at a candle's close is a trade over the next candle, whose letter is how it ends. Candles count from 0.
+    let hook = |losses: u32| json!({ "after_virtual_losses": losses, "history": 0 });
+    let always = json!({ "strategy": "always" });
+    for (gate, moves, expected) in [
+        // The signals at 0 and 1 are lost at the closes of 1 and 2; that at 2 is traded, and the gate closes. Its loss, at 3, is of the open span and
+        // counts for nothing; those of the signals at 3 and 4 open the gate again at 5.
+        (hook(2), "udddddd", "vvTvvTv"),
+        // A win between two losses begins the row anew.
+        (hook(2), "ududduu", "vvvvTvv"),
+        // A draw leaves the row as it is.
+        (hook(2), "ud-duu", "vvvTvv"),
+        (hook(1), "uduuu", "vTvvv"),
+        // Two trades, then it closes.
+        (json!({ "after_virtual_losses": 1, "close_after_trades": 2, "history": 0 }), "uduuuu", "vTTvvv"),
+        // It stays open until two of its trades are lost: those of the signals at 1 and 3.
+        (json!({ "after_virtual_losses": 1, "close_after_losses": 2, "history": 0 }), "uddudu", "vTTTvv"),
+        (json!({ "after_virtual_losses": 1, "close_after_wins": 1, "history": 0 }), "uddduu", "vTTTvv"),
+        // Of the last two, one won is half.
+        (json!({ "virtual_win_rate": 0.5, "over": 2, "history": 0 }), "uuddduu", "vvTvvTT"),
+    ] {
+        let answered = answered(gated(&gate, &always, "01:00"), &candles(moves));
+        assert_eq!(answered, expected, "{gate} over {moves}");
+    }
+}
+
+#[test]
+fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
+    // Closing after 90 seconds, a trade of a minute's close ends in the middle of the second candle after it: a line from its open to its close.
+    let candle = |minute: i64, open: f64, close: f64| {
+        let numbers = Ohlcv { open, high: open.max(close), low: open.min(close), close, volume: 1.0 };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    };
+    let script = |script: &str| json!({ "strategy": "script", "params": { "script": script } });
+    let gate = json!({ "after_virtual_losses": 1, "history": 0 });
+    // Enters at the open 100 of minute 1. Minute 2 goes from 104 to 94 or 98: in its middle it is at 99, lost, or at 101, won.
+    for (last, expected) in [(94.0, "v.T"), (98.0, "v.v"), (96.0, "v.v")] {
+        let shown = [candle(0, 100.0, 100.0), candle(1, 100.0, 104.0), candle(2, 104.0, last)];
+        assert_eq!(answered(gated(&gate, &script("b.b"), "01:30"), &shown), expected, "{last}");
+    }
+    // A candle that is missing at either end: no trade, and neither a loss nor a win.
+    for (moves, expected) in [("u du", "v.v"), ("ud u", "v.v")] {
+        let close_type = if moves.starts_with("u ") { "01:00" } else { "02:00" };
+        assert_eq!(answered(gated(&gate, &script("b.b"), close_type), &candles(moves)), expected, "{moves}");
+    }
+}
+
+#[test]
+fn an_edge_shown_by_virtual_trades_opens_the_gate_and_a_coin_does_not() {
+    let gate = json!({ "verdict": "shown", "payout": 80.0, "history": 0 });
+    let always = json!({ "strategy": "always" });
+    let traded = |moves: &str| answered(gated(&gate, &always, "01:00"), &candles(moves)).matches('T').count();
+    // Nine of ten are won: shown after some hundred. A coin at a payout of 80 % loses a tenth of the stake.
+    assert!(traded(&"uuuuuduuuu".repeat(60)) > 300);
+    assert_eq!(traded(&"ud".repeat(2_000)), 0);
+}
+
+/// Whether moves go up, from a seed: xorshift, so that the sequence is this file's own.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Trades let pass and won of so many paths of so many candles, whose moves `up` gives.
+fn passed_and_won(losses: u32, paths: usize, length: usize, mut up: impl FnMut() -> bool) -> (u64, u64) {
+    let gate = json!({ "after_virtual_losses": losses, "history": 0 });
+    let always = json!({ "strategy": "always" });
+    let (mut passed, mut won) = (0, 0);
+    for _ in 0..paths {
+        let moves: String = (0..length).map(|_| if up() { 'u' } else { 'd' }).collect();
+        let answered = answered(gated(&gate, &always, "01:00"), &candles(&moves));
+        let ends = answered.chars().zip(moves.chars().skip(1)).filter(|(answer, _)| *answer == 'T');
+        ends.for_each(|(_, end)| (passed, won) = (passed + 1, won + u64::from(end == 'u')));
+    }
+    (passed, won)
+}
+
+/// How many standard errors a share is from what is expected.
+fn errors_from((passed, won): (u64, u64), expected: f64) -> f64 {
+    let share = won as f64 / passed as f64;
+    (share - expected) / (expected * (1.0 - expected) / passed as f64).sqrt()
+}
+
+#[test]
+fn on_independent_trades_a_gate_gains_nothing_on_20_000_paths() {
+    let seed = 0x5eed_0001;
+    let mut chance = Chance(seed);
+    let counted = passed_and_won(2, 20_000, 60, || chance.next() < 0.55);
+    // After two losses in a row the next trade is won as often as any: 55 %.
+    assert!(counted.0 > 100_000 && errors_from(counted, 0.55).abs() < 3.5, "{counted:?} from seed {seed}");
+}
+
+/// The win rate of the trades that a gate lets pass after two losses in a row, one each time, in a market of two hidden states: the chain of state
+/// and row is followed from one such trade to the next until its distribution no longer changes.
+fn win_rate_after_two_losses(good: f64, bad: f64, change: f64) -> f64 {
+    let wins = [good, bad];
+    let moved =
+        |of: [f64; 2]| [of[0] * (1.0 - change) + of[1] * change, of[1] * (1.0 - change) + of[0] * change];
+    let times = |of: [f64; 2], by: [f64; 2]| [of[0] * by[0], of[1] * by[1]];
+    let losses = [1.0 - good, 1.0 - bad];
+    let mut start = [0.5, 0.5];
+    let mut rate = 0.0;
+    for _ in 0..200 {
+        // No loss yet, one loss, and the state of the market at the trade that passes.
+        let (mut none, mut one, mut pass) = (start, [0.0; 2], [0.0; 2]);
+        for _ in 0..2_000 {
+            let (again, first) = (moved(times(none, wins)), moved(times(none, losses)));
+            let (broken, second) = (moved(times(one, wins)), moved(times(one, losses)));
+            pass = [pass[0] + second[0], pass[1] + second[1]];
+            (none, one) = ([again[0] + broken[0], again[1] + broken[1]], first);
+        }
+        rate = pass[0] * good + pass[1] * bad;
+        start = moved(pass);
+    }
+    rate
+}
+
+#[test]
+fn on_planted_clusters_a_gate_changes_the_win_rate_by_what_theory_gives() {
+    // A hidden market wins 70 % in its good state and 40 % in its bad one, and changes its state after a trade with probability 0.05.
+    let (good, bad, change) = (0.7, 0.4, 0.05);
+    let seed = 0x5eed_0002;
+    let mut chance = Chance(seed);
+    let mut is_good = true;
+    let counted = passed_and_won(2, 300, 4_000, || {
+        let is_won = chance.next() < if is_good { good } else { bad };
+        is_good ^= chance.next() < change;
+        is_won
+    });
+    let expected = win_rate_after_two_losses(good, bad, change);
+    assert!(expected < 0.5, "{expected}: after losses the bad state is likelier");
+    assert!(errors_from(counted, expected).abs() < 3.5, "{counted:?}, {expected} expected, from seed {seed}");
+}
