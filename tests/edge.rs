@@ -52,6 +52,28 @@ fn a_plan_shows_the_known_numbers_of_trades_and_the_same_simulation_for_the_same
 }
 
 #[test]
+fn a_gate_is_told_apart_from_chance_and_the_same_seed_gives_the_same_figures() {
+    let csv = |results: &[&str]| {
+        let rows: Vec<String> = results.iter().map(|result| format!("{result},80\n")).collect();
+        format!("result,payout\n{}", rows.concat().repeat(30))
+    };
+    let folder = Folder::new().with("planted.csv", &csv(&["LOST", "LOST", "WON"]));
+    let folder = folder.with("never.csv", &csv(&["LOST", "WON"]));
+    let gate = ["edge", "gate", "--trades", "planted.csv", "--after-virtual-losses", "2", "--json"];
+    let answer = folder.run(&gate).json();
+    let bot = &answer["bots"][0];
+    assert_eq!((bot["trades"].as_u64(), bot["real"].as_u64()), (Some(90), Some(30)));
+    assert_near(&bot["mean_of_real"], 0.8, 1e-12);
+    assert_near(&bot["gain"], 0.8 + 0.4, 1e-12);
+    assert!(bot["p_shuffled"].as_f64().unwrap() < 0.01, "{bot}");
+    assert_eq!(folder.run(&gate).json(), answer);
+    let never = folder.run(&["edge", "gate", "--trades", "never.csv", "--after-virtual-losses", "2"]);
+    assert!(never.stdout.contains("never opened"), "{}", never.stdout);
+    folder.run(&["edge", "gate", "--trades", "never.csv"]).fails(2, &["--after-virtual-losses"]);
+    folder.run(&["edge", "gate", "--trades", "never.csv", "--virtual-win-rate", "60"]).fails(2, &["--over"]);
+}
+
+#[test]
 fn bare_counts_have_figures_and_no_verdict() {
     let counts = ["verdict", "--won", "580", "--lost", "420", "--payout", "85"];
     let all = &json(&counts)["all"];

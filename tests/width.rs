@@ -9,7 +9,7 @@ use crate::recording::{folder, record_in_lock_step};
 
 /// Each command with arguments that let it print what it has, and its exit code. One without arguments here runs until it is
 /// stopped, asks the network, or prints what other programs read.
-const RUNS: [(&str, &str, i32); 54] = [
+const RUNS: [(&str, &str, i32); 55] = [
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
     ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
@@ -27,6 +27,7 @@ const RUNS: [(&str, &str, i32); 54] = [
     ("doctor", "--config bots.toml", 5),
     ("drill", "", 0),
     ("edge break-even", "80 85", 0),
+    ("edge gate", "--trades trades.csv --after-virtual-losses 1", 0),
     ("edge plan", "--payout 80", 0),
     ("edge ruin", "--martingale 10 --balance 2000 --payout 85", 0),
     ("edge verdict", "--journal run.db", 0),
@@ -110,7 +111,7 @@ fn commands(folder: &Folder, above: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_command_fits_eighty_columns() {
-    let folder = folder();
+    let folder = folder().with("trades.csv", "result,payout\nLOST,85\nLOST,85\nWON,85\nLOST,85\n");
     record_in_lock_step(&folder);
     for command in commands(&folder, &[]) {
         assert!(RUNS.iter().any(|(name, ..)| *name == command), "`{command}` has no row in RUNS");

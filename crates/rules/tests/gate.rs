@@ -98,8 +98,9 @@ fn gates_open_and_close_as_worked_out_by_hand() {
         (hook(1), "uduuu", "vTvvv"),
         // Two trades, then it closes.
         (json!({ "after_virtual_losses": 1, "close_after_trades": 2, "history": 0 }), "uduuuu", "vTTvvv"),
-        // It stays open until two of its trades are lost: those of the signals at 1 and 3.
-        (json!({ "after_virtual_losses": 1, "close_after_losses": 2, "history": 0 }), "uddudu", "vTTTvv"),
+        // It stays open until two of its trades are lost in a row: those of the signals at 1 and 2. The one at 3, lost, opens it again.
+        (json!({ "after_virtual_losses": 1, "close_after_losses": 2, "history": 0 }), "uddddu", "vTTvTT"),
+        (json!({ "after_virtual_losses": 1, "close_after_losses": 2, "history": 0 }), "uddudu", "vTTTTT"),
         (json!({ "after_virtual_losses": 1, "close_after_wins": 1, "history": 0 }), "uddduu", "vTTTvv"),
         // Of the last two, one won is half.
         (json!({ "virtual_win_rate": 0.5, "over": 2, "history": 0 }), "uuddduu", "vvTvvTT"),

@@ -29,6 +29,7 @@
 //! | What is a group of few trades worth beside all? | [`shrink_to_overall_mean`] |
 //! | Do the directions matter? | [`direction_baseline`] |
 //! | What did a run earn, how evenly? | [`expectancy`], [`profit_factor`], [`max_drawdown`], [`longest_streaks`], [`streak_probability`], [`sharpe`], [`sortino`], [`calmar`], [`probabilistic_sharpe`], [`exposure`] |
+//! | What is it worth to trade only after virtual losses, or on a run of wins? | [`gate_worth()`], by [`TradeGate`] |
 //! | Do wins and losses come in random order? | [`runs_test`] |
 //! | Does a promise hold? | [`TradeStream`], [`VerdictRates`] |
 //!
@@ -52,6 +53,7 @@ mod clopper_pearson;
 mod confidence_sequence;
 mod direction_baseline;
 mod false_discovery;
+mod gate_worth;
 mod kelly;
 mod metrics;
 mod overfitting;
@@ -65,6 +67,7 @@ mod shrinkage;
 mod simulation;
 mod sprt;
 mod statistics_error;
+mod trade_gate;
 mod trade_outcome;
 mod verdict;
 mod wilson;
@@ -78,6 +81,7 @@ pub use clopper_pearson::clopper_pearson_interval;
 pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWinRate};
 pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direction_baseline};
 pub use false_discovery::benjamini_hochberg;
+pub use gate_worth::{GateWorth, GatedTrade, gate_worth};
 pub use kelly::kelly_fraction;
 pub use metrics::{
     Drawdown, Expectancy, OpenTime, SharpeSample, StreakFold, Streaks, calmar, deflated_sharpe, expectancy,
@@ -101,6 +105,7 @@ pub use simulation::{
 };
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
+pub use trade_gate::{GateOpening, GateRule, TradeGate};
 pub use trade_outcome::TradeOutcome;
 pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};
 pub use wilson::{ConfidenceInterval, wilson_interval};

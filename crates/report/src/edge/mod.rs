@@ -1,6 +1,7 @@
 //! What trades say of an edge, wherever they come from, and what stakes do to the money.
 
 mod break_even;
+mod gate_report;
 mod independent;
 mod ruin_figures;
 mod ruin_summary;
@@ -10,6 +11,7 @@ mod trades_needed;
 mod verdict_report;
 
 pub use break_even::{BreakEvenReport, PayoutLine};
+pub use gate_report::{GateReport, GatedBot};
 pub use independent::{Counts, IndependentFigures};
 pub use ruin_figures::{RuinFigures, RuinRate, RuinTerms};
 pub use ruin_summary::RuinSummary;

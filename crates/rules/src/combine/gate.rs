@@ -21,7 +21,7 @@ pub(super) struct Gate {
     span: u64,
     /// Losses in a row among trades decided since the gate closed.
     streak: u32,
-    /// Signals let pass since it opened, and how many of those have won and lost by the candles.
+    /// Signals let pass since it opened, and how many of those have won, and lost in a row, by the candles.
     passed: u32,
     won: u32,
     lost: u32,
@@ -133,7 +133,7 @@ impl Gate {
         }
         if trade.span == self.span {
             match (self.is_open, is_won) {
-                (true, true) => self.won += 1,
+                (true, true) => (self.won, self.lost) = (self.won + 1, 0),
                 (true, false) => self.lost += 1,
                 (false, true) => self.streak = 0,
                 (false, false) => self.streak += 1,

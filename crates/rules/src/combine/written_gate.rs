@@ -118,7 +118,7 @@ impl WrittenGate {
                 self.close_after_losses,
                 1.0,
                 MAX_COUNT,
-                "Losses after which the gate closes.",
+                "Losses in a row after which the gate closes.",
             ),
             count(
                 "close_after_wins",

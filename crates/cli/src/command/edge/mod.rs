@@ -1,6 +1,7 @@
 //! `edge`: the statistics of an edge, for numbers, a file of trades, a journal.
 
 mod break_even;
+mod gate;
 mod plan;
 mod ruin;
 mod verdict;
@@ -20,6 +21,8 @@ use clap::Subcommand;
 pub(crate) enum EdgeCommand {
     /// The win rate at which a payout neither earns nor costs
     BreakEven(break_even::BreakEvenArguments),
+    /// What it would have been worth to trade only after virtual trades went a certain way
+    Gate(gate::GateArguments),
     /// How many trades it takes to show an edge
     Plan(plan::PlanArguments),
     /// How probably stakes run out of money, and how much money keeps them from it
@@ -31,6 +34,7 @@ pub(crate) enum EdgeCommand {
 pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         EdgeCommand::BreakEven(arguments) => break_even::run(arguments, context)?,
+        EdgeCommand::Gate(arguments) => gate::run(arguments, context)?,
         EdgeCommand::Plan(arguments) => plan::run(arguments, context)?,
         EdgeCommand::Ruin(arguments) => ruin::run(arguments, context)?,
         EdgeCommand::Verdict(arguments) => verdict::run(arguments, context)?,

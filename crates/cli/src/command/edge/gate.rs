@@ -1,0 +1,74 @@
+//! `edge gate`: what a gate before trades would have been worth.
+
+use super::{load, parse_payout, parse_rate};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::show;
+use candlewick_report::edge::{GateReport, read_trades};
+use candlewick_sdk::Payout;
+use candlewick_statistics::{GateOpening, GateRule};
+use clap::{ArgGroup, Args};
+use std::path::PathBuf;
+
+/// Which gate, on which trades.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("opening").required(true).args(["after_virtual_losses", "virtual_win_rate"]),
+    after_help = "A gate lets a bot trade only after its trades without money went a certain way: after losses in a row, or while they \
+                  win often enough. This takes trades that were all made, from the CSV of `backtest --trades`, and says what \
+                  such a gate would have been worth on them: against trading all, against random gates that let as many \
+                  trades be real, and against itself on the same results in random order. On trades that do not depend on \
+                  each other it is worth nothing.\n\nExamples:\n  candlewick edge gate --trades trades.csv \
+                  --after-virtual-losses 2\n  candlewick edge gate --trades trades.csv --after-virtual-losses 2 \
+                  --close-after-losses 1\n  candlewick edge gate --trades trades.csv --virtual-win-rate 60 --over 20"
+)]
+pub(crate) struct GateArguments {
+    /// A CSV of trades
+    #[arg(long, value_name = "FILE")]
+    trades: PathBuf,
+    /// Opens after so many virtual losses in a row
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    after_virtual_losses: Option<u32>,
+    /// Opens while the last trades, virtual and real, win at least so often
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "over")]
+    virtual_win_rate: Option<f64>,
+    /// Over how many trades the win rate is taken
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "virtual_win_rate")]
+    over: Option<u32>,
+    /// Closes after so many real losses in a row
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    close_after_losses: Option<u32>,
+    /// Closes after so many real trades; 1 after virtual losses when nothing else closes it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    close_after_trades: Option<u32>,
+    /// Payout in percent, of a CSV without one; simulation.payout_percent when left out
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    payout: Option<f64>,
+    /// Random gates, and random orders, to hold it against
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(99..=1_000_000))]
+    draws: u32,
+    /// Seed of their chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) fn run(arguments: &GateArguments, context: &Context<'_>) -> Result<(), Failure> {
+    let assumed = load(context)?.config.simulation.payout_percent;
+    let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
+    let file = read_trades(&arguments.trades, Some(payout.unwrap_or(assumed)))?;
+    let rule = arguments.rule();
+    show(&GateReport::of(&file.trades, rule, arguments.draws, arguments.seed)?, context.global)
+}
+
+impl GateArguments {
+    fn rule(&self) -> GateRule {
+        let opening = match (self.virtual_win_rate, self.over) {
+            (Some(rate), Some(over)) => GateOpening::WinRate { rate, over },
+            _ => GateOpening::AfterVirtualLosses(self.after_virtual_losses.unwrap_or_default()),
+        };
+        let close_after_losses = self.close_after_losses.unwrap_or_default();
+        let needs_one = matches!(opening, GateOpening::AfterVirtualLosses(_)) && close_after_losses == 0;
+        let close_after_trades = self.close_after_trades.unwrap_or(u32::from(needs_one));
+        GateRule { opening, close_after_losses, close_after_trades }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a gate before trades would have been worth, as people and machines read it.
+
+use super::{NamedTrade, percent};
+use crate::error::ReportError;
+use candlewick_records::table;
+use candlewick_sdk::Outcome;
+use candlewick_statistics::{GateOpening, GateRule, GateWorth, GatedTrade, StatisticsError, gate_worth};
+use serde::Serialize;
+use std::fmt;
+
+/// What a gate would have been worth on trades that were all made. Means are returns per unit of stake.
+#[derive(Debug, Serialize)]
+pub struct GateReport {
+    /// The gate in words.
+    pub gate: String,
+    /// Random gates, and random orders, that it is held against.
+    pub draws: u32,
+    /// The seed of their chance.
+    pub seed: u64,
+    /// Each bot, in the order in which they first traded: a gate follows the trades of one bot.
+    pub bots: Vec<GatedBot>,
+}
+
+/// What it would have been worth on the trades of one bot.
+#[derive(Debug, Serialize)]
+pub struct GatedBot {
+    /// Whose trades.
+    pub bot: String,
+    /// Trades whose end is known.
+    pub trades: u64,
+    /// Those that would have been real; the others would have been virtual.
+    pub real: u64,
+    /// The mean return of all.
+    pub mean_of_all: f64,
+    /// That of the real ones; null without any.
+    pub mean_of_real: Option<f64>,
+    /// How much more the real ones returned.
+    pub gain: Option<f64>,
+    /// Where the mean of as many trades picked at random lies in 95 of 100 draws.
+    pub random_95: Option<[f64; 2]>,
+    /// How probably as many trades picked at random do as well or better.
+    pub p_random: Option<f64>,
+    /// How probably the gate does as well or better on the same results in random order.
+    pub p_shuffled: Option<f64>,
+}
+
+impl GateReport {
+    /// Of each bot's trades that have ended. Draws and cancellations return the stake.
+    ///
+    /// # Errors
+    /// No trade that has ended and whose payout is known, or a gate that could never open or close.
+    pub fn of(trades: &[NamedTrade], rule: GateRule, draws: u32, seed: u64) -> Result<Self, ReportError> {
+        let mut names: Vec<&str> = Vec::new();
+        for named in trades {
+            if !names.contains(&named.bot.as_str()) {
+                names.push(&named.bot);
+            }
+        }
+        let mut bots = Vec::new();
+        for name in names {
+            let own = trades.iter().filter(|named| named.bot == name);
+            let gated: Vec<GatedTrade> = own.filter_map(to_gated).collect();
+            if !gated.is_empty() {
+                bots.push(GatedBot::of(name, &gate_worth(&gated, rule, draws, seed)?));
+            }
+        }
+        if bots.is_empty() {
+            return Err(StatisticsError::NoTrades.into());
+        }
+        Ok(Self { gate: words_of(rule), draws, seed, bots })
+    }
+}
+
+impl GatedBot {
+    fn of(bot: &str, worth: &GateWorth) -> Self {
+        Self {
+            bot: bot.to_owned(),
+            trades: worth.trades,
+            real: worth.real,
+            mean_of_all: worth.mean_of_all,
+            mean_of_real: worth.mean_of_real,
+            gain: worth.mean_of_real.map(|mean| mean - worth.mean_of_all),
+            random_95: worth.random_95,
+            p_random: worth.p_random,
+            p_shuffled: worth.p_shuffled,
+        }
+    }
+
+    /// What that says of the gate.
+    fn words(&self) -> &'static str {
+        match self.p_shuffled {
+            None => "it never opened",
+            Some(p) if p <= 0.05 => "more than chance, if this was the only gate tried",
+            Some(_) => "nothing beyond chance",
+        }
+    }
+}
+
+/// A trade whose end is known, by its return per unit of stake.
+fn to_gated(named: &NamedTrade) -> Option<GatedTrade> {
+    let (known, outcome) = named.trade.ended?;
+    let unit_return = match outcome {
+        Outcome::Won => named.trade.payout?.to_fraction(),
+        Outcome::Lost => -1.0,
+        Outcome::Draw | Outcome::Cancelled => 0.0,
+    };
+    Some(GatedTrade { decided: named.trade.decided.get(), known: known.get(), unit_return })
+}
+
+fn words_of(rule: GateRule) -> String {
+    let mut closing = Vec::new();
+    let count = |count: u32, one: &str, more: &str| {
+        if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+    };
+    if rule.close_after_losses > 0 {
+        let losses = count(rule.close_after_losses, "real loss", "real losses in a row");
+        closing.push(format!("after {losses}"));
+    }
+    if rule.close_after_trades > 0 {
+        closing.push(format!("after {}", count(rule.close_after_trades, "real trade", "real trades")));
+    }
+    let opening = match rule.opening {
+        GateOpening::AfterVirtualLosses(losses) => {
+            format!("opens after {}", count(losses, "virtual loss", "virtual losses in a row"))
+        }
+        GateOpening::WinRate { rate, over } => {
+            closing.push("below that".to_owned());
+            format!("opens at a win rate of {} or more over the last {over} trades", percent(rate))
+        }
+    };
+    format!("{opening}, closes {}", closing.join(" or "))
+}
+
+impl fmt::Display for GateReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Gate: {}.\n", self.gate)?;
+        let mut lines = table([
+            "bot",
+            "trades",
+            "real",
+            "return of all",
+            "of the real",
+            "gain",
+            "random gates, 95 %",
+            "p random",
+            "p shuffled",
+            "worth",
+        ]);
+        let maybe = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        for bot in &self.bots {
+            lines.add_row([
+                if bot.bot.is_empty() { "all trades".to_owned() } else { bot.bot.clone() },
+                bot.trades.to_string(),
+                bot.real.to_string(),
+                percent(bot.mean_of_all),
+                maybe(bot.mean_of_real.map(percent)),
+                maybe(bot.gain.map(percent)),
+                maybe(bot.random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)))),
+                maybe(bot.p_random.map(|p| format!("{p:.4}"))),
+                maybe(bot.p_shuffled.map(|p| format!("{p:.4}"))),
+                bot.words().to_owned(),
+            ]);
+        }
+        write!(
+            f,
+            "{}\n\nReturns are of the stake. Random gates let as many trades be real, {} of them, seed {}. On trades that do not depend on \
+             each other no gate gains anything: it trades less, at the same return.",
+            lines.trim_fmt(),
+            self.draws,
+            self.seed
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::{JudgedTrade, SymbolId};
+    use candlewick_sdk::{Millis, Payout};
+
+    fn trade(bot: &str, place: i64, outcome: Option<Outcome>) -> NamedTrade {
+        let decided = Millis::from_seconds(60 * place);
+        let trade = JudgedTrade {
+            symbol: SymbolId::FIRST,
+            decided,
+            answered: None,
+            payout: Payout::from_parts(800_000),
+            ended: outcome.map(|outcome| (decided + Millis::MINUTE, outcome)),
+            sequence: None,
+        };
+        NamedTrade { bot: bot.to_owned(), trade }
+    }
+
+    fn hook() -> GateRule {
+        GateRule { opening: GateOpening::AfterVirtualLosses(2), close_after_losses: 0, close_after_trades: 1 }
+    }
+
+    #[test]
+    fn each_bot_has_a_gate_of_its_own_and_open_trades_are_left_out() {
+        use Outcome::{Draw, Lost, Won};
+        let mut trades = Vec::new();
+        for (place, outcome) in (0..).zip([Lost, Draw, Lost, Won]) {
+            trades.push(trade("a", place, Some(outcome)));
+            trades.push(trade("b", place, Some(Won)));
+        }
+        trades.push(trade("a", 9, None));
+        let report = GateReport::of(&trades, hook(), 99, 1).unwrap();
+        let [a, b] = &*report.bots else { panic!("{report:?}") };
+        assert_eq!((a.bot.as_str(), a.trades, a.real), ("a", 4, 1));
+        assert!((a.gain.unwrap() - (0.8 + 1.2 / 4.0)).abs() < 1e-12);
+        assert_eq!((b.trades, b.real, b.gain), (4, 0, None));
+        assert!(report.to_string().contains("it never opened"));
+    }
+
+    #[test]
+    fn a_gate_says_in_words_what_opens_and_closes_it() {
+        assert_eq!(words_of(hook()), "opens after 2 virtual losses in a row, closes after 1 real trade");
+        let rate = GateRule {
+            opening: GateOpening::WinRate { rate: 0.6, over: 20 },
+            close_after_losses: 2,
+            close_after_trades: 0,
+        };
+        assert_eq!(
+            words_of(rate),
+            "opens at a win rate of 60.00 % or more over the last 20 trades, closes after 2 real losses in a row or below that"
+        );
+    }
+
+    #[test]
+    fn no_trades_are_an_error() {
+        assert!(GateReport::of(&[trade("a", 0, None)], hook(), 99, 1).is_err());
+    }
+}

@@ -1,0 +1,223 @@
+//! What a gate is worth, held against hand-computed rows, chance and the theory of two-state chains.
+
+use super::*;
+use crate::GateOpening;
+
+const PAYOUT: f64 = 0.85;
+const SEED: u64 = 20_260_101;
+
+/// The hook as it is traded: so many virtual losses, one real trade, back again.
+fn hook(losses: u32) -> GateRule {
+    GateRule {
+        opening: GateOpening::AfterVirtualLosses(losses),
+        close_after_losses: 0,
+        close_after_trades: 1,
+    }
+}
+
+/// A trade after each win.
+fn after_a_win() -> GateRule {
+    let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
+    GateRule { opening, close_after_losses: 0, close_after_trades: 0 }
+}
+
+/// One after the other, each known before the next is decided.
+fn one_by_one(returns: impl IntoIterator<Item = f64>) -> Vec<GatedTrade> {
+    let trade = |(place, unit_return)| {
+        let decided = 10 * place as i64;
+        GatedTrade { decided, known: decided + 10, unit_return }
+    };
+    returns.into_iter().enumerate().map(trade).collect()
+}
+
+fn unit_return(won: bool) -> f64 {
+    if won { PAYOUT } else { -1.0 }
+}
+
+#[test]
+fn the_real_trades_of_a_hook_are_those_after_two_losses() {
+    // v v r v v r: real are the third (won) and the sixth (lost).
+    let trades = one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]);
+    let worth = gate_worth(&trades, hook(2), 99, SEED).unwrap();
+    assert_eq!((worth.trades, worth.real), (6, 2));
+    assert!((worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12);
+    assert!((worth.mean_of_all + 4.2 / 6.0).abs() < 1e-12);
+}
+
+#[test]
+fn results_that_become_known_later_open_nothing() {
+    let late = |known| {
+        [(0, known, -1.0), (10, known + 10, -1.0), (20, 30, 0.8)]
+            .map(|(decided, known, unit_return)| GatedTrade { decided, known, unit_return })
+    };
+    assert_eq!(gate_worth(&late(10), hook(2), 9, SEED).unwrap().real, 1);
+    assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().real, 0);
+    assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().p_shuffled, None);
+}
+
+#[test]
+fn a_gate_that_is_worth_nothing_and_one_that_picks_only_wins() {
+    let equal = gate_worth(&one_by_one([-1.0; 30]), hook(2), 199, SEED).unwrap();
+    assert_eq!((equal.p_random, equal.p_shuffled), (Some(1.0), Some(1.0)));
+    let picked = gate_worth(&one_by_one([-1.0, -1.0, 0.8].repeat(30)), hook(2), 199, SEED).unwrap();
+    assert_eq!((picked.real, picked.p_random, picked.p_shuffled), (30, Some(0.005), Some(0.005)));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures() {
+    let trades = one_by_one((0..200).map(|place| unit_return(place % 7 < 4)));
+    let worth = |seed| gate_worth(&trades, hook(1), 99, seed).unwrap();
+    assert_eq!(worth(1), worth(1));
+    assert_ne!(worth(1).random_95, worth(2).random_95);
+}
+
+#[test]
+fn nothing_to_judge_is_an_error() {
+    assert!(gate_worth(&[], hook(1), 9, SEED).is_err());
+    assert!(gate_worth(&one_by_one([0.8]), hook(1), 0, SEED).is_err());
+    assert!(gate_worth(&one_by_one([f64::NAN]), hook(1), 9, SEED).is_err());
+}
+
+/// The sum over the real trades of what each returned beyond `expected`, and how many there were.
+fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
+    let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
+    let real = real_mean(&TradeGate::new(rule).unwrap(), &order_of(trades), &returns);
+    real.map_or((0.0, 0.0), |(mean, real)| ((mean - expected) * real as f64, real as f64))
+}
+
+#[test]
+fn on_independent_trades_no_gate_gains_beyond_chance_over_20_000_paths() {
+    const PATHS: u64 = 20_000;
+    let win_rate = 0.56;
+    let expected = win_rate * (1.0 + PAYOUT) - 1.0;
+    let rate = GateRule {
+        opening: GateOpening::WinRate { rate: 0.6, over: 20 },
+        close_after_losses: 2,
+        close_after_trades: 0,
+    };
+    for rule in [hook(1), hook(2), hook(3), rate, after_a_win()] {
+        let (mut sum, mut squares, mut real) = (0.0, 0.0, 0.0);
+        for path in 0..PATHS {
+            let mut dice = Dice::new(SEED, path);
+            let trades = one_by_one((0..100).map(|_| unit_return(dice.happens(win_rate))));
+            let (gain, count) = beyond(rule, &trades, expected);
+            (sum, squares, real) = (sum + gain, squares + gain * gain, real + count);
+        }
+        let error = squares.sqrt();
+        println!("{rule:?}: gain {:+.5} +- {:.5} per real trade, seed {SEED}", sum / real, error / real);
+        assert!(sum.abs() < 3.5 * error, "{rule:?}: {sum} +- {error}, seed {SEED}");
+    }
+}
+
+#[test]
+fn on_independent_trades_the_p_values_find_something_no_more_often_than_promised() {
+    const PATHS: u64 = 2_000;
+    let (mut random, mut shuffled) = (0_u32, 0_u32);
+    for path in 0..PATHS {
+        let mut dice = Dice::new(SEED + 1, path);
+        let trades = one_by_one((0..100).map(|_| unit_return(dice.happens(0.56))));
+        let worth = gate_worth(&trades, hook(2), 99, path).unwrap();
+        random += u32::from(worth.p_random.is_some_and(|p| p <= 0.05));
+        shuffled += u32::from(worth.p_shuffled.is_some_and(|p| p <= 0.05));
+    }
+    let share = |hits: u32| f64::from(hits) / PATHS as f64;
+    println!("p <= 0.05: random {:.4}, shuffled {:.4}, seed {}", share(random), share(shuffled), SEED + 1);
+    // Three and a half standard errors of 5 % over 2,000 paths.
+    assert!(share(shuffled) < 0.05 + 3.5 * (0.05_f64 * 0.95 / PATHS as f64).sqrt());
+    assert!(share(random) > 0.02 && share(random) < 0.12);
+}
+
+/// A market that is good or bad: the chance to win in each state, and to leave it after each trade.
+#[derive(Clone, Copy)]
+struct Clusters {
+    win: [f64; 2],
+    leave: [f64; 2],
+}
+
+impl Clusters {
+    /// The share of trades in each state.
+    fn shares(self) -> [f64; 2] {
+        let all = self.leave[0] + self.leave[1];
+        [self.leave[1] / all, self.leave[0] / all]
+    }
+
+    fn win_rate(self) -> f64 {
+        let shares = self.shares();
+        shares[0] * self.win[0] + shares[1] * self.win[1]
+    }
+
+    /// Covariance of two wins in a row: what is left of the state's variance after one step.
+    fn covariance(self) -> f64 {
+        let shares = self.shares();
+        let spread = self.win[0] - self.win[1];
+        (1.0 - self.leave[0] - self.leave[1]) * shares[0] * shares[1] * spread * spread
+    }
+
+    /// The win rate of the real trades of a hook: the stationary distribution of (state, virtual losses in a row), where so many
+    /// losses in a row mean that the next trade is real.
+    fn win_rate_after(self, losses: usize) -> f64 {
+        let mut at = vec![[0.5 / (losses + 1) as f64; 2]; losses + 1];
+        for _ in 0..2_000 {
+            let mut next = vec![[0.0; 2]; losses + 1];
+            for (streak, shares) in at.iter().enumerate() {
+                for (state, share) in shares.iter().enumerate() {
+                    for (other, moves) in [(state, 1.0 - self.leave[state]), (1 - state, self.leave[state])] {
+                        let mass = share * moves;
+                        if streak == losses {
+                            next[0][other] += mass;
+                        } else {
+                            next[0][other] += mass * self.win[state];
+                            next[streak + 1][other] += mass * (1.0 - self.win[state]);
+                        }
+                    }
+                }
+            }
+            at = next;
+        }
+        let [good, bad] = at[losses];
+        (good * self.win[0] + bad * self.win[1]) / (good + bad)
+    }
+
+    /// The win rate of the real trades over paths that are played, and its standard error.
+    fn played(self, rule: GateRule, seed: u64) -> (f64, f64) {
+        let (mut rates, mut real) = (Vec::new(), 0.0);
+        for path in 0..400 {
+            let mut dice = Dice::new(seed, path);
+            let mut state = usize::from(!dice.happens(self.shares()[0]));
+            let results = (0..4_000).map(|_| {
+                let won = dice.happens(self.win[state]);
+                state = if dice.happens(self.leave[state]) { 1 - state } else { state };
+                unit_return(won)
+            });
+            // Counted from 0, the sum of returns gives the wins.
+            let (sum, count) = beyond(rule, &one_by_one(results), -1.0);
+            rates.push((sum / (1.0 + PAYOUT), count));
+            real += count;
+        }
+        let rate = rates.iter().map(|(wins, _)| wins).sum::<f64>() / real;
+        let squares: f64 = rates.iter().map(|(wins, count)| (wins - rate * count).powi(2)).sum();
+        (rate, squares.sqrt() / real)
+    }
+}
+
+#[test]
+fn on_planted_clusters_a_gate_gains_or_loses_what_theory_gives() {
+    let clusters = Clusters { win: [0.68, 0.42], leave: [0.02, 0.03] };
+    let of_all = clusters.win_rate();
+    // After a win: P(win after win) = mean + covariance / mean.
+    let mut rows = vec![(after_a_win(), of_all + clusters.covariance() / of_all)];
+    rows.extend([1, 2, 3].map(|losses| (hook(losses), clusters.win_rate_after(losses as usize))));
+    for (rule, theory) in rows {
+        let (rate, error) = clusters.played(rule, SEED);
+        println!("{rule:?}: {rate:.4} +- {error:.4}, theory {theory:.4}, all {of_all:.4}, seed {SEED}");
+        assert!((rate - theory).abs() < 4.0 * error, "{rule:?}: {rate} +- {error}, theory {theory}");
+        assert!((theory - of_all).abs() > 8.0 * error, "{rule:?}: too little to be told from nothing");
+    }
+}
+
+#[test]
+fn in_a_chain_without_memory_the_theory_gives_nothing() {
+    let independent = Clusters { win: [0.68, 0.42], leave: [0.4, 0.6] };
+    assert!(independent.covariance().abs() < 1e-12);
+    assert!((independent.win_rate_after(2) - independent.win_rate()).abs() < 1e-12);
+}
