@@ -60,6 +60,13 @@ pub struct Settings {
     /// Bytes that are read of one listing, in all its pages.
     #[schemars(range(min = 1))]
     pub list_bytes_limit: usize,
+    /// Whether prices that strategies want are streamed: `price_url` pushes them by Socket.IO. What is not pushed is asked for.
+    pub stream: bool,
+    /// Where Socket.IO is served, below `price_url`.
+    pub stream_path: String,
+    /// How long a pair's stream may bring no price, in ms: then its prices are asked for, and it is subscribed to again.
+    #[schemars(range(min = 1_000, max = 60_000))]
+    pub stream_silence_ms: u64,
     /// Proxy for all requests. None is taken from the environment.
     pub proxy: Option<String>,
     /// Extra headers for every request. Credentials do not belong here.
@@ -112,6 +119,9 @@ impl Default for Settings {
             response_limit_bytes: 8 * 1024 * 1024,
             list_rows_limit: 100_000,
             list_bytes_limit: 256 * 1024 * 1024,
+            stream: false,
+            stream_path: "/socket.io".into(),
+            stream_silence_ms: 5_000,
             proxy: None,
             headers: BTreeMap::new(),
         }
@@ -139,6 +149,7 @@ impl Settings {
             let problem = "use at most 86400000, a day";
             return Err(BrokerError::settings("retry_after_limit_ms", self.retry_after_limit_ms, problem));
         }
+        self.check_stream()?;
         let rate = self.requests_per_second;
         if rate != 0.0 && !(0.001..=10_000.0).contains(&rate) {
             let problem = "use 0 for no limit, or 0.001 to 10000";
@@ -160,6 +171,35 @@ impl Settings {
             ));
         }
         Ok(())
+    }
+
+    fn check_stream(&self) -> Result<(), BrokerError> {
+        if !(1_000..=60_000).contains(&self.stream_silence_ms) {
+            return Err(BrokerError::settings(
+                "stream_silence_ms",
+                self.stream_silence_ms,
+                "use 1000 to 60000",
+            ));
+        }
+        if self.stream && !cfg!(feature = "stream") {
+            let problem = "this program was built without it: build it with --features stream (or full), or leave it out, and \
+                           prices are asked for";
+            return Err(BrokerError::settings("stream", true, problem));
+        }
+        if self.stream && self.proxy.is_some() {
+            return Err(BrokerError::settings(
+                "stream",
+                true,
+                "it does not go through broker.proxy: leave one of them out",
+            ));
+        }
+        Ok(())
+    }
+
+    /// How long a pair's stream may bring no price.
+    #[cfg(feature = "stream")]
+    pub(crate) const fn stream_silence(&self) -> Duration {
+        Duration::from_millis(self.stream_silence_ms)
     }
 
     /// For one request.
@@ -211,6 +251,10 @@ mod tests {
         check(|s| s.requests_per_second = -1.0, "broker.requests_per_second = \"-1\"");
         check(|s| s.requests_per_second = f64::NAN, "broker.requests_per_second");
         check(|s| s.requests_per_second = 1e-300, "broker.requests_per_second");
+        check(|s| s.stream_silence_ms = 999, "broker.stream_silence_ms = \"999\": use 1000 to 60000");
+        let through_proxy =
+            |s: &mut Settings| (s.stream, s.proxy) = (true, Some("http://127.0.0.1:1".into()));
+        check(through_proxy, "broker.stream = \"true\": ");
         check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": it states neither");
         for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
             let settings = Settings { open_path: path.into(), ..Settings::default() };
@@ -223,7 +267,7 @@ mod tests {
     fn the_schema_documents_every_key() {
         let schema = serde_json::to_value(schemars::schema_for!(Settings)).unwrap();
         let properties = schema["properties"].as_object().unwrap();
-        assert_eq!(properties.len(), 19);
+        assert_eq!(properties.len(), 22);
         for (key, property) in properties {
             assert!(property.to_string().contains("description"), "{key}");
         }

@@ -91,8 +91,8 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
 /// What the bots need of a venue; none where they cannot be built.
 pub fn demand_of(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
     let bots = BotSet::build(loaded, registry).ok()?;
-    let Config { runtime, risk, bots: settings, .. } = &loaded.config;
-    Some(Demand::of(runtime, risk, settings, &bots.wants_prices))
+    let Config { runtime, risk, bots: settings, broker, .. } = &loaded.config;
+    Some(Demand::of(runtime, risk, settings, &bots.wants_prices).with_stream(broker.client.stream))
 }
 
 /// What is sound, and worth knowing.

@@ -99,6 +99,15 @@ impl Demand {
         }
     }
 
+    /// The same where prices stream (`true`): strategies' prices take no request then, as long as they come.
+    #[must_use]
+    pub fn with_stream(self, streams: bool) -> Self {
+        if !streams {
+            return self;
+        }
+        Self { prices: 0.0, close: Close { prices: 0, ..self.close }, ..self }
+    }
+
     /// Requests a second on average, without those for prices that are only shown.
     pub fn needed(&self, per_second: f64) -> f64 {
         let early = rate(self.close.early(per_second), self.close.interval);

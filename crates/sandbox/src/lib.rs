@@ -27,6 +27,7 @@
 //! | a pair asked for under another asset type, or in another slot | 404 |
 //! | an interval that is neither stored nor made of stored candles | 400 |
 //! | an expiry shorter than the candles | 400 (`allow_coarse`) |
+//! | how prices are pushed (feature `stream`) | `/socket.io/` by WebSocket alone, with the `api-key`; one `message` a pair and second, the record in `data` |
 //! | prices within a second | a seeded walk through the candle; the prices of trades, on a straight line through it, lie within the records too |
 //! | the price of an open trade in lists and by id | 0 before its `openTime`; the answer to an open has it at once |
 //! | rejections on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival |

@@ -74,7 +74,7 @@ fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
 }
 
 /// The headers of `[broker.headers]`, without those that are ours to set.
-fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
+pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &settings.headers {
         let key = format!("headers.{name}");

@@ -1,12 +1,18 @@
 //! The market over HTTP: the port [`MarketData`], answered by the symbol price API.
 
 use super::HttpBroker;
+#[cfg(feature = "stream")]
+use super::{Api, client, stream::Access};
 use crate::model::{self, CandleRows, LastPrice, LimitTime};
 use async_trait::async_trait;
+#[cfg(feature = "stream")]
+use candlewick_broker::PriceFeed;
 use candlewick_broker::{
     AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
 };
 use candlewick_sdk::{Millis, Ohlcv, Symbol};
+#[cfg(feature = "stream")]
+use std::sync::Arc;
 
 /// Candles asked for at once (contract 8: the default of `limit`).
 const MAX_AT_ONCE: u64 = 1_000;
@@ -41,6 +47,24 @@ impl MarketData for HttpBroker {
             LastPrice::Future => PriceAnswer::NotYet,
         }))
     }
+
+    #[cfg(feature = "stream")]
+    async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
+        // In lock-step time passes as fast as both sides can: what is pushed would come at no certain moment of it.
+        if !self.settings.stream || self.clock.is_lock_step() {
+            return Ok(None);
+        }
+        let mut headers = client::extra_headers(&self.settings)?;
+        headers.extend(self.headers(Api::Prices)?);
+        let access = Access {
+            settings: &self.settings,
+            address: &self.prices,
+            headers,
+            clock: Arc::clone(&self.clock),
+            drift: Arc::clone(&self.unrecognised),
+        };
+        self.stream.subscribe(*symbol, access).await.map(Some)
+    }
 }
 
 impl HttpBroker {
@@ -74,7 +98,7 @@ impl HttpBroker {
 }
 
 /// Whether two names are of one pair, which may be written with other signs between its halves.
-fn is_same_pair(one: &str, other: &str) -> bool {
+pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
     let letters = |name: &str| -> String {
         name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
     };

@@ -19,6 +19,8 @@ mod broker;
 mod market_data;
 #[cfg(test)]
 mod script;
+#[cfg(feature = "stream")]
+mod stream;
 
 pub use client::prepare_tls;
 pub use transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
@@ -59,6 +61,8 @@ pub struct HttpBroker {
     prices: Address,
     transport: Arc<dyn Transport>,
     observer: Option<Arc<dyn HttpObserver>>,
+    #[cfg(feature = "stream")]
+    stream: stream::PriceStream,
 }
 
 /// The asset type of a symbol of which nothing is said.
@@ -128,6 +132,8 @@ impl HttpBroker {
             account_proof: AccountProof::default(),
             transport,
             observer: None,
+            #[cfg(feature = "stream")]
+            stream: stream::PriceStream::new(),
             unrecognised: Arc::new(UnrecognisedData::new()),
             asset_types: BTreeMap::new(),
             user_id: OnceCell::new(),

@@ -175,7 +175,8 @@ async fn run_watched(
         }
     };
     let settings = SessionSettings { balance, ..session_settings(loaded) };
-    let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
+    let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices)
+        .with_stream(loaded.config.broker.client.stream && !clock.is_lock_step());
     let mut session = match new_session(&settings, bots.strategies) {
         Ok(session) => session,
         Err(error) => {

@@ -23,6 +23,8 @@ pub(crate) enum Job {
     Price(SymbolId),
     /// The end of the wait for a streamed price of the price grid.
     StreamedPrice(SymbolId),
+    /// A subscription to a symbol's prices, after one that ended or could not be had.
+    Subscription(SymbolId),
 }
 
 /// Jobs by their moment; each job is on it at most once at a time.

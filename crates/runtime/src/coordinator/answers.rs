@@ -15,7 +15,7 @@ use crate::Notice;
 use crate::resolver::{Match, compare_terms};
 use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
-    BrokerError, Candles, OpenOutcome, PriceAnswer, PriceTick, RejectionReason, Reply, TradeReport,
+    BrokerError, Candles, OpenOutcome, PriceAnswer, RejectionReason, Reply, TradeReport,
 };
 use candlewick_engine::{EventKind, IntentId, Opened, Origin, Rejection, SeriesId, SymbolId};
 use candlewick_sdk::{Millis, Price, Text};
@@ -118,9 +118,7 @@ impl Coordinator {
         match answer {
             Answer::Candles(series, answer) => self.on_candles(series, answer, step),
             Answer::Price(symbol, at, answer) => self.on_price(symbol, at, answer, step),
-            Answer::Subscription(symbol, Ok(Streams::Yes)) => self.market.begin_stream(symbol),
-            // Its prices are asked for.
-            Answer::Subscription(_, Ok(Streams::No) | Err(_)) => {}
+            Answer::Subscription(symbol, answer) => self.on_subscription(symbol, answer, step),
             Answer::Trade(intent, answer) => self.on_trade(intent, answer, step),
             Answer::Trades(listing) => self.on_trades(listing, step),
             Answer::BalancesAfterTrades(answer) => self.on_balances_after_trades(answer.ok(), step),
@@ -209,12 +207,6 @@ impl Coordinator {
         if let GridPrice::Shown(symbol, price) = self.market.on_grid_price(id, price, step.now, parts) {
             step.commands.push(Command::Notify(Notice::Price(symbol, price)));
         }
-    }
-
-    /// A price came by itself, and may settle the moment of the grid that is waited for.
-    pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
-        self.market.on_tick(id, tick);
-        self.settle_streamed(id, false, step);
     }
 
     /// Brings streamed prices onto the grid, as far as they are known.

@@ -142,6 +142,11 @@ impl MarketWatch {
         self.symbols.iter().filter(|watch| watch.is_wanted).map(|watch| (watch.id, watch.symbol))
     }
 
+    /// How many symbols stream.
+    pub(crate) fn streaming(&self) -> usize {
+        self.symbols.iter().filter(|watch| watch.stream.is_some()).count()
+    }
+
     /// Whether a strategy wants the prices of a symbol.
     pub(crate) fn is_wanted(&self, id: SymbolId) -> bool {
         self.symbols.get(id.index()).is_some_and(|watch| watch.is_wanted)

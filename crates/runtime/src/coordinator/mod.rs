@@ -24,6 +24,7 @@ mod price_stream;
 mod recorded_session;
 mod settlement;
 mod standing;
+mod subscriptions;
 mod trade_watch;
 mod warm_up;
 // How they are joined.
@@ -103,6 +104,8 @@ pub struct Coordinator {
     ending: Ending,
     rejected_rows: u64,
     venue: VenueWatch,
+    /// Whether prices of a symbol do not stream that should, and that was said.
+    is_stream_missed: bool,
     /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
     /// What whoever watches knows of how the run stands.
@@ -153,6 +156,7 @@ impl Coordinator {
             ending: Ending::new(&settings, until),
             rejected_rows: 0,
             venue: VenueWatch::default(),
+            is_stream_missed: false,
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,
@@ -170,9 +174,7 @@ impl Coordinator {
             Input::Start => self.on_start(step),
             Input::Answer(answer) => self.on_answer(answer, step),
             Input::Tick(symbol, tick) => self.on_tick(symbol, tick, step),
-            Input::FeedEnded(symbol) => {
-                self.market.end_stream(symbol, now, (&mut self.events, &mut self.agenda));
-            }
+            Input::FeedEnded(symbol) => self.on_feed_ended(symbol, step),
             Input::Token(refused) => self.on_token(refused, step),
             Input::Unrecognised(names) => self.audit_unrecognised(names, step),
             Input::Durable(result) => self.on_durable(result, step),
@@ -203,10 +205,7 @@ impl Coordinator {
             self.control(Control::Continue, step);
         }
         self.recover(step);
-        for (id, symbol) in self.market.wanted() {
-            self.requests.begin(RequestId::Subscription(id));
-            step.ask(Ask::Subscription(id, symbol));
-        }
+        self.subscribe_all(step);
         self.go_on_starting(step);
     }
 
@@ -272,6 +271,7 @@ impl Coordinator {
                         self.settle_streamed(symbol, false, step);
                     }
                 }
+                Job::Subscription(symbol) => self.subscribe(symbol, step),
                 Job::StreamedPrice(symbol) => self.settle_streamed(symbol, true, step),
                 Job::Trade(intent) => self.ask_trade(intent, due, step),
                 Job::Trades => self.ask_trades(step),

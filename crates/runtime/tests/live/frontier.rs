@@ -6,15 +6,18 @@ use async_trait::async_trait;
 use candlewick_api::{
     Body, Credentials, HttpBroker, NoAnswer, Purpose, RawAnswer, Secret, Settings, Transport,
 };
-use candlewick_broker::Account as Kind;
-use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, Hold, SystemClock};
+use candlewick_broker::{
+    Account as Kind, AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceFeed, PriceTick,
+    Reply,
+};
 use candlewick_engine::{
     Action, BotSettings, EventKind, Header, RiskSettings, Session, SessionSettings, StakeSettings,
 };
 use candlewick_journal::NullJournal;
 use candlewick_runtime::{Account, Demand, Interest, Notice, Parts, Runner, RuntimeSettings, Stop, Watcher};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Signal, Strategy};
+use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Signal, Strategy, Symbol};
 use reqwest::header::HeaderMap;
 use reqwest::{Request, StatusCode};
 use serde_json::{Value, json};
@@ -28,6 +31,50 @@ const CLOSES: usize = 3;
 /// How long after its close a candle is there, and how long a request takes.
 const LAG: Millis = Millis::new(300);
 const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// How a strategy comes by prices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Prices {
+    /// It wants none.
+    Unwanted,
+    /// They are asked for.
+    Polled,
+    /// They come by themselves, every second.
+    Streamed,
+}
+
+/// The client, whose venue also pushes prices.
+struct Streaming {
+    client: Arc<HttpBroker>,
+    clock: SystemClock,
+}
+
+#[async_trait]
+impl MarketData for Streaming {
+    async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
+        self.client.candles(query).await
+    }
+
+    async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
+        self.client.price(symbol, as_of).await
+    }
+
+    async fn subscribe(&self, _: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
+        let (sender, feed) = PriceFeed::channel(16);
+        let clock = self.clock.clone();
+        tokio::spawn(async move {
+            loop {
+                let second = clock.now().floor_to(Millis::SECOND) + Millis::SECOND;
+                clock.sleep_until(second + LAG).await;
+                let tick = PriceTick { time: second - Millis::new(1), price: 100.0 };
+                if !sender.send(tick, Hold::none()) {
+                    return;
+                }
+            }
+        });
+        Ok(Some(feed))
+    }
+}
 
 /// Buys at every candle.
 struct Buys;
@@ -147,12 +194,14 @@ fn bots(count: usize) -> Vec<BotSettings> {
     (0..count).map(bot).collect()
 }
 
-fn demand(symbols: usize) -> Demand {
-    Demand::of(&RuntimeSettings::default(), &risk(), &bots(symbols), &vec![false; symbols])
+fn demand(symbols: usize, prices: Prices) -> Demand {
+    let wants = vec![prices != Prices::Unwanted; symbols];
+    let demand = Demand::of(&RuntimeSettings::default(), &risk(), &bots(symbols), &wants);
+    demand.with_stream(prices == Prices::Streamed)
 }
 
 /// Trades so many symbols at this limit; answers how many signals became trades, and how many did not.
-async fn trade(symbols: usize, per_second: f64) -> (usize, usize) {
+async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize) {
     let clock = SystemClock::new();
     let start = clock.now().floor_to(Millis::MINUTE) + Millis::MINUTE;
     clock.sleep_until(start).await;
@@ -168,16 +217,19 @@ async fn trade(symbols: usize, per_second: f64) -> (usize, usize) {
     let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
     let runner = Runner::new(Parts {
         settings: RuntimeSettings {
-            watch_prices: demand(symbols).has_room_to_show(per_second),
+            watch_prices: demand(symbols, prices).has_room_to_show(per_second),
             ..RuntimeSettings::default()
         },
         header: Header { format: 1, settings: json!({}), strategies: Vec::new(), data_hash: None },
-        market: Arc::clone(&client) as _,
+        market: match prices {
+            Prices::Streamed => Arc::new(Streaming { client: Arc::clone(&client), clock: clock.clone() }),
+            Prices::Unwanted | Prices::Polled => Arc::clone(&client) as _,
+        },
         broker: Arc::clone(&client) as _,
         clock: Arc::new(clock.clone()),
         account: Account { user: "u".to_owned(), kind: Kind::Demo, balance },
         session: Session::new(&session, strategies).unwrap(),
-        wants_prices: vec![false; symbols],
+        wants_prices: vec![prices != Prices::Unwanted; symbols],
         bots: session.bots,
         journal: Box::new(NullJournal),
         past: candlewick_runtime::Past::default(),
@@ -211,11 +263,11 @@ async fn trade(symbols: usize, per_second: f64) -> (usize, usize) {
 }
 
 /// The largest number of symbols whose signals all become trades.
-async fn frontier(per_second: f64) -> usize {
+async fn frontier(per_second: f64, prices: Prices) -> usize {
     let (mut full, mut beyond) = (0, 64);
     while full + 1 < beyond {
         let symbols = usize::midpoint(full, beyond);
-        let traded = trade(symbols, per_second).await;
+        let traded = trade(symbols, per_second, prices).await;
         *(if traded == (symbols * CLOSES, 0) { &mut full } else { &mut beyond }) = symbols;
     }
     full
@@ -224,8 +276,8 @@ async fn frontier(per_second: f64) -> usize {
 #[tokio::test(start_paused = true)]
 async fn the_warning_begins_where_signals_begin_to_be_lost() {
     for per_second in [1.0, 2.0, 5.0, 10.0] {
-        let found = frontier(per_second).await;
-        let is_short = |symbols: usize| demand(symbols).shortage(per_second).is_some();
+        let found = frontier(per_second, Prices::Unwanted).await;
+        let is_short = |symbols: usize| demand(symbols, Prices::Unwanted).shortage(per_second).is_some();
         let warned = (1..1_000).find(|symbols| is_short(*symbols)).unwrap();
         assert_eq!(warned, found + 1, "at {per_second} requests a second {found} symbols are traded in full");
     }
@@ -233,8 +285,20 @@ async fn the_warning_begins_where_signals_begin_to_be_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn beyond_it_as_many_signals_are_traded_as_there_is_time_for() {
-    let (opened, lost) = trade(20, 5.0).await;
-    let full = frontier(5.0).await * CLOSES;
+    let (opened, lost) = trade(20, 5.0, Prices::Unwanted).await;
+    let full = frontier(5.0, Prices::Unwanted).await * CLOSES;
     println!("{opened} of {} signals are traded", 20 * CLOSES);
     assert!(opened >= full && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
+}
+
+/// What money hangs on goes first: candles and opens before prices.
+#[tokio::test(start_paused = true)]
+async fn no_way_of_having_prices_keeps_a_candle_or_an_open_back() {
+    let [none, polled, streamed] =
+        [Prices::Unwanted, Prices::Polled, Prices::Streamed].map(|prices| frontier(5.0, prices));
+    let (none, polled, streamed) = (none.await, polled.await, streamed.await);
+    println!("5 requests a second: {none} symbols without prices, {polled} polled, {streamed} streamed");
+    assert_eq!([polled, streamed], [none; 2]);
+    let needed = |prices| demand(none, prices).needed(5.0);
+    assert!(needed(Prices::Streamed) < needed(Prices::Polled), "what streams needs no request");
 }

@@ -42,11 +42,21 @@ pub enum Fault {
     UnknownValues,
     /// The token is not accepted for the span, in venue time.
     ExpiredToken,
+    /// The stream's connection is reset.
+    StreamDrop,
+    /// The stream is open and brings nothing for the span, in real time.
+    StreamStall,
+    /// A streamed price comes twice.
+    StreamDuplicate,
+    /// A streamed price comes after the next one.
+    StreamReorder,
+    /// A streamed message is not what it should be.
+    StreamGarbage,
 }
 
 impl Fault {
     /// Every fault, in the order in which a request meets them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 18] = [
         Self::Latency,
         Self::DropBefore,
         Self::Errors,
@@ -60,6 +70,11 @@ impl Fault {
         Self::Hang,
         Self::Garbage,
         Self::UnknownValues,
+        Self::StreamDrop,
+        Self::StreamStall,
+        Self::StreamDuplicate,
+        Self::StreamReorder,
+        Self::StreamGarbage,
     ];
 
     /// As written in a profile.
@@ -78,6 +93,11 @@ impl Fault {
             Self::Duplicates => "duplicates",
             Self::UnknownValues => "unknown-values",
             Self::ExpiredToken => "expired-token",
+            Self::StreamDrop => "stream-drop",
+            Self::StreamStall => "stream-stall",
+            Self::StreamDuplicate => "stream-duplicate",
+            Self::StreamReorder => "stream-reorder",
+            Self::StreamGarbage => "stream-garbage",
         }
     }
 
@@ -88,17 +108,18 @@ impl Fault {
             Self::DropAfter | Self::ErrorsAfter | Self::Duplicates => 0.5,
             Self::UnknownValues => 0.3,
             Self::Errors | Self::DropBefore | Self::Garbage => 0.2,
+            Self::StreamDuplicate | Self::StreamReorder | Self::StreamGarbage => 0.2,
             Self::Hang => 0.1,
-            Self::ExpiredToken => 0.02,
+            Self::ExpiredToken | Self::StreamDrop | Self::StreamStall => 0.02,
         }
     }
 
-    /// How long it lasts when a profile does not say: real time for latency and hang, venue time for the rest.
+    /// How long it lasts when a profile does not say: real time for latency, hang and the stream, venue time for the rest.
     pub(crate) const fn usual_span(self) -> Millis {
         match self {
             Self::Latency => Millis::new(300),
             Self::Hang | Self::LateSettlement => Millis::new(30_000),
-            Self::ListLag => Millis::new(10_000),
+            Self::ListLag | Self::StreamStall => Millis::new(10_000),
             Self::ExpiredToken => Millis::new(5_000),
             Self::Errors
             | Self::ErrorsAfter
@@ -107,7 +128,11 @@ impl Fault {
             | Self::Garbage
             | Self::Shuffle
             | Self::Duplicates
-            | Self::UnknownValues => Millis::ZERO,
+            | Self::UnknownValues
+            | Self::StreamDrop
+            | Self::StreamDuplicate
+            | Self::StreamReorder
+            | Self::StreamGarbage => Millis::ZERO,
         }
     }
 
@@ -124,7 +149,8 @@ impl Fault {
                 0.05
             }
             Self::DropBefore | Self::Garbage => 0.03,
-            Self::Hang | Self::ExpiredToken => 0.002,
+            Self::StreamDuplicate | Self::StreamReorder | Self::StreamGarbage => 0.03,
+            Self::Hang | Self::ExpiredToken | Self::StreamDrop | Self::StreamStall => 0.002,
         }
     }
 }

@@ -201,7 +201,8 @@ mod tests {
     fn what_is_not_a_profile_is_named() {
         let unknown = "\"eror\" is not a fault: use none, mixed, all, or names from latency, drop-before, errors, \
                        expired-token, list-lag, late-settlement, shuffle, duplicates, drop-after, errors-after, \
-                       hang, garbage, unknown-values";
+                       hang, garbage, unknown-values, stream-drop, stream-stall, stream-duplicate, stream-reorder, \
+                       stream-garbage";
         check("eror", Err(unknown));
         check("errors:2", Err("\"2\" after errors: use a probability from 0 to 1"));
         check("errors:10s", Err("\"10s\" after errors: use a probability from 0 to 1"));

@@ -25,7 +25,7 @@ struct Shared {
 }
 
 /// A request that is under way until this is dropped.
-struct UnderWay(Connection);
+pub(super) struct UnderWay(Connection);
 
 impl Connection {
     /// An idle connection that notifies when it has become idle again.
@@ -53,7 +53,7 @@ impl Connection {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
 
-    fn begin_request(self) -> UnderWay {
+    pub(super) fn begin_request(self) -> UnderWay {
         self.set_idle_since(None);
         self.shared.requests.fetch_add(1, Ordering::AcqRel);
         UnderWay(self)

@@ -14,6 +14,8 @@ mod payload;
 mod prices;
 mod query;
 mod state;
+#[cfg(feature = "stream")]
+mod stream;
 mod trading;
 
 pub(crate) use connection::Connection;

@@ -42,8 +42,10 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
         .routes(routes!(prices::candles))
         .split_for_parts();
     let document = with_offer(&document, &state);
+    let endpoints = endpoints.layer(middleware::from_fn_with_state(Arc::clone(&state), meet_faults));
+    #[cfg(feature = "stream")]
+    let endpoints = endpoints.route("/socket.io/", get(super::stream::stream));
     endpoints
-        .layer(middleware::from_fn_with_state(Arc::clone(&state), meet_faults))
         .route("/openapi.json", get(move || std::future::ready(Json(document.clone()))))
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)

@@ -18,12 +18,12 @@ use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
 /// The only slot that has prices.
-const SLOT: &str = "default";
+pub(super) const SLOT: &str = "default";
 /// The most candles in one answer; a larger `limit` counts as this (contract 8: not shown).
 const LARGEST_LIMIT: usize = 1_000;
 
 /// What there is to say against a price request.
-enum Objection {
+pub(super) enum Objection {
     BadRequest(String),
     NotFound,
 }
@@ -174,7 +174,7 @@ fn board_of<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a B
 }
 
 /// The newest record at or before `limit` that is complete by `now`.
-fn record_of(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {
+pub(super) fn record_of(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {
     let complete = now - Millis::SECOND;
     let second = board.newest_second(limit.min(complete)).ok_or(Objection::NotFound)?;
     let Second { time, open, high, low, close, volume } = second;

@@ -13,4 +13,5 @@ mod openapi;
 mod properties;
 mod rough_client;
 mod settlement;
+mod streaming;
 mod trade_prices;

@@ -1,0 +1,218 @@
+//! Prices that are pushed: Socket.IO 4 over WebSocket, the namespace `/symbol-prices` alone (`observed: prices and candles`).
+
+use super::connection::Connection;
+use super::credentials::Key;
+use super::failure::Failure;
+use super::prices::{SLOT, record_of};
+use super::query::Parameters;
+use super::state::ServerState;
+use crate::fault::{Fault, garbage};
+use axum::Extension;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{ConnectInfo, Query, State};
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use candlewick_sdk::Millis;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+const NAMESPACE: &str = "/symbol-prices";
+/// Frames that are longer end the connection, in bytes.
+const LONGEST_FRAME: usize = 4_096;
+/// How often it is asked whether the client is there, and how long it may take to say so, in real time.
+const PING_EVERY: Duration = Duration::from_secs(10);
+const PONG_WITHIN: Duration = Duration::from_secs(10);
+/// How long a client may not take what is sent, in real time.
+const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+
+/// The end of a connection.
+struct Ended;
+
+/// One client.
+struct Client {
+    state: Arc<ServerState>,
+    connection: Option<Connection>,
+    socket: WebSocket,
+    has_joined: bool,
+    /// The pairs it asked for, and the last record that each was sent.
+    pairs: BTreeMap<String, Millis>,
+    /// Until when nothing is sent, where it stalls.
+    stalls_until: Option<Instant>,
+    /// What is sent after the next message.
+    held_back: Option<String>,
+    heard: Instant,
+}
+
+/// The stream. A client shows its key when it connects.
+pub(crate) async fn stream(
+    State(state): State<Arc<ServerState>>,
+    _: Key,
+    connection: Option<Extension<ConnectInfo<Connection>>>,
+    Query(parameters): Query<Parameters>,
+    uri: Uri,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let is = |name: &str, value: &str| parameters.get(name).is_some_and(|given| given == value);
+    if !is("EIO", "4") || !is("transport", "websocket") {
+        let message = "Only EIO=4&transport=websocket is served";
+        let status = StatusCode::BAD_REQUEST;
+        return Failure { status, message, code: None, at: state.now(), uri: &uri }.answer();
+    }
+    let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
+    upgrade.max_message_size(LONGEST_FRAME).max_frame_size(LONGEST_FRAME).on_upgrade(|socket| async move {
+        // It is in use for as long as it lasts.
+        let _under_way = connection.clone().map(Connection::begin_request);
+        let client = Client {
+            state,
+            connection,
+            socket,
+            has_joined: false,
+            pairs: BTreeMap::new(),
+            stalls_until: None,
+            held_back: None,
+            heard: Instant::now(),
+        };
+        if client.serve().await.is_err() {
+            tracing::debug!("a stream ended");
+        }
+    })
+}
+
+impl Client {
+    async fn serve(mut self) -> Result<(), Ended> {
+        let spans = (PING_EVERY.as_millis() as u64, PONG_WITHIN.as_millis() as u64);
+        let hello = json!({
+            "sid": "sandbox", "upgrades": [], "pingInterval": spans.0, "pingTimeout": spans.1,
+            "maxPayload": LONGEST_FRAME,
+        });
+        self.send(format!("0{hello}")).await?;
+        let state = Arc::clone(&self.state);
+        let mut ping = tokio::time::interval(PING_EVERY);
+        let mut next = state.now().floor_to(Millis::SECOND) + Millis::SECOND;
+        loop {
+            tokio::select! {
+                () = state.stopped() => return Ok(()),
+                message = self.socket.recv() => match message {
+                    Some(Ok(Message::Text(text))) => self.take(text.as_str()).await?,
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) | None => return Err(Ended),
+                },
+                _ = ping.tick() => {
+                    if self.heard.elapsed() > PING_EVERY + PONG_WITHIN {
+                        return Err(Ended);
+                    }
+                    if !self.is_stalling() {
+                        self.send("2".to_owned()).await?;
+                    }
+                }
+                _held = state.clock.sleep_until(next), if !self.pairs.is_empty() => {
+                    let now = state.now();
+                    self.push(now).await?;
+                    next = now.floor_to(Millis::SECOND) + Millis::SECOND;
+                }
+            }
+        }
+    }
+
+    /// Takes a packet of the client.
+    async fn take(&mut self, text: &str) -> Result<(), Ended> {
+        self.heard = Instant::now();
+        if text == "3" {
+            return Ok(());
+        }
+        if text.starts_with("41") || text == "1" {
+            return Err(Ended);
+        }
+        if text == "2probe" {
+            return self.send("3probe".to_owned()).await;
+        }
+        if text.starts_with(&format!("40{NAMESPACE},")) {
+            self.has_joined = true;
+            return self.send(format!("40{NAMESPACE},{}", json!({"sid": "sandbox"}))).await;
+        }
+        if text.starts_with("40") {
+            let refusal = json!({"message": "Invalid namespace"});
+            return self.send(format!("44{refusal}")).await;
+        }
+        let event = text.strip_prefix(&format!("42{NAMESPACE},")).filter(|_| self.has_joined);
+        let Some(Ok(Value::Array(arguments))) = event.map(serde_json::from_str) else { return Err(Ended) };
+        let mut arguments = arguments.iter().map(|argument| argument.as_str().unwrap_or_default());
+        if arguments.next() == Some("last-symbol-price")
+            && let Some((slot, pair)) = arguments.next().and_then(|name| name.split_once(':'))
+            && slot == SLOT
+            && self.state.boards.of(pair).is_some()
+        {
+            self.pairs.entry(pair.to_owned()).or_insert(Millis::ZERO);
+            let now = self.state.now();
+            self.push(now).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends each pair's newest record, once.
+    async fn push(&mut self, now: Millis) -> Result<(), Ended> {
+        let mut messages = VecDeque::new();
+        for (pair, sent) in &mut self.pairs {
+            let Some(board) = self.state.boards.of(pair) else { continue };
+            let Ok(record) = record_of(board, now, now) else { continue };
+            if record.time > sent.get() {
+                *sent = Millis::new(record.time);
+                let body = json!(["message", {"event": "symbol.price.update", "data": record}]);
+                messages.push_back(format!("42{NAMESPACE},{body}"));
+            }
+        }
+        while let Some(message) = messages.pop_front() {
+            self.push_one(message).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a message, unless a fault strikes it.
+    async fn push_one(&mut self, message: String) -> Result<(), Ended> {
+        let state = Arc::clone(&self.state);
+        let strike = |fault| state.switchboard.strike(fault);
+        if self.is_stalling() {
+            return Ok(());
+        }
+        if strike(Fault::StreamDrop).is_some() {
+            if let Some(connection) = &self.connection {
+                connection.sever();
+            }
+            return Err(Ended);
+        }
+        if let Some(span) = strike(Fault::StreamStall) {
+            let span = Duration::from_millis(span.get().max(0).cast_unsigned());
+            self.stalls_until = Some(Instant::now() + span);
+            return Ok(());
+        }
+        if strike(Fault::StreamGarbage).is_some() {
+            let text = String::from_utf8_lossy(garbage(state.switchboard.counts().of(Fault::StreamGarbage)))
+                .into_owned();
+            return self.send(text).await;
+        }
+        if self.held_back.is_none() && strike(Fault::StreamReorder).is_some() {
+            self.held_back = Some(message);
+            return Ok(());
+        }
+        if strike(Fault::StreamDuplicate).is_some() {
+            self.send(message.clone()).await?;
+        }
+        self.send(message).await?;
+        match self.held_back.take() {
+            Some(late) => self.send(late).await,
+            None => Ok(()),
+        }
+    }
+
+    fn is_stalling(&self) -> bool {
+        self.stalls_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    async fn send(&mut self, text: String) -> Result<(), Ended> {
+        let sent = timeout(TAKEN_WITHIN, self.socket.send(Message::text(text))).await;
+        sent.map_err(|_| Ended)?.map_err(|_| Ended)
+    }
+}

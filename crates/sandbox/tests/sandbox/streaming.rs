@@ -1,0 +1,180 @@
+//! The client of this workspace on the sandbox's stream of prices, with and without faults.
+
+use crate::harness::{ManualClock, NOON, Premises, START};
+use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{AsOf, BrokerError, MarketData, PriceFeed, PriceTick};
+use candlewick_sandbox::{FaultProfile, RunningSandbox};
+use candlewick_sdk::{Millis, Symbol};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest that anything here may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn client(sandbox: &RunningSandbox, clock: &Arc<ManualClock>, key: &str) -> HttpBroker {
+    let settings = Settings {
+        base_url: sandbox.base_url.clone(),
+        price_url: sandbox.base_url.clone(),
+        requests_per_second: 0.0,
+        stream: true,
+        stream_silence_ms: 1_000,
+        ..Settings::default()
+    };
+    let credentials = Credentials {
+        api_token: Some(Secret::new(&sandbox.token).unwrap()),
+        api_key: Some(Secret::new(key).unwrap()),
+    };
+    HttpBroker::new(settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
+}
+
+async fn start(faults: &str) -> (RunningSandbox, Arc<ManualClock>, HttpBroker) {
+    let (sandbox, clock) = Premises::with_faults(faults).sandbox();
+    let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
+    let broker = client(&sandbox, &clock, &sandbox.api_key);
+    (sandbox, clock, broker)
+}
+
+fn symbol(name: &str) -> Symbol {
+    name.parse().unwrap()
+}
+
+async fn subscribe(broker: &HttpBroker, name: &str) -> PriceFeed {
+    broker.subscribe(&symbol(name)).await.unwrap().expect("it streams")
+}
+
+async fn next(feed: &mut PriceFeed) -> Option<PriceTick> {
+    tokio::time::timeout(PATIENCE, feed.next()).await.expect("in time").map(|(tick, _)| tick)
+}
+
+/// BTCUSDT goes from one minute's price to the next within its records; what is polled of a second is the truth.
+async fn polled(broker: &HttpBroker, name: &str, tick: PriceTick) -> f64 {
+    let answer = broker.price(&symbol(name), AsOf::Moment(tick.time)).await.unwrap().value;
+    answer.record().unwrap().prices.close
+}
+
+#[tokio::test]
+async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
+    let (_sandbox, clock, broker) = start("none").await;
+    let mut feeds = [subscribe(&broker, "BTCUSDT").await, subscribe(&broker, "A&B/C D").await];
+    for second in 0..5_i64 {
+        clock.set(NOON + second * 1_000);
+        for (feed, name) in feeds.iter_mut().zip(["BTCUSDT", "A&B/C D"]) {
+            let tick = next(feed).await.unwrap();
+            // The bar of the second that has just ended.
+            assert_eq!(tick.time, Millis::new(NOON + second * 1_000 - 1), "{name}");
+            assert_eq!(tick.price, polled(&broker, name, tick).await, "{name}");
+            assert!(
+                (129.0..=133.0).contains(&tick.price),
+                "{name}: minute 30 of a pair that rises by 1: {tick:?}"
+            );
+        }
+    }
+    assert_eq!((NOON - START) / 60_000, 30);
+    assert!(broker.unrecognised().snapshot().is_empty(), "it says nothing that is not understood");
+}
+
+#[tokio::test]
+async fn prices_that_come_twice_late_or_as_garbage_never_go_back_and_are_never_wrong() {
+    let profile = "stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2";
+    let (sandbox, clock, broker) = start(profile).await;
+    let mut feed = subscribe_at_last(&broker, &clock, NOON).await;
+    let (mut last, mut ticks) = (Millis::ZERO, 0);
+    for second in 0..200_i64 {
+        clock.set(NOON + 30_000 + second * 1_000);
+        // Whatever came of this second has come once the next question is answered: none is waited for.
+        while let Ok(Some((tick, _))) = tokio::time::timeout(Duration::from_millis(5), feed.next()).await {
+            assert!(tick.time > last, "{tick:?} after {last:?}");
+            assert_eq!(tick.price, polled(&broker, "BTCUSDT", tick).await, "{tick:?}");
+            (last, ticks) = (tick.time, ticks + 1);
+        }
+    }
+    let counts = sandbox.switchboard.counts();
+    let met = ["stream-duplicate", "stream-reorder", "stream-garbage"]
+        .map(|name| serde_json::to_value(&counts).unwrap()[name].as_u64().unwrap_or(0));
+    assert!(met.iter().all(|count| *count > 5), "{counts:?}");
+    assert!(ticks > 50, "{ticks} of 200");
+    assert!(!broker.unrecognised().snapshot().is_empty(), "garbage is counted");
+}
+
+/// Subscribes again until it streams, while venue time goes on.
+async fn subscribe_at_last(broker: &HttpBroker, clock: &Arc<ManualClock>, from: i64) -> PriceFeed {
+    for attempt in 0..200 {
+        clock.set(from + attempt * 100);
+        match broker.subscribe(&symbol("BTCUSDT")).await {
+            Ok(feed) => return feed.expect("it streams"),
+            Err(BrokerError::Unavailable { .. }) => tokio::time::sleep(Duration::from_millis(50)).await,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    panic!("it does not stream again");
+}
+
+#[tokio::test]
+async fn a_stream_that_is_reset_ends_its_feeds_and_is_resumed() {
+    let (sandbox, clock, broker) = start("none").await;
+    let mut feeds = [subscribe(&broker, "BTCUSDT").await, subscribe(&broker, "ETHUSDT").await];
+    for feed in &mut feeds {
+        assert!(next(feed).await.is_some());
+    }
+    sandbox.switchboard.set("stream-drop:1".parse().unwrap());
+    clock.set(NOON + 1_000);
+    for feed in &mut feeds {
+        assert_eq!(next(feed).await, None, "whoever reads learns of it, and asks");
+    }
+    sandbox.switchboard.set(FaultProfile::none());
+    let mut feed = subscribe_at_last(&broker, &clock, NOON + 2_000).await;
+    assert!(next(&mut feed).await.unwrap().time >= Millis::new(NOON + 1_000));
+}
+
+#[tokio::test]
+async fn a_stream_that_stalls_ends_within_seconds_and_before_it_begins_is_an_error() {
+    let (sandbox, clock, broker) = start("none").await;
+    let mut feed = subscribe(&broker, "BTCUSDT").await;
+    assert!(next(&mut feed).await.is_some());
+    sandbox.switchboard.set("stream-stall:1:60s".parse().unwrap());
+    clock.set(NOON + 1_000);
+    let before = tokio::time::Instant::now();
+    assert_eq!(next(&mut feed).await, None);
+    assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
+    let failed = subscribe_error(&broker).await;
+    assert!(matches!(failed, BrokerError::Unavailable { .. }), "{failed}");
+}
+
+async fn subscribe_error(broker: &HttpBroker) -> BrokerError {
+    match broker.subscribe(&symbol("BTCUSDT")).await {
+        Ok(_) => panic!("it must not stream"),
+        Err(error) => error,
+    }
+}
+
+#[tokio::test]
+async fn one_pair_that_is_silent_ends_alone() {
+    let (_sandbox, clock, broker) = start("none").await;
+    // EURUSD has no candles in minutes 40 to 44.
+    clock.set(START + 40 * 60_000);
+    let mut feeds = [subscribe(&broker, "EURUSD").await, subscribe(&broker, "BTCUSDT").await];
+    assert!(next(&mut feeds[0]).await.is_some());
+    let ticking = Arc::clone(&clock);
+    let ticker = tokio::spawn(async move {
+        for second in 1..200_i64 {
+            ticking.set(START + 40 * 60_000 + second * 1_000);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    assert_eq!(next(&mut feeds[0]).await, None);
+    for _ in 0..15 {
+        assert!(next(&mut feeds[1]).await.is_some(), "the other goes on");
+    }
+    ticker.abort();
+}
+
+#[tokio::test]
+async fn the_stream_asks_for_the_key_and_an_unknown_pair_never_begins() {
+    let (sandbox, clock, broker) = start("none").await;
+    let refused = subscribe_error(&client(&sandbox, &clock, "another-key")).await;
+    assert!(matches!(&refused, BrokerError::Credentials { .. }), "{refused}");
+    assert!(!refused.to_string().contains("another-key"));
+    let unknown = broker.subscribe(&symbol("NOPE")).await.err().expect("no price of it comes");
+    assert!(unknown.to_string().contains("no price of NOPE within 1000 ms"), "{unknown}");
+}
