@@ -44,6 +44,7 @@ mod latency;
 mod live_verdict;
 mod lying_venue;
 mod missing_trade;
+mod monte_carlo;
 mod new_strategy;
 mod oracle;
 mod oracle_agreement;

@@ -80,7 +80,16 @@ impl BacktestTerms {
     ) -> Result<(PreparedBacktest, Strategies), AppError> {
         let stress = Flag::new("--stress", "simulation", "stress", self.stress);
         let flags = self.candles.flags().into_iter().chain(stress).collect();
-        let loaded = Loaded::read(files, Base::Sandbox, flags)?;
+        self.prepare_loaded(Loaded::read(files, Base::Sandbox, flags)?, registry, progress)
+    }
+
+    /// The same, of a configuration that is read.
+    pub(crate) fn prepare_loaded(
+        self,
+        loaded: Loaded,
+        registry: &Registry,
+        progress: &dyn Progress,
+    ) -> Result<(PreparedBacktest, Strategies), AppError> {
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
         let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;

@@ -20,6 +20,7 @@ pub mod fetch;
 pub mod inspection;
 pub mod journal;
 pub mod live;
+pub mod monte_carlo;
 pub mod notify;
 pub mod program_hash;
 mod progress;

@@ -84,7 +84,7 @@ pub(crate) struct LayoutArguments {
 /// The arguments of the steps that a plan tells what to do.
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
-    /// The plan, as the command's step plan wrote it [default: plan.json in the folder sweep or walk-forward]
+    /// The plan, as the command's step plan wrote it [default: plan.json in the folder sweep, walk-forward or monte-carlo]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// The folder of the shards' journals and the results [default: that of the plan]
@@ -117,17 +117,26 @@ pub(crate) struct Planned {
 impl PlannedArguments {
     /// Reads the plan, which has to be one of this command.
     pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<Planned, Failure> {
+        let (path, folder, others) = self.place_of(command, context)?;
+        Ok(Planned { plan: SearchPlan::read(&path, command)?, path, folder, others })
+    }
+
+    /// Where the plan lies and where its shards do, and whether another program may run it.
+    pub(crate) fn place_of(
+        &self,
+        command: PlannedCommand,
+        context: &Context<'_>,
+    ) -> Result<(PathBuf, PathBuf, OtherProgram), Failure> {
         if !context.global.config.is_empty() {
             let problem = "--config: a plan holds the configuration that it was made with";
             return Err(Failure::configuration(problem).help("leave it out, or make another plan"));
         }
         let usual = || PathBuf::from(command.as_str()).join(PLAN_FILE);
         let path = self.plan.clone().unwrap_or_else(usual);
-        let plan = SearchPlan::read(&path, command)?;
         let beside = || path.parent().map(PathBuf::from).unwrap_or_default();
         let folder = self.out.clone().unwrap_or_else(beside);
         let others = if self.allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
-        Ok(Planned { plan, path, folder, others })
+        Ok((path, folder, others))
     }
 
     /// What is this machine's own.

@@ -101,7 +101,8 @@ pub use ruin::{
 pub use runs_test::{RunsTest, runs_test};
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
-    PathRange, RuinTrials, StreamEvent, TradeDependence, TradeStream, VerdictRates, simulate_ruin,
+    BlockBootstrap, BlockLength, PathRange, RuinTrials, StreamEvent, TradeDependence, TradeStream,
+    VerdictRates, best_block_length, simulate_ruin,
 };
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;

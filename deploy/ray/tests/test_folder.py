@@ -125,3 +125,13 @@ def test_a_plan_that_this_driver_cannot_run_is_refused(write_plan: Callable[...,
     for wrong in ({"command": "bake"}, {"shards": 5, "walk": {"windows": 2}}, {"format": 2}):
         with pytest.raises(Failure, match="not a plan of shards"):
             read_plan(write_plan(**wrong))
+
+
+def test_paths_are_shards_without_a_best(write_plan: Callable[..., Path], tmp_path: Path) -> None:
+    arguments: dict[str, object] = {"resampling": "trades", "data": [], "catalog": None}
+    plan = read_plan(write_plan(command="monte-carlo", arguments=arguments))
+    head = {"sweep": IDENTITY | {"shard": [3, 3]}}
+    lines = [head, *({"trial": path, "rung": 0, "final_balance": 9.5} for path in TRIALS[3])]
+    folder = Folder.open(plan, tmp_path / "out")
+    assert folder.put(3, "".join(json.dumps(line) + "\n" for line in lines).encode())
+    assert folder.best is None

@@ -18,6 +18,8 @@ pub use named_files::files_of_bots;
 pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
 };
+pub(crate) use plan::{PLAN_FORMAT, check_candles, check_program, read_plan};
+pub(crate) use prepared::deciding_sections;
 pub use prepared::{PreparedSearch, SearchTerms};
 pub use shards::GatheredShards;
 pub use variants::{SweepRun, TriedCount, count_sweep};

@@ -9,6 +9,7 @@ use crate::error::AppError;
 use crate::program_hash::Program;
 use crate::progress::Progress;
 use candlewick_sdk::{Millis, Registry};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fs;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The name of a plan in the folder of its sweep.
 pub const PLAN_FILE: &str = "plan.json";
 /// What a plan begins with; another program may not understand another number.
-const FORMAT: u64 = 3;
+pub(crate) const PLAN_FORMAT: u64 = 3;
 
 /// Whose parts a plan is of: the command that runs them and puts them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub enum PlannedCommand {
     Sweep,
     /// `walk-forward`.
     WalkForward,
+    /// `monte-carlo`.
+    MonteCarlo,
 }
 
 /// A sweep or a walk, and into how many parts it is cut. Whoever has it needs neither arguments nor configuration.
@@ -120,6 +123,7 @@ impl PlannedCommand {
         match self {
             Self::Sweep => "sweep",
             Self::WalkForward => "walk-forward",
+            Self::MonteCarlo => "monte-carlo",
         }
     }
 
@@ -128,6 +132,7 @@ impl PlannedCommand {
         match self {
             Self::Sweep => "sweep",
             Self::WalkForward => "walk forward",
+            Self::MonteCarlo => "Monte Carlo",
         }
     }
 }
@@ -159,7 +164,7 @@ impl SearchPlan {
             allow_coarse: terms.candles.allow_coarse,
         };
         Ok(Self {
-            format: FORMAT,
+            format: PLAN_FORMAT,
             command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
             sets,
             shards,
@@ -182,32 +187,9 @@ impl SearchPlan {
     /// # Errors
     /// There is none, or it is none that this program understands, or another command's.
     pub fn read(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
-        let (shown, typed) = (path.display(), command.as_str());
-        if !path.exists() {
-            let help = format!("make one with {typed} plan, or copy it here from where it was made");
-            return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
-        }
-        let text = fs::read(path).map_err(|error| {
-            let problem = format!("{shown}: the plan cannot be read");
-            AppError::invalid(problem).because(error)
-        })?;
-        let title = command.title();
-        let no_plan =
-            |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {title}: {why}"));
-        let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
-        let format = value.get("format").and_then(Value::as_u64);
-        if format != Some(FORMAT) {
-            let help = format!("make it anew with {typed} plan: this program reads plans of format {FORMAT}");
-            let why = format.map_or("it has no format".to_owned(), |other| format!("its format is {other}"));
-            return Err(no_plan(why).help(help));
-        }
-        let plan: Self = serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))?;
-        if plan.command != command || plan.walk.is_some() != (command == PlannedCommand::WalkForward) {
-            let own = plan.command.as_str();
-            return Err(no_plan(format!("{own} made it")).help(format!("{own} run and {own} merge take it")));
-        }
-        if plan.shards == 0 {
-            return Err(no_plan("it has no shards".to_owned()));
+        let plan: Self = read_plan(path, command)?;
+        if plan.shards == 0 || plan.walk.is_some() != (command == PlannedCommand::WalkForward) {
+            return Err(AppError::invalid(format!("{}: the plan is not whole", path.display())));
         }
         Ok(plan)
     }
@@ -271,17 +253,8 @@ impl SearchPlan {
         (prepared, identity): (&PreparedSearch<'_>, &Value),
         others: OtherProgram,
     ) -> Result<PlanDifferences, AppError> {
-        let (own, mut found) = (Program::running()?, PlanDifferences::default());
-        if own.hash != self.program.hash {
-            let problem = format!("this is another program than made the plan: {own}, not {}", self.program);
-            if others == OtherProgram::Refused {
-                return Err(AppError::invalid(problem).help(
-                    "run the program that made it; --allow-other-program runs this one, and the report says so",
-                ));
-            }
-            found.allowed.push(problem);
-        }
-        self.check_candles(&prepared.candles.contents)?;
+        let found = check_program(&self.program, others)?;
+        check_candles(&self.candles, &prepared.candles.contents)?;
         let differs = |key: &&String| *key != "program" && self.sweep.get(*key) != identity.get(*key);
         let keys = identity.as_object().into_iter().flat_map(|identity| identity.keys()).filter(differs);
         let keys: Vec<&str> = keys.map(String::as_str).collect();
@@ -298,41 +271,7 @@ impl SearchPlan {
             return Err(AppError::invalid(problem)
                 .help("settings of the environment are laid under the plan: unset what is not in it"));
         }
-        let libraries = own.other_libraries(&self.program);
-        if !libraries.is_empty() {
-            found.noted.push(format!(
-                "libraries of the system differ from those where the plan was made: {}",
-                libraries.join(", ")
-            ));
-        }
         Ok(found)
-    }
-
-    fn check_candles(&self, here: &[SeriesContent]) -> Result<(), AppError> {
-        let text = |one: &SeriesContent| {
-            let SeriesContent { candles, start, end, hash, .. } = one;
-            let [start, end] = [*start, *end].map(candlewick_records::utc);
-            format!("{candles} candles from {start} to {end} ({})", &hash[..hash.len().min(12)])
-        };
-        for planned in &self.candles {
-            let name = &planned.series;
-            let found = here.iter().find(|one| one.series == *name);
-            if found == Some(planned) {
-                continue;
-            }
-            let found = found
-                .map_or_else(|| "there are none".to_owned(), |found| format!("there are {}", text(found)));
-            let problem =
-                format!("the candles of {name} are not those of the plan: {}; here {found}", text(planned));
-            return Err(
-                AppError::data(problem).help("--data or --catalog says where they lie on this machine")
-            );
-        }
-        let more = here.iter().find(|one| self.candles.iter().all(|planned| planned.series != one.series));
-        let Some(more) = more else { return Ok(()) };
-        let problem =
-            format!("the candles of {} are not in the plan, and would price its trades", more.series);
-        Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
     }
 
     /// The files that are others here.
@@ -344,4 +283,81 @@ impl SearchPlan {
             planned.keys().chain(here.keys()).filter(differs).collect();
         names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Reads a command's plan.
+///
+/// # Errors
+/// There is none, or it is none that this program understands, or another command's.
+pub(crate) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P, AppError> {
+    let (shown, typed, title) = (path.display(), command.as_str(), command.title());
+    if !path.exists() {
+        let help = format!("make one with {typed} plan, or copy it here from where it was made");
+        return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
+    }
+    let text = fs::read(path).map_err(|error| {
+        let problem = format!("{shown}: the plan cannot be read");
+        AppError::invalid(problem).because(error)
+    })?;
+    let no_plan = |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {title}: {why}"));
+    let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
+    let format = value.get("format").and_then(Value::as_u64);
+    if format != Some(PLAN_FORMAT) {
+        let help =
+            format!("make it anew with {typed} plan: this program reads plans of format {PLAN_FORMAT}");
+        let why = format.map_or("it has no format".to_owned(), |other| format!("its format is {other}"));
+        return Err(no_plan(why).help(help));
+    }
+    let own = value.get("command").and_then(Value::as_str).unwrap_or_default();
+    if own != typed {
+        return Err(no_plan(format!("{own} made it")).help(format!("{own} run and {own} merge take it")));
+    }
+    serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
+}
+
+/// Holds this program to that of a plan.
+pub(crate) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences, AppError> {
+    let (own, mut found) = (Program::running()?, PlanDifferences::default());
+    if own.hash != planned.hash {
+        let problem = format!("this is another program than made the plan: {own}, not {planned}");
+        if others == OtherProgram::Refused {
+            return Err(AppError::invalid(problem).help(
+                "run the program that made it; --allow-other-program runs this one, and the report says so",
+            ));
+        }
+        found.allowed.push(problem);
+    }
+    let libraries = own.other_libraries(planned);
+    if !libraries.is_empty() {
+        found.noted.push(format!(
+            "libraries of the system differ from those where the plan was made: {}",
+            libraries.join(", ")
+        ));
+    }
+    Ok(found)
+}
+
+/// Holds the candles here to those of a plan.
+pub(crate) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<(), AppError> {
+    let text = |one: &SeriesContent| {
+        let SeriesContent { candles, start, end, hash, .. } = one;
+        let [start, end] = [*start, *end].map(candlewick_records::utc);
+        format!("{candles} candles from {start} to {end} ({})", &hash[..hash.len().min(12)])
+    };
+    for planned in plan {
+        let name = &planned.series;
+        let found = here.iter().find(|one| one.series == *name);
+        if found == Some(planned) {
+            continue;
+        }
+        let found =
+            found.map_or_else(|| "there are none".to_owned(), |found| format!("there are {}", text(found)));
+        let problem =
+            format!("the candles of {name} are not those of the plan: {}; here {found}", text(planned));
+        return Err(AppError::data(problem).help("--data or --catalog says where they lie on this machine"));
+    }
+    let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
+    let Some(more) = more else { return Ok(()) };
+    let problem = format!("the candles of {} are not in the plan, and would price its trades", more.series);
+    Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
 }

@@ -171,7 +171,7 @@ impl SearchTerms {
 }
 
 /// What of a configuration decides a trial, whatever the machine.
-fn deciding_sections(loaded: &Loaded) -> Value {
+pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
     let mut all = to_json(loaded)["configuration"].take();
     let mut section = |name: &str| (name.to_owned(), all[name].take());
     let mut sections: Map<String, Value> =

@@ -19,6 +19,7 @@ mod journal;
 mod live;
 #[cfg(feature = "man")]
 mod man;
+mod monte_carlo;
 mod notify;
 mod paper;
 mod parity;
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Sweep(sweep::SweepArguments),
     /// Choose the parameters of a bot on past candles and test them on those that came after, window by window
     WalkForward(walk_forward::WalkForwardArguments),
+    /// What a backtest could have come to: its candles or trades resampled in blocks
+    MonteCarlo(monte_carlo::MonteCarloArguments),
     /// Run the bots against a venue's demo wallet; with --sandbox, against the embedded one
     Live(live::LiveArguments),
     /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
@@ -141,6 +144,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Bench(arguments) => bench::run(arguments, context),
         Command::Sweep(arguments) => sweep::run(arguments, context),
         Command::WalkForward(arguments) => walk_forward::run(arguments, context),
+        Command::MonteCarlo(arguments) => monte_carlo::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),

@@ -1,10 +1,12 @@
 //! Trades made by chance, to try a promise on: see [`TradeStream`].
 
+mod block_bootstrap;
 mod dice;
 mod ruin_paths;
 mod trade_stream;
 mod verdict_rates;
 
+pub use block_bootstrap::{BlockBootstrap, BlockLength, best_block_length};
 pub(crate) use dice::Dice;
 pub use ruin_paths::{RuinTrials, simulate_ruin};
 pub use trade_stream::{StreamEvent, TradeDependence, TradeStream};

@@ -12,7 +12,7 @@ from candlewick_ray.failure import WRONG_USAGE, Failure
 #: The form of a plan that this driver understands.
 FORMAT = 3
 #: The commands whose plans have shards.
-COMMANDS = ("sweep", "walk-forward")
+COMMANDS = ("sweep", "walk-forward", "monte-carlo")
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Plan:
 
     path: Path
     text: bytes
-    #: The command that runs its shards: sweep or walk-forward.
+    #: The command that runs its shards.
     command: str
-    #: Sets of each search.
+    #: Sets of each search, or paths.
     sets: int
     shards: int
     objective: str
@@ -88,17 +88,18 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
         command=str(value["command"]),
         sets=int(value["sets"]),
         shards=int(value["shards"]),
-        objective=str(arguments["objective"]),
-        min_trades=int(arguments["min_trades"]),
+        # Paths are not better or worse than each other.
+        objective=str(arguments.get("objective", "edge")),
+        min_trades=int(arguments.get("min_trades", 0)),
         data=tuple(str(one) for one in arguments["data"]),
         catalog=arguments["catalog"],
         files=tuple(identity.get("files", {})),
         identity=dict(identity),
         windows=int((value.get("walk") or {"windows": 1})["windows"]),
-        learns=arguments["search"] == "tpe",
+        learns=arguments.get("search") == "tpe",
     )
     if plan.command not in COMMANDS:
-        raise ValueError(f"{plan.command} made it, and this driver runs {' and '.join(COMMANDS)}")
+        raise ValueError(f"{plan.command} made it, and this driver runs {', '.join(COMMANDS)}")
     if plan.shards < 1:
         raise ValueError("it has no shards")
     if plan.windows < 1 or plan.shards % plan.windows:

@@ -32,7 +32,7 @@ class Order:
     """A shard, and all that its command needs."""
 
     shard: int
-    #: As the plan says: sweep or walk-forward.
+    #: As the plan says, such as walk-forward.
     command: str
     program: Shipped
     plan: Shipped

@@ -1,0 +1,219 @@
+//! Monte Carlo over a backtest: its trades or candles resampled, here or in parts on several machines.
+
+mod plan;
+
+pub use plan::MonteCarloPlan;
+
+use crate::backtest::{BacktestTerms, PreparedBacktest};
+use crate::bots::{error_of_search, strategies_of};
+use crate::candles::CandleChoice;
+use crate::configuration::{Base, Loaded};
+use crate::error::AppError;
+use crate::program_hash::Program;
+use crate::progress::Progress;
+use crate::search::{deciding_sections, files_of_bots};
+use candlewick_sdk::{Money, Registry};
+use candlewick_search::monte_carlo::{
+    MonteCarlo, ObservedTrade, PathRow, PathWatcher, ResampledCandles, observed_trades,
+};
+use candlewick_search::sweep::Figures;
+use candlewick_statistics::{BlockBootstrap, BlockLength, best_block_length};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What is drawn anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resampling {
+    /// The candles: strategies decide anew on each path.
+    Candles,
+    /// The trades, with their stakes and profits.
+    Trades,
+}
+
+impl fmt::Display for Resampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Candles => "candles",
+            Self::Trades => "trades",
+        })
+    }
+}
+
+impl FromStr for Resampling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "candles" => Ok(Self::Candles),
+            "trades" => Ok(Self::Trades),
+            _ => Err("use candles or trades".to_owned()),
+        }
+    }
+}
+
+/// What to resample, and how often.
+#[derive(Clone, Debug)]
+pub struct MonteCarloTerms {
+    /// What is drawn.
+    pub resampling: Resampling,
+    /// How many paths.
+    pub paths: u64,
+    /// The mean length of blocks; left out: by Politis and White, of what is drawn.
+    pub block: Option<f64>,
+    /// The random seed.
+    pub seed: u64,
+    /// How many paths run side by side; the result does not depend on it [default: one a core]
+    pub threads: Option<NonZeroUsize>,
+    /// Which candles.
+    pub candles: CandleChoice,
+}
+
+/// A Monte Carlo that is ready to run.
+pub struct PreparedMonteCarlo<'a> {
+    terms: MonteCarloTerms,
+    registry: &'a Registry,
+    prepared: PreparedBacktest,
+    trades: Vec<ObservedTrade>,
+    /// The run itself, as one more path.
+    pub observed: PathRow,
+    /// The mean length of blocks.
+    pub block: f64,
+    sections: Value,
+    /// Everything that decides the paths.
+    pub identity: Value,
+}
+
+impl MonteCarloTerms {
+    /// Reads all of it, and runs the backtest that is resampled.
+    ///
+    /// # Errors
+    /// What has to be corrected first.
+    pub fn prepare<'a>(
+        self,
+        files: &[PathBuf],
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<PreparedMonteCarlo<'a>, AppError> {
+        let loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
+        self.prepare_loaded(loaded, registry, progress)
+    }
+
+    fn prepare_loaded<'a>(
+        self,
+        loaded: Loaded,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<PreparedMonteCarlo<'a>, AppError> {
+        let sections = deciding_sections(&loaded);
+        let terms = BacktestTerms { candles: self.candles.clone(), stress: None, latency: None };
+        let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
+        let finished = prepared.replay(strategies, None, progress)?.finished;
+        let trades = observed_trades(&finished.book);
+        if trades.is_empty() {
+            let problem = "the backtest has no settled trade: there is nothing to resample";
+            return Err(AppError::invalid(problem).help("take more candles, or another bot"));
+        }
+        let candles = resampled(&prepared)?;
+        let block = self.block.unwrap_or_else(|| match self.resampling {
+            Resampling::Candles => best_block_length(&candles.sizes()),
+            Resampling::Trades => best_block_length(&returns(&trades)),
+        });
+        let (balance, scale) = (prepared.loaded.initial_balance()?, finished.money_scale);
+        let figures = Figures::of(&finished, balance, &prepared.candles.span());
+        let end = finished.final_balance + finished.unsettled_stakes;
+        let observed = PathRow {
+            path: 0,
+            rung: 0,
+            trades: figures.trades,
+            final_balance: scale.to_f64(end),
+            max_drawdown: figures.max_drawdown,
+            max_drawdown_percent: figures.max_drawdown_percent,
+            is_ruined: end < least_stake(&trades),
+        };
+        let identity = json!({
+            "program": Program::running()?.hash,
+            "strategies": prepared.header.strategies,
+            "data_hash": prepared.candles.hash,
+            "files": files_of_bots(&prepared.settings.session.bots)?,
+            "resampling": self.resampling,
+            "paths": self.paths,
+            "block": block,
+            "seed": self.seed,
+            "settings": prepared.settings,
+        });
+        BlockBootstrap::new(self.seed, BlockLength::Mean(block))
+            .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use a number from 1"))?;
+        Ok(PreparedMonteCarlo {
+            terms: self,
+            registry,
+            prepared,
+            trades,
+            observed,
+            block,
+            sections,
+            identity,
+        })
+    }
+}
+
+fn returns(trades: &[ObservedTrade]) -> Vec<f64> {
+    let ratio = |trade: &ObservedTrade| {
+        let scale = candlewick_sdk::MoneyScale::default();
+        scale.to_f64(trade.profit) / scale.to_f64(trade.stake)
+    };
+    trades.iter().map(ratio).filter(|one| one.is_finite()).collect()
+}
+
+fn least_stake(trades: &[ObservedTrade]) -> Money {
+    trades.iter().map(|trade| trade.stake).min().unwrap_or_default()
+}
+
+fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>, AppError> {
+    let resampled = ResampledCandles::new(&prepared.candles.series, &prepared.candles.markets);
+    resampled.map_err(|error| AppError::invalid(error.to_string()))
+}
+
+impl PreparedMonteCarlo<'_> {
+    /// What was asked for.
+    pub const fn terms(&self) -> &MonteCarloTerms {
+        &self.terms
+    }
+
+    /// What the candles and the configuration are.
+    pub const fn backtest(&self) -> &PreparedBacktest {
+        &self.prepared
+    }
+
+    /// Runs these paths; fewer where the watcher stopped it.
+    ///
+    /// # Errors
+    /// What a backtest of resampled candles does not allow.
+    pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>, AppError> {
+        let to_error = |error| error_of_search(error, &self.prepared.loaded);
+        let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let PreparedBacktest { loaded, settings, wants_prices, .. } = &self.prepared;
+        let monte_carlo = MonteCarlo {
+            bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
+            balance: loaded.initial_balance()?,
+            least_stake: least_stake(&self.trades),
+            scale: settings.session.money_scale,
+            threads: self.terms.threads.unwrap_or_else(cores),
+        };
+        match self.terms.resampling {
+            Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),
+            Resampling::Candles => {
+                let candles = resampled(&self.prepared)?;
+                let build = || strategies_of(&settings.session.bots, self.registry);
+                let terms = (settings, &wants_prices[..], &build as _);
+                monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `monte-carlo`: what a backtest could have come to, had its candles or trades come in another order.
+
+use crate::candles::CandleArguments;
+use crate::context::Context;
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::output::{print, print_json, show};
+use crate::progress::Terminal;
+use crate::search::PlannedArguments;
+use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
+use candlewick_app::search::{PlannedCommand, ResultFolder};
+use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
+use candlewick_search::monte_carlo::PathRow;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::io::Write as _;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What to resample, and where.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "A path is made of blocks of what was observed, drawn with replacement by the stationary bootstrap: of candles, whose \
+                  moves keep their shape and are chained one after the other, so that the bots decide anew; or of trades, with their stakes \
+                  and profits as they were. Paths are a pure function of the seed.\n\nOn several machines: monte-carlo plan --shards 4 ..., then \
+                  monte-carlo run --plan plan.json --shard N on each, then monte-carlo merge --plan plan.json with all of their shard-N.jsonl \
+                  beside it.\n\nExamples:\n  candlewick monte-carlo --config my.toml --data BTCUSDT_1m.csv\n  candlewick monte-carlo \
+                  --resample trades --paths 10000 --block 5"
+)]
+pub(crate) struct MonteCarloArguments {
+    #[command(subcommand)]
+    step: Option<Step>,
+    #[command(flatten)]
+    own: Box<OwnArguments>,
+}
+
+/// The arguments of it, and of the plan of one.
+#[derive(Debug, Args)]
+struct OwnArguments {
+    #[command(flatten)]
+    candles: CandleArguments,
+    /// What is drawn anew: candles (the bots decide on each path) or trades (as they were)
+    #[arg(long, value_name = "WHAT", default_value_t = Resampling::Candles)]
+    resample: Resampling,
+    /// How many paths
+    #[arg(long, value_name = "N", default_value = "1000")]
+    paths: NonZeroU64,
+    /// The mean length of blocks, in candles or trades [default: by Politis and White (2004), of the size of moves or the
+    /// return of trades]
+    #[arg(long, value_name = "N")]
+    block: Option<f64>,
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How many paths run side by side; the result does not depend on it [default: one a core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// The folder of the results
+    #[arg(long, value_name = "DIR", default_value = "monte-carlo")]
+    out: PathBuf,
+}
+
+/// A Monte Carlo in parts.
+#[derive(Debug, Subcommand)]
+enum Step {
+    /// Cut it into shards, for several machines: writes plan.json to the folder
+    #[command(
+        after_help = "Example:\n  candlewick monte-carlo plan --shards 4 --config my.toml --paths 10000"
+    )]
+    Plan {
+        /// Into how many
+        #[arg(long, value_name = "N", default_value = "4")]
+        shards: NonZeroU64,
+        #[command(flatten)]
+        own: Box<OwnArguments>,
+    },
+    /// Run one shard of a plan; its paths are kept in shard-N.jsonl, which is there whole or not at all
+    #[command(after_help = "Example:\n  candlewick monte-carlo run --plan monte-carlo/plan.json --shard 2")]
+    Run {
+        /// Which one, from 1
+        #[arg(long, value_name = "N")]
+        shard: u64,
+        #[command(flatten)]
+        planned: PlannedArguments,
+    },
+    /// Put the shards of a plan together: the results are those of one machine, to the byte
+    #[command(after_help = "Example:\n  candlewick monte-carlo merge --plan monte-carlo/plan.json")]
+    Merge {
+        #[command(flatten)]
+        planned: PlannedArguments,
+    },
+}
+
+pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    match &arguments.step {
+        None => {
+            let (prepared, folder) = arguments.own.prepare(context)?;
+            let all = 0..prepared.terms().paths;
+            let rows = match watched(&prepared, all, context)? {
+                Ok(rows) => rows,
+                Err(ending) => return Ok(ending),
+            };
+            finish((&prepared, &folder), &rows, Vec::new(), context)
+        }
+        Some(Step::Plan { shards, own }) => {
+            let (prepared, folder) = own.prepare(context)?;
+            let plan = prepared.plan(shards.get())?;
+            let path = plan.write(&folder)?;
+            let (paths, shown) = (plan.sets, path.display());
+            let document = json!({ "paths": paths, "shards": shards, "file": path, "program": plan.program });
+            tell(
+                context,
+                &document,
+                &format!(
+                    "{paths} paths in {shards} shards: wrote {shown}\nnext: monte-carlo run --plan {shown} --shard 1 to {shards}, on \
+                 whatever machine has this file, the same program and the candles; then monte-carlo merge --plan {shown}",
+                ),
+            )
+        }
+        Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
+        Some(Step::Merge { planned }) => {
+            let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
+            let plan = MonteCarloPlan::read(&path)?;
+            let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
+            let place = (path.as_path(), planned.place());
+            let prepared = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
+            let (prepared, differences) = prepared;
+            for one in differences.noted {
+                context.say(&format!("note: {one}"));
+            }
+            let notices = [differences.allowed, ran_by].concat();
+            finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
+        }
+    }
+}
+
+impl OwnArguments {
+    fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedMonteCarlo<'a>, ResultFolder), Failure> {
+        let terms = MonteCarloTerms {
+            resampling: self.resample,
+            paths: self.paths.get(),
+            block: self.block,
+            seed: self.seed,
+            threads: self.threads,
+            candles: self.candles.choice(),
+        };
+        let progress = Terminal(context.global);
+        let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
+        Ok((prepared, ResultFolder::open(&self.out)?))
+    }
+}
+
+fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
+    let plan = MonteCarloPlan::read(&path)?;
+    let paths = plan.paths(number)?;
+    let place = (path.as_path(), planned.place());
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
+    for one in differences.allowed.iter().chain(&differences.noted) {
+        context.say(&format!("note: {one}"));
+    }
+    let rows = match watched(&prepared, paths, context)? {
+        Ok(rows) => rows,
+        Err(ending) => return Ok(ending),
+    };
+    let written = plan.put(&ResultFolder::open(&folder)?, (number, &prepared.identity), &rows)?;
+    let (count, shards) = (rows.len(), plan.shards);
+    let notices = differences.allowed;
+    let document = json!({
+        "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
+    });
+    tell(context, &document, &format!("shard {number} of {shards}: {count} paths have run"))
+}
+
+/// Runs paths until all have run, or somebody stops it: then nothing is written.
+fn watched(
+    prepared: &PreparedMonteCarlo<'_>,
+    paths: Range<u64>,
+    context: &Context<'_>,
+) -> Result<Result<Vec<PathRow>, Ending>, Failure> {
+    let sign = interrupt::sign()?;
+    let rows = prepared.run(paths, &|| sign.get().is_none())?;
+    Ok(match sign.get() {
+        None => Ok(rows),
+        Some(ending) => {
+            context.say("stopped; nothing was written");
+            Err(*ending)
+        }
+    })
+}
+
+fn finish(
+    (prepared, folder): (&PreparedMonteCarlo<'_>, &ResultFolder),
+    rows: &[PathRow],
+    notices: Vec<String>,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let (terms, backtest) = (prepared.terms(), prepared.backtest());
+    let settings = MonteCarloTermsReport {
+        resampled: terms.resampling.to_string(),
+        paths: terms.paths,
+        block: prepared.block,
+        seed: terms.seed,
+        balance: backtest.settings.session.money_scale.to_f64(backtest.loaded.initial_balance()?),
+        data_hash: backtest.candles.hash.clone(),
+    };
+    let notices = [backtest.candles.notices.clone(), notices].concat();
+    let report = MonteCarloReport::of(settings, (prepared.observed, rows), notices);
+    let report = report.ok_or_else(|| Failure::configuration("there are no paths"))?;
+    folder.put("paths.csv", |bytes| write_paths(rows, bytes))?;
+    folder.put("monte-carlo.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
+    show(&report, context.global)?;
+    Ok(Ending::Done)
+}
+
+fn tell(context: &Context<'_>, document: &serde_json::Value, text: &str) -> Result<Ending, Failure> {
+    if context.global.json {
+        print_json(document)?;
+    } else {
+        print(text)?;
+    }
+    Ok(Ending::Done)
+}

@@ -1,0 +1,252 @@
+//! What resampled histories came to: how final balance and drawdown spread, and how often the money was gone.
+
+use candlewick_records::table;
+use candlewick_search::monte_carlo::PathRow;
+use candlewick_statistics::{WinRate, wilson_interval};
+use serde::Serialize;
+use std::fmt::{self, Write as _};
+use std::io;
+
+/// The quantiles that are shown.
+const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+/// The confidence of every interval here, and its normal quantile.
+const CONFIDENCE: f64 = 0.95;
+const Z: f64 = 1.959_963_984_540_054;
+
+/// What all paths were drawn from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MonteCarloTermsReport {
+    /// `candles` or `trades`.
+    pub resampled: String,
+    /// How many paths.
+    pub paths: u64,
+    /// The mean length of blocks, in candles or trades.
+    pub block: f64,
+    /// The seed of the paths.
+    pub seed: u64,
+    /// The balance at the start of each, in money.
+    pub balance: f64,
+    /// Over the candles.
+    pub data_hash: String,
+}
+
+/// Resampled paths, for people and machines.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MonteCarloReport {
+    /// What they were drawn from.
+    #[serde(flatten)]
+    pub terms: MonteCarloTermsReport,
+    /// The run itself, as one more path.
+    pub observed: PathRow,
+    /// Quantiles of the paths.
+    pub quantiles: Vec<QuantileRow>,
+    /// Paths whose balance came to cover no stake.
+    pub ruined: Share,
+    /// Paths that ended below the balance that they began with.
+    pub lost: Share,
+    /// What all of it takes for granted.
+    pub assumes: Vec<&'static str>,
+    /// What else the reader should know.
+    pub notices: Vec<String>,
+}
+
+/// One quantile of all paths.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QuantileRow {
+    /// Which, from 0 to 1.
+    pub quantile: f64,
+    /// Of the final balance, in money.
+    pub final_balance: Quantile,
+    /// Of the max. drawdown in percent of the peak.
+    pub max_drawdown_percent: Quantile,
+}
+
+/// A quantile with the 95 % interval that the number of paths leaves, by order statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Quantile {
+    /// The path that has it.
+    pub value: f64,
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+}
+
+/// A part of all paths, with its 95 % Wilson interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// How many.
+    pub paths: u64,
+    /// As a fraction.
+    pub share: f64,
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+}
+
+impl MonteCarloReport {
+    /// Of these paths; none gives none.
+    pub fn of(
+        terms: MonteCarloTermsReport,
+        (observed, rows): (PathRow, &[PathRow]),
+        notices: Vec<String>,
+    ) -> Option<Self> {
+        let sorted = |figure: fn(&PathRow) -> f64| {
+            let mut values: Vec<f64> = rows.iter().map(figure).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let (balances, falls) = (sorted(|row| row.final_balance), sorted(|row| row.max_drawdown_percent));
+        let row = |quantile: f64| {
+            Some(QuantileRow {
+                quantile,
+                final_balance: Quantile::of(&balances, quantile)?,
+                max_drawdown_percent: Quantile::of(&falls, quantile)?,
+            })
+        };
+        let quantiles = QUANTILES.into_iter().map(row).collect::<Option<_>>()?;
+        let share = |is: &dyn Fn(&PathRow) -> bool| {
+            Share::of(rows.iter().filter(|row| is(row)).count() as u64, rows.len() as u64)
+        };
+        let (ruined, balance) = (share(&|row| row.is_ruined)?, terms.balance);
+        let lost = share(&|row| row.final_balance < balance)?;
+        let assumes = assumptions(terms.resampled == "candles");
+        Some(Self { terms, observed, quantiles, ruined, lost, assumes, notices })
+    }
+}
+
+fn assumptions(is_candles: bool) -> Vec<&'static str> {
+    let mut assumes = vec![
+        "the future is like these candles: nothing comes that they do not have, and no edge is proven by drawing from them again",
+        "what reaches further back than a block or two is lost",
+    ];
+    assumes.extend(if is_candles {
+        [
+            "a move follows another block's close without its level: price steps, weekdays and hours of the day no longer fit",
+            "trades are priced by the resampled candles alone, with the venue of the backtest",
+        ]
+    } else {
+        [
+            "stakes and profits stay as they were, whatever the balance on the path: a stake rule or a limit would have chosen others",
+            "a path ends where the balance does not cover the next stake",
+        ]
+    });
+    assumes
+}
+
+impl Quantile {
+    /// Of sorted values; nothing of none.
+    fn of(sorted: &[f64], quantile: f64) -> Option<Self> {
+        let count = sorted.len() as f64;
+        let last = sorted.len().checked_sub(1)?;
+        let spread = Z * (count * quantile * (1.0 - quantile)).sqrt();
+        // The ranks of the interval's ends are those of a binomial's, from 1.
+        let at = |rank: f64| sorted[(rank.max(1.0) as usize - 1).min(last)];
+        let middle = count * quantile;
+        Some(Self {
+            value: at(middle.ceil()),
+            lower: at((middle - spread).floor()),
+            upper: at((middle + spread).ceil() + 1.0),
+        })
+    }
+}
+
+impl Share {
+    fn of(paths: u64, all: u64) -> Option<Self> {
+        let interval = wilson_interval(WinRate::new(paths, all - paths).ok()?, CONFIDENCE).ok()?;
+        let (lower, upper) = (interval.lower, interval.upper);
+        Some(Self { paths, share: paths as f64 / all as f64, lower, upper })
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [share, lower, upper] = [self.share, self.lower, self.upper].map(|part| part * 100.0);
+        write!(f, "{share:.2} % of paths (95 %: {lower:.2} to {upper:.2} %)")
+    }
+}
+
+impl fmt::Display for MonteCarloReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MonteCarloTermsReport { resampled, paths, block, seed, balance, .. } = &self.terms;
+        writeln!(
+            f,
+            "{paths} paths of resampled {resampled}, blocks of {block:.1} on average, seed {seed}; each begins with {balance}\n"
+        )?;
+        let mut table = table(["quantile", "final balance", "95 %", "max. drawdown %", "95 %"]);
+        let cell = |value: Quantile| {
+            [format!("{:.2}", value.value), format!("{:.2} to {:.2}", value.lower, value.upper)]
+        };
+        for row in &self.quantiles {
+            let [balance, balances] = cell(row.final_balance);
+            let [fall, falls] = cell(row.max_drawdown_percent);
+            table.add_row([format!("{:.0} %", row.quantile * 100.0), balance, balances, fall, falls]);
+        }
+        let observed = &self.observed;
+        table.add_row([
+            "the run itself".to_owned(),
+            format!("{:.2}", observed.final_balance),
+            String::new(),
+            format!("{:.2}", observed.max_drawdown_percent),
+            String::new(),
+        ]);
+        writeln!(f, "{}\n", table.trim_fmt())?;
+        let mut lines = format!(
+            "ruined: {}\nended below the start: {}\n\nThis takes for granted that",
+            self.ruined, self.lost
+        );
+        for one in &self.assumes {
+            let _ = write!(lines, "\n- {one}");
+        }
+        for notice in &self.notices {
+            let _ = write!(lines, "\nnote: {notice}");
+        }
+        f.write_str(&lines)
+    }
+}
+
+/// Writes the paths as CSV, one a line.
+///
+/// # Errors
+/// What the writer says.
+pub fn write_paths(rows: &[PathRow], to: &mut Vec<u8>) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    writer.write_record([
+        "path",
+        "trades",
+        "final_balance",
+        "max_drawdown",
+        "max_drawdown_percent",
+        "ruined",
+    ])?;
+    for row in rows {
+        let PathRow { path, trades, final_balance, max_drawdown, max_drawdown_percent, is_ruined, .. } = row;
+        writer.write_record([
+            path.to_string(),
+            trades.to_string(),
+            final_balance.to_string(),
+            max_drawdown.to_string(),
+            max_drawdown_percent.to_string(),
+            is_ruined.to_string(),
+        ])?;
+    }
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_and_their_intervals_are_ranks_by_hand() {
+        let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
+        // The median of 100 lies between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
+        let found = Quantile::of(&sorted, 0.5).unwrap();
+        assert_eq!(found, Quantile { value: 50.0, lower: 40.0, upper: 61.0 });
+        let found = Quantile::of(&sorted, 0.05).unwrap();
+        assert_eq!((found.value, found.lower, found.upper), (5.0, 1.0, 11.0));
+        assert_eq!(Quantile::of(&[], 0.5), None);
+        assert_eq!(Quantile::of(&[7.0], 0.95), Some(Quantile { value: 7.0, lower: 7.0, upper: 7.0 }));
+    }
+}

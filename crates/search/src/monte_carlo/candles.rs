@@ -1,0 +1,159 @@
+//! Candles of another history: blocks of observed moves, each with the shape of its candle, chained from the first open.
+
+use candlewick_sdk::{Candle, CandleSeries, Ohlcv};
+use candlewick_simulator::Market;
+
+/// Why candles cannot be resampled together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnalikeCandles {
+    /// Longer candles, or finer ones that price trades, would have to be made of the resampled ones.
+    #[error("{one} and {other} are of different lengths: all bots and prices need candles of one interval")]
+    Intervals {
+        /// A series.
+        one: String,
+        /// Another.
+        other: String,
+    },
+    /// A block is the same moments of all symbols, so that they stay together.
+    #[error(
+        "{one} and {other} do not have candles at the same times: resample them apart, or cut them with --from and --to"
+    )]
+    Times {
+        /// A series.
+        one: String,
+        /// Another.
+        other: String,
+    },
+    /// There is nothing to draw from.
+    #[error("there are fewer than two candles")]
+    TooFew,
+}
+
+/// The moves of all series, as parts of the close before each.
+pub struct ResampledCandles<'a> {
+    candles: &'a [CandleSeries],
+    markets: &'a [Market],
+}
+
+impl<'a> ResampledCandles<'a> {
+    /// Of what a run listens to and is priced by.
+    ///
+    /// # Errors
+    /// Series that cannot be resampled together.
+    pub fn new(candles: &'a [CandleSeries], markets: &'a [Market]) -> Result<Self, UnalikeCandles> {
+        let prices = markets.iter().map(|market| &market.prices);
+        let detail = markets.iter().flat_map(|market| &market.detail);
+        let mut all = candles.iter().chain(prices).chain(detail);
+        let first = all.next().filter(|first| first.candles().len() >= 2).ok_or(UnalikeCandles::TooFew)?;
+        for other in all {
+            let names = || (name_of(first), name_of(other));
+            if other.interval() != first.interval() {
+                let (one, other) = names();
+                return Err(UnalikeCandles::Intervals { one, other });
+            }
+            let times = |series: &CandleSeries| series.candles().iter().map(Candle::time).collect::<Vec<_>>();
+            if other.candles().len() != first.candles().len() || times(other) != times(first) {
+                let (one, other) = names();
+                return Err(UnalikeCandles::Times { one, other });
+            }
+        }
+        Ok(Self { candles, markets })
+    }
+
+    /// How many moves there are to draw from: the first candle has none before it.
+    pub fn moves(&self) -> usize {
+        self.candles.first().map_or(0, |series| series.candles().len() - 1)
+    }
+
+    /// The sizes of the first series' moves: absolute logarithmic returns from close to close.
+    pub fn sizes(&self) -> Vec<f64> {
+        let Some(series) = self.candles.first() else { return Vec::new() };
+        series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
+    }
+
+    /// The candles and markets of a path: the first candle as it was, then the moves at these places, which count from 0.
+    pub fn path(&self, places: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
+        let candles = self.candles.iter().map(|series| resampled(series, places)).collect();
+        let market = |market: &Market| Market {
+            prices: resampled(&market.prices, places),
+            detail: market.detail.iter().map(|detail| resampled(detail, places)).collect(),
+        };
+        (candles, self.markets.iter().map(market).collect())
+    }
+}
+
+fn name_of(series: &CandleSeries) -> String {
+    format!("{}@{}", series.symbol(), series.interval())
+}
+
+fn resampled(series: &CandleSeries, places: &[usize]) -> CandleSeries {
+    let observed = series.candles();
+    let mut made = Vec::with_capacity(observed.len());
+    made.push(observed[0]);
+    let mut last = observed[0].close();
+    for (time, place) in observed[1..].iter().map(Candle::time).zip(places) {
+        let (before, candle) = (&observed[*place], &observed[*place + 1]);
+        let factor = last / before.close();
+        let at = |price: f64| price * factor;
+        let (open, close) = (at(candle.open()), at(candle.close()));
+        // Rounding moves no body out of its wicks.
+        let high = at(candle.high()).max(open).max(close);
+        let low = at(candle.low()).min(open).min(close);
+        let numbers = Ohlcv { open, high, low, close, volume: candle.volume() };
+        // A path that leaves what numbers can hold stays where it is.
+        let sound =
+            Candle::new(time, series.interval(), numbers).unwrap_or_else(|_| flat(time, series, last));
+        last = sound.close();
+        made.push(sound);
+    }
+    CandleSeries::from_checked(series.series(), made).expect("there is a first candle")
+}
+
+fn flat(time: candlewick_sdk::Millis, series: &CandleSeries, price: f64) -> Candle {
+    let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
+    Candle::new(time, series.interval(), numbers).expect("the price was one, and the time is the series'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Interval, Millis, Series};
+
+    fn series(rows: &[[f64; 5]]) -> CandleSeries {
+        let minute = Interval::MINUTE;
+        let candle = |(place, row): (i64, &[f64; 5])| {
+            let [open, high, low, close, volume] = *row;
+            Candle::new(Millis::MINUTE * place, minute, Ohlcv { open, high, low, close, volume }).unwrap()
+        };
+        let candles: Vec<Candle> = (0..).zip(rows).map(candle).collect();
+        CandleSeries::new(Series { symbol: "BTCUSDT".parse().unwrap(), interval: minute }, candles).unwrap()
+    }
+
+    #[test]
+    fn moves_keep_their_shape_and_chain_by_hand() {
+        let observed = series(&[
+            [100.0, 110.0, 90.0, 100.0, 1.0],
+            [101.0, 125.0, 100.0, 120.0, 2.0], // opens at 1.01 of the close before, closes at 1.2
+            [120.0, 120.0, 60.0, 60.0, 3.0],   // halves
+        ]);
+        let candles = [observed];
+        let resampled = ResampledCandles::new(&candles, &[]).unwrap();
+        assert_eq!(resampled.moves(), 2);
+        assert_eq!(resampled.path(&[0, 1]).0[0].candles(), candles[0].candles(), "the order that there was");
+        let (other, _) = resampled.path(&[1, 0]);
+        let numbers =
+            |candle: &Candle| [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()];
+        let made: Vec<[f64; 5]> = other[0].candles().iter().map(numbers).collect();
+        assert_eq!(made[1], [100.0, 100.0, 50.0, 50.0, 3.0]);
+        assert_eq!(made[2], [50.5, 62.5, 50.0, 60.0, 2.0]);
+        assert_eq!(other[0].candles()[2].time(), Millis::MINUTE * 2);
+    }
+
+    #[test]
+    fn series_of_other_times_are_not_resampled_together() {
+        let one = [1.0; 5];
+        let pair = [series(&[one, one, one]), series(&[one, one])];
+        assert!(matches!(ResampledCandles::new(&pair, &[]), Err(UnalikeCandles::Times { .. })));
+        assert!(matches!(ResampledCandles::new(&pair[..0], &[]), Err(UnalikeCandles::TooFew)));
+    }
+}

@@ -1,0 +1,198 @@
+//! Histories that could have been: blocks of the observed one, drawn with replacement, so that what follows from its neighbours still does.
+
+use super::Dice;
+use crate::StatisticsError;
+
+/// How long the blocks of a bootstrap are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BlockLength {
+    /// Of geometric length with this mean, from 1: the stationary bootstrap of Politis and Romano (1994).
+    Mean(f64),
+    /// All of this length, from 1: the circular block bootstrap of Politis and Romano (1992).
+    Fixed(u32),
+}
+
+/// A block bootstrap: the same seed and path give the same history, whatever else ran.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockBootstrap {
+    seed: u64,
+    length: BlockLength,
+}
+
+impl BlockBootstrap {
+    /// With blocks of this length.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotANumberFor`] for a length below 1.
+    pub fn new(seed: u64, length: BlockLength) -> Result<Self, StatisticsError> {
+        let value = match length {
+            BlockLength::Mean(mean) => mean,
+            BlockLength::Fixed(fixed) => f64::from(fixed),
+        };
+        if !(value >= 1.0 && value.is_finite()) {
+            return Err(StatisticsError::NotANumberFor { what: "a block length of", value });
+        }
+        Ok(Self { seed, length })
+    }
+
+    /// Which of `count` numbers stand at each place of a path that is as long: places count from 0, and the first follows the
+    /// last.
+    pub fn places(&self, path: u64, count: usize) -> Vec<usize> {
+        let mut dice = Dice::new(self.seed, path);
+        let mut places = Vec::with_capacity(count);
+        let (mut place, mut left) = (0, 0_u32);
+        for _ in 0..count {
+            let begins = match self.length {
+                _ if places.is_empty() => true,
+                BlockLength::Mean(mean) => dice.happens(1.0 / mean),
+                BlockLength::Fixed(_) => left == 0,
+            };
+            if begins {
+                place = dice.below(count);
+                left = if let BlockLength::Fixed(length) = self.length { length } else { 0 };
+            } else {
+                place = if place + 1 == count { 0 } else { place + 1 };
+            }
+            left = left.saturating_sub(1);
+            places.push(place);
+        }
+        places
+    }
+}
+
+/// The mean block length of a stationary bootstrap that estimates the variance of the mean best: Politis and White (2004),
+/// corrected by Patton, Politis and White (2009). At least 1, and at most a third of the numbers, or three times their root.
+pub fn best_block_length(numbers: &[f64]) -> f64 {
+    let n = numbers.len() as f64;
+    if numbers.len() < 4 {
+        return 1.0;
+    }
+    let mean = numbers.iter().sum::<f64>() / n;
+    let covariance = |lag: usize| {
+        let pairs = numbers.iter().zip(&numbers[lag..]);
+        pairs.map(|(early, late)| (early - mean) * (late - mean)).sum::<f64>() / n
+    };
+    let variance = covariance(0);
+    if variance.is_nan() || variance <= 0.0 {
+        return 1.0;
+    }
+    // From the first lag on behind which several in a row cannot be told from 0, none counts.
+    let in_a_row = 5.max(n.log10().sqrt().ceil() as usize);
+    let most = ((n.sqrt().ceil() as usize) + in_a_row).min(numbers.len() - 1);
+    let noise = 2.0 * (n.log10() / n).sqrt();
+    let covariances: Vec<f64> = (0..=most).map(covariance).collect();
+    let is_noise = |lag: &usize| covariances.get(*lag).is_none_or(|one| (one / variance).abs() < noise);
+    let last = (0..most).find(|lag| (lag + 1..=lag + in_a_row).all(|later| is_noise(&later)));
+    let bandwidth = (2 * last.unwrap_or(most).max(1)).min(most);
+    let (mut slope, mut spectrum) = (0.0, variance);
+    for (lag, covariance) in covariances.iter().enumerate().take(bandwidth + 1).skip(1) {
+        let share = lag as f64 / bandwidth as f64;
+        let weight = if share <= 0.5 { 1.0 } else { 2.0 * (1.0 - share) };
+        slope += 2.0 * weight * lag as f64 * covariance;
+        spectrum += 2.0 * weight * covariance;
+    }
+    let best = (slope * slope / (spectrum * spectrum) * n).cbrt();
+    let longest = (3.0 * n.sqrt()).min(n / 3.0).ceil().max(1.0);
+    if best.is_finite() { best.clamp(1.0, longest) } else { longest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use statrs::distribution::{Binomial, DiscreteCDF};
+
+    /// Numbers each of which is `memory` of the one before, and news of variance 1.
+    fn autoregressive(memory: f64, count: usize, seed: u64) -> Vec<f64> {
+        let mut dice = Dice::new(seed, 0);
+        let mut last = dice.normal() / (1.0 - memory * memory).sqrt();
+        let step = |()| {
+            last = memory * last + dice.normal();
+            last
+        };
+        std::iter::repeat_n((), count).map(step).collect()
+    }
+
+    #[test]
+    fn wins_of_single_draws_have_the_exact_binomial_distribution() {
+        // 40 trades of which 22 won: the wins of a path are those of 40 draws at 22/40.
+        let bootstrap = BlockBootstrap::new(3, BlockLength::Fixed(1)).unwrap();
+        let paths = 20_000_u64;
+        let wins = |path| bootstrap.places(path, 40).into_iter().filter(|place| *place < 22).count();
+        let mut counts = [0_u64; 41];
+        (0..paths).for_each(|path| counts[wins(path)] += 1);
+        let exact = Binomial::new(22.0 / 40.0, 40).unwrap();
+        let mut below = 0;
+        for (won, count) in counts.iter().enumerate() {
+            below += count;
+            let share = below as f64 / paths as f64;
+            // Kolmogorov's bound at 1 in 1,000 is 1.95 / sqrt(paths).
+            assert!((share - exact.cdf(won as u64)).abs() < 1.95 / (paths as f64).sqrt(), "{won}: {share}");
+        }
+    }
+
+    #[test]
+    fn blocks_have_their_length_and_run_on() {
+        let runs = |length| {
+            let bootstrap = BlockBootstrap::new(5, length).unwrap();
+            let places = bootstrap.places(7, 100_000);
+            let breaks = places.windows(2).filter(|pair| pair[1] != (pair[0] + 1) % 100_000).count();
+            100_000.0 / (breaks as f64 + 1.0)
+        };
+        assert!((runs(BlockLength::Fixed(20)) - 20.0).abs() < 0.01);
+        assert!((runs(BlockLength::Mean(20.0)) - 20.0).abs() < 0.9, "{}", runs(BlockLength::Mean(20.0)));
+        // Every place as often as any other, also those at the ends.
+        let bootstrap = BlockBootstrap::new(1, BlockLength::Mean(8.0)).unwrap();
+        let mut counts = [0_u32; 10];
+        (0..20_000).flat_map(|path| bootstrap.places(path, 10)).for_each(|place| counts[place] += 1);
+        assert!(counts.iter().all(|count| count.abs_diff(20_000) < 900), "{counts:?}");
+    }
+
+    #[test]
+    fn a_path_is_the_same_whatever_ran_before_and_paths_differ() {
+        let bootstrap = BlockBootstrap::new(9, BlockLength::Mean(4.0)).unwrap();
+        assert_eq!(bootstrap.places(2, 50), bootstrap.places(2, 50));
+        assert_ne!(bootstrap.places(2, 50), bootstrap.places(3, 50));
+        assert!(bootstrap.places(0, 0).is_empty());
+        for length in [BlockLength::Mean(0.5), BlockLength::Mean(f64::NAN), BlockLength::Fixed(0)] {
+            assert!(BlockBootstrap::new(1, length).is_err(), "{length:?}");
+        }
+    }
+
+    #[test]
+    fn the_best_length_of_an_autoregression_is_that_of_theory() {
+        // (2 r / (1 - r^2))^(2/3) n^(1/3), of Politis and White (2004).
+        for memory in [0.3_f64, 0.5, 0.7] {
+            let count = 20_000;
+            let theory = (2.0 * memory / (1.0 - memory * memory)).powf(2.0 / 3.0) * (count as f64).cbrt();
+            let mut found: Vec<f64> =
+                (0..9).map(|seed| best_block_length(&autoregressive(memory, count, seed))).collect();
+            found.sort_by(f64::total_cmp);
+            assert!((found[4] / theory - 1.0).abs() < 0.15, "{memory}: {found:?}, theory {theory}");
+        }
+        let noise: Vec<f64> =
+            (0..9).map(|seed| best_block_length(&autoregressive(0.0, 20_000, seed))).collect();
+        assert!(noise.iter().filter(|length| **length < 6.0).count() >= 7, "{noise:?}");
+        assert_eq!((best_block_length(&[]), best_block_length(&[2.0; 50])), (1.0, 1.0));
+    }
+
+    #[test]
+    fn blocks_keep_the_variance_of_the_mean_that_single_draws_lose() {
+        let (memory, count) = (0.5, 4_000);
+        let numbers = autoregressive(memory, count, 4);
+        let spread = |length| {
+            let bootstrap = BlockBootstrap::new(2, length).unwrap();
+            let mean = |path| {
+                let places = bootstrap.places(path, count);
+                places.into_iter().map(|place| numbers[place]).sum::<f64>() / count as f64
+            };
+            let means: Vec<f64> = (0..800).map(mean).collect();
+            let middle = means.iter().sum::<f64>() / 800.0;
+            means.iter().map(|mean| (mean - middle).powi(2)).sum::<f64>() / 800.0 * count as f64
+        };
+        // 1 / (1 - r)^2 is 4, and what single draws leave is the variance of a number, 1 / (1 - r^2).
+        let blocks = spread(BlockLength::Mean(best_block_length(&numbers)));
+        let single = spread(BlockLength::Mean(1.0));
+        assert!((blocks / 4.0 - 1.0).abs() < 0.25, "{blocks}");
+        assert!((single / (4.0 / 3.0) - 1.0).abs() < 0.2, "{single}");
+    }
+}
