@@ -57,8 +57,14 @@ impl Moves {
         }
         let close_at = |time: i64| {
             let opened = Millis::new(time - interval);
-            let place = series.candles().binary_search_by_key(&opened, Candle::time).ok()?;
-            Some(series.candles()[place].close())
+            // Where it is if none before it is missing; with some missing it is earlier.
+            let latest = usize::try_from((opened - series.start()).get() / interval).ok()?;
+            if let Some(candle) = series.candles().get(latest).filter(|candle| candle.time() == opened) {
+                return Some(candle.close());
+            }
+            let possible = &series.candles()[..latest.min(series.candles().len())];
+            let place = possible.binary_search_by_key(&opened, Candle::time).ok()?;
+            Some(possible[place].close())
         };
         let move_to = |time: i64| Some((close_at(time)? / close_at(time - CANDLES * interval)?).ln());
         let first = start.div_euclid(step) + 1;
@@ -196,5 +202,30 @@ mod tests {
             changed(&common, |place, close| (close.ln() * 2.0 + own[place].close().ln()).exp())
         };
         assert!(!are_alike(&mixed(&one), &mixed(&two)));
+    }
+
+    #[test]
+    fn a_candle_is_found_where_it_is_whatever_is_missing_before_it() {
+        let all = random_walk(8, 6_000);
+        let kept: [fn(usize) -> bool; 4] = [
+            |_| true,
+            |place| place % 7 != 3,
+            |place| !(900..2_100).contains(&place),
+            |place| place % 3 != 1,
+        ];
+        for keeps in kept {
+            let kept: Vec<Candle> =
+                (0..6_000_usize).filter(|place| keeps(*place)).map(|place| all[place]).collect();
+            let own = Moves::of(&changed(&kept, |_, close| close)).unwrap();
+            let close_at = |time: i64| {
+                let found = kept.iter().find(|candle| candle.time().get() + own.interval == time);
+                found.map(Candle::close)
+            };
+            for (place, value) in (own.first..).zip(&*own.values) {
+                let time = place * own.step;
+                let is_known = close_at(time).is_some() && close_at(time - CANDLES * own.interval).is_some();
+                assert_eq!(*value != MISSING, is_known, "{time}");
+            }
+        }
     }
 }

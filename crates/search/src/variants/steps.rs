@@ -5,7 +5,7 @@
 //! are compared over steps that are a multiple of both of theirs, whatever interval their candles have. They are taken for the same
 //! candles where these moves correlate with 0.95 or more, or with -0.95 or less, over 24 steps or more.
 
-use candlewick_sdk::{CandleSeries, Millis};
+use candlewick_sdk::{CandleSeries, Millis, closing_before};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -71,8 +71,10 @@ impl Steps {
         }
         let candles = series.candles();
         // The last price that was known, if it is of this step.
-        let close_at = |time: i64| {
-            let known = candles.partition_point(|candle| candle.time().get() + interval <= time);
+        let mut known = 0;
+        let mut close_at = |time: i64| {
+            // Looked for from where the step before ended: a search of its own waits for memory at each of its looks.
+            known += closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
             let last = candles.get(known.checked_sub(1)?)?;
             (last.time().get() + interval > time - step).then(|| last.close().ln())
         };
@@ -208,6 +210,7 @@ pub(super) mod tests {
     use super::*;
     use candlewick_sdk::testkit::random_walk;
     use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
+    use proptest::prelude::*;
 
     /// Each of some candles by its time and its last price.
     pub(crate) type Closes = Vec<(Millis, f64)>;
@@ -371,6 +374,39 @@ pub(super) mod tests {
                 (step, true),
                 "{candles} {minutes}"
             );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_step_moves_between_the_last_prices_before_its_ends_whatever_is_missing(
+            present in prop::collection::vec(prop::bool::weighted(0.7), 3..300),
+            start in 0_i64..9,
+            minutes in 1_i64..4,
+        ) {
+            let all = closes(5, present.len());
+            let kept = all.iter().zip(&present).enumerate().filter(|(_, (_, present))| **present);
+            let at = |place: usize| Millis::MINUTE * (minutes * (start + place as i64));
+            let kept: Closes = kept.map(|(place, ((_, close), _))| (at(place), *close)).collect();
+            prop_assume!(kept.len() > 1);
+            let found = Steps::of(&series(minutes, kept.iter().copied()));
+            prop_assume!(found.is_some());
+            let own = found.unwrap();
+            let length = own.interval;
+            // Every candle is looked at for every step.
+            let close_at = |time: i64| {
+                let known = kept.iter().rfind(|(opened, _)| opened.get() + length <= time)?;
+                (known.0.get() + length > time - own.step).then(|| known.1.ln())
+            };
+            let places = own.first..own.first + own.all.len() as i64;
+            let moves = places.map(|place| Some(close_at(place * own.step)? - close_at((place - 1) * own.step)?));
+            let moves: Vec<Option<f64>> = moves.collect();
+            let median = median(moves.iter().copied().flatten()).unwrap();
+            let most = f64::from(MAX_WRITTEN);
+            for (written, size) in own.all.iter().zip(&moves) {
+                let expected = size.map(|size| (size / median * MEDIAN).round().clamp(-most, most) as i8);
+                prop_assert_eq!(*written, expected.unwrap_or(MISSING));
+            }
         }
     }
 }
