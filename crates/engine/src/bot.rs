@@ -6,12 +6,16 @@ use candlewick_sdk::{
     Candle, CandleAnswer, Expiry, LongerCandles, Millis, Price, Settlement, ShownCandles, Signal, Strategy,
 };
 
+/// In the order in which it is read: what a signal needs stands together, because the bots of a crowd do not all fit the nearest cache.
+#[repr(C)]
 pub(crate) struct Bot {
-    pub(crate) symbol: SymbolId,
+    pub(crate) stake: Stake,
+    pub(crate) expiry: Expiry,
     /// The length of its candles.
     pub(crate) interval: Millis,
-    pub(crate) expiry: Expiry,
-    pub(crate) stake: Stake,
+    pub(crate) symbol: SymbolId,
+    /// Whether its strategy is shown the settlements of its trades.
+    wants_settlements: bool,
     /// Apart, because candles do not touch it.
     pub(crate) verdict: Box<BotVerdict>,
     /// Close time of the last candle it saw.
@@ -20,8 +24,6 @@ pub(crate) struct Bot {
     longer: LongerCandles,
     /// Candles until its signals mean anything.
     cold: usize,
-    /// Whether its strategy is shown the settlements of its trades.
-    wants_settlements: bool,
 }
 
 impl Bot {

@@ -265,7 +265,9 @@ impl Intents {
 
     fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
         let position = self.unfinished.iter().position(is_it)?;
-        let intent = self.unfinished.remove(position);
+        let list = &mut self.unfinished;
+        // Nearly always it is the last one: to take out another is a call.
+        let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
             counts.remove(&intent);
         }

@@ -148,7 +148,10 @@ impl Judge {
     /// not known, or has ended before, changes nothing.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
-        let Staked { symbol, stake, payout_fraction, .. } = self.open.remove(place);
+        // Nearly always it is the only one: to take it out of a list is a call.
+        let is_last = place + 1 == self.open.len();
+        let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
+        let Some(Staked { symbol, stake, payout_fraction, .. }) = taken else { return };
         let pays = payout.map_or(payout_fraction, Payout::to_fraction);
         self.test.settle(stake, to_trade_outcome(outcome), pays);
         if let Some(watch) = &mut self.watch {

@@ -29,13 +29,19 @@ pub(crate) struct ReasonPlace {
 impl Reasons {
     /// Room for the reasons of so many trades.
     pub(crate) fn with_capacity(trades: usize) -> Self {
-        Self { shapes: ReasonShapes::default(), numbers: Vec::with_capacity(2 * trades) }
+        Self {
+            shapes: ReasonShapes::default(),
+            numbers: Vec::with_capacity(2 * trades + Reason::MAX_NUMBERS),
+        }
     }
 
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> ReasonPlace {
         let place = ReasonPlace { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
-        self.numbers.extend_from_slice(reason.values());
+        // A copy whose length is not known is a call.
+        let end = self.numbers.len() + reason.values().len();
+        self.numbers.extend_from_slice(reason.padded_values());
+        self.numbers.truncate(end);
         place
     }
 

@@ -25,7 +25,11 @@ impl Moments {
     ///   the open, or one candle later when no more than the cut-off is left.
     /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the
     ///   arrival and closes at its end; the open is not rounded.
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "a call would read an order's expiry in other pieces than it was written in"
+    )]
+    #[inline(always)]
     pub fn of(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
         let duration = expiry.close_type.duration();
         let rounding = settings.open_rounding;

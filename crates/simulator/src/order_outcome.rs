@@ -24,27 +24,29 @@ pub(crate) enum OrderOutcome {
 }
 
 impl OrderOutcome {
-    /// The outcome of an order that reaches the venue at `arrival`.
+    /// Hands on the outcome of an order that reaches the venue at `arrival`. Not an answer: where what is refused and what settles
+    /// meet, an answer would be written in pieces and copied as a whole (docs/performance.md).
     #[inline(always)]
-    pub(crate) fn of(
+    pub(crate) fn of<T>(
         order: &Order,
         arrival: Millis,
         path: &PricePath,
         settings: &SimulationSettings,
-    ) -> Self {
+        then: impl FnOnce(Self) -> T,
+    ) -> T {
         let moments = Moments::of(order.expiry, arrival, settings);
         let entry = path.quote(moments.entry);
         let open_price = match (order.expiry.expiration_type, entry) {
             // Accepted at its arrival; its price is fixed when its candle opens.
             (ExpirationType::NextCandle, _) | (_, Quote::Beyond) => None,
             (_, Quote::Price(priced)) => Some(opened_at(priced, order.direction)),
-            (_, Quote::Gap) => return Self::Refused(Refusal::NoPrice),
+            (_, Quote::Gap) => return then(Self::Refused(Refusal::NoPrice)),
         };
         let Moments { open_time, close_time, .. } = moments;
         let opening = Opening { open_time, open_price, close_time, payout: settings.payout_percent };
         match (entry, path.quote(moments.exit)) {
-            (Quote::Beyond, _) | (_, Quote::Beyond) => Self::StaysOpen(opening),
-            (entry, exit) => Self::Settles(opening, settle(order, opening, entry, exit, settings)),
+            (Quote::Beyond, _) | (_, Quote::Beyond) => then(Self::StaysOpen(opening)),
+            (entry, exit) => then(Self::Settles(opening, settle(order, opening, entry, exit, settings))),
         }
     }
 

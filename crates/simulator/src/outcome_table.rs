@@ -184,7 +184,7 @@ impl OutcomeTable {
             time: close,
         };
         let arrival = close + self.settings.latency_ms;
-        let kind = match OrderOutcome::of(&order, arrival, &self.path, &self.settings) {
+        let kind = OrderOutcome::of(&order, arrival, &self.path, &self.settings, |outcome| match outcome {
             OrderOutcome::Refused(_) => Kind::NoPrice,
             OrderOutcome::StaysOpen(_) => Kind::StaysOpen,
             OrderOutcome::Settles(_, trade) => match trade.outcome {
@@ -193,7 +193,7 @@ impl OutcomeTable {
                 Outcome::Draw => Kind::Draw,
                 Outcome::Cancelled => Kind::Cancelled,
             },
-        };
+        });
         outcomes.fetch_or((kind as u8) << shift, Ordering::Relaxed);
         kind
     }

@@ -6,7 +6,6 @@
 
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
-use std::iter;
 
 /// Room from the start; a queue grows beyond it only while the caller keeps more orders open than this.
 const ROOM: usize = 256;
@@ -42,8 +41,7 @@ impl<T> DueQueue<T> {
         let rank = (due, number);
         let entry = || Entry { due, number, item: item() };
         if self.entries.back().is_none_or(|last| last.rank() <= rank) {
-            // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
-            self.entries.extend(iter::once_with(entry));
+            self.entries.push_back(entry());
         } else {
             let place = self.entries.partition_point(|earlier| earlier.rank() <= rank);
             self.entries.insert(place, entry());

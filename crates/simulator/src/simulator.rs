@@ -31,13 +31,19 @@ pub struct Simulator {
     paths: Vec<PricePath>,
     /// Of one symbol.
     tables: Vec<Arc<OutcomeTable>>,
+    under_way: UnderWay,
+    /// The last stake that was settled at once, and its profit by outcome: the next stake is nearly always the same.
+    last_profits: (Money, [Money; 4]),
+}
+
+/// Money, and what is going to become known of orders.
+#[derive(Clone, Debug)]
+struct UnderWay {
     wallet: Wallet,
     answers: DueQueue<PendingAnswer>,
     settlements: DueQueue<PendingSettlement>,
     next_due: Millis,
     unsettled: Vec<UnsettledTrade>,
-    /// The last stake that was settled at once, and its profit by outcome: the next stake is nearly always the same.
-    last_profits: (Money, [Money; 4]),
 }
 
 #[derive(Clone, Debug)]
@@ -108,11 +114,13 @@ impl Simulator {
             settings,
             paths,
             tables: Vec::new(),
-            wallet: Wallet::new(balance),
-            answers: DueQueue::new(),
-            settlements: DueQueue::new(),
-            next_due: Millis::MAX,
-            unsettled: Vec::new(),
+            under_way: UnderWay {
+                wallet: Wallet::new(balance),
+                answers: DueQueue::new(),
+                settlements: DueQueue::new(),
+                next_due: Millis::MAX,
+                unsettled: Vec::new(),
+            },
             last_profits: (Money::ZERO, [Money::ZERO; 4]),
         })
     }
@@ -139,8 +147,14 @@ impl Simulator {
         {
             return answer;
         }
-        let outcome = self.decide(order, at);
-        self.queue(order, at, outcome)
+        let Self { settings, paths, under_way, .. } = self;
+        let Some(path) = paths.iter().find(|path| path.symbol() == order.symbol) else {
+            return under_way.put(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
+        };
+        if !under_way.covers(order.stake, at) {
+            return under_way.put(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
+        }
+        OrderOutcome::of(order, at, path, settings, |outcome| under_way.put(order, at, outcome))
     }
 
     /// Takes an order whose outcome is in a table; nothing happens with any other. Apart, so that an outcome that is computed is written once, into its queue.
@@ -148,8 +162,8 @@ impl Simulator {
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
         let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
-        let outcome = if self.covers(order.stake, at) { outcome } else { insufficient };
-        Some(self.queue(order, at, outcome))
+        let outcome = if self.under_way.covers(order.stake, at) { outcome } else { insufficient };
+        Some(self.under_way.put(order, at, outcome))
     }
 
     /// Takes an order and settles it at once: the same as [`submit`](Self::submit) and everything that follows from it,
@@ -161,7 +175,8 @@ impl Simulator {
         let table = self.tables.iter().find(|table| table.expiry() == expiry)?;
         let TableTrade { outcome, open_time, close_time, known_at } =
             table.trade((candle, time), direction)?;
-        if self.next_due != Millis::MAX || !stake.is_positive() || stake > self.wallet.free() {
+        let UnderWay { next_due, wallet, .. } = &mut self.under_way;
+        if *next_due != Millis::MAX || !stake.is_positive() || stake > wallet.free() {
             return None;
         }
         let answered_at = time + self.settings.latency_ms;
@@ -170,12 +185,75 @@ impl Simulator {
             self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];
-        self.wallet.pass(profit);
+        wallet.pass(profit);
         Some(SettledAtOnce { answered_at, open_time, close_time, known_at, outcome, profit })
     }
 
+    /// When the earliest queued event is due.
+    #[inline]
+    pub fn next_due(&self) -> Option<Millis> {
+        let due = self.under_way.next_due;
+        (due != Millis::MAX).then_some(due)
+    }
+
+    /// Takes the next event that is due at `now` or before, in canonical order: by instant; at one instant
+    /// settlements (by close time, then order number) before answers (by order number).
+    #[inline]
+    pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
+        let under_way = &mut self.under_way;
+        if under_way.next_due > now {
+            return None;
+        }
+        let event = if under_way.settlements.next_due() <= under_way.answers.next_due() {
+            let PendingSettlement { trade, stake } = under_way.settlements.pop()?;
+            under_way.wallet.settle(stake, trade.profit);
+            VenueEvent::Settled(trade)
+        } else {
+            let PendingAnswer { answer, stake } = under_way.answers.pop()?;
+            match answer.kind {
+                AnswerKind::Opened(_) => under_way.wallet.take(stake),
+                AnswerKind::Refused(_) => {}
+            }
+            VenueEvent::Answered(answer)
+        };
+        under_way.update_next_due();
+        Some(event)
+    }
+
+    /// The wallet as of the last event popped: without the stakes of open trades.
+    #[inline]
+    pub fn balance(&self) -> Money {
+        self.under_way.wallet.balance()
+    }
+
+    /// The stakes that left the wallet and have not returned. Once all events are popped these are the stakes
+    /// of unsettled trades, so that `balance() + open_stakes()` is the balance with those returned.
+    #[inline]
+    pub fn open_stakes(&self) -> Money {
+        self.under_way.wallet.staked()
+    }
+
+    /// The price path of a symbol at a moment, read as an exit and without stress; a symbol that the venue does
+    /// not have is all gap.
+    pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
+        self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
+    }
+
+    /// Trades that this data never ends, in the order of their submission.
+    pub fn unsettled(&self) -> &[UnsettledTrade] {
+        &self.under_way.unsettled
+    }
+
+    #[inline]
+    fn path_of(&self, symbol: Symbol) -> Option<&PricePath> {
+        self.paths.iter().find(|path| path.symbol() == symbol)
+    }
+}
+
+impl UnderWay {
+    /// Queues what becomes of an order. A part of each of its callers, which knows what that is.
     #[inline(always)]
-    fn queue(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+    fn put(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         let Order { number, stake, .. } = *order;
         let answer = Answer { number, at, kind: outcome.answer() };
         match outcome {
@@ -193,70 +271,6 @@ impl Simulator {
         answer
     }
 
-    /// When the earliest queued event is due.
-    #[inline]
-    pub fn next_due(&self) -> Option<Millis> {
-        (self.next_due != Millis::MAX).then_some(self.next_due)
-    }
-
-    /// Takes the next event that is due at `now` or before, in canonical order: by instant; at one instant
-    /// settlements (by close time, then order number) before answers (by order number).
-    #[inline]
-    pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
-        if self.next_due > now {
-            return None;
-        }
-        let event = if self.settlements.next_due() <= self.answers.next_due() {
-            let PendingSettlement { trade, stake } = self.settlements.pop()?;
-            self.wallet.settle(stake, trade.profit);
-            VenueEvent::Settled(trade)
-        } else {
-            let PendingAnswer { answer, stake } = self.answers.pop()?;
-            match answer.kind {
-                AnswerKind::Opened(_) => self.wallet.take(stake),
-                AnswerKind::Refused(_) => {}
-            }
-            VenueEvent::Answered(answer)
-        };
-        self.update_next_due();
-        Some(event)
-    }
-
-    /// The wallet as of the last event popped: without the stakes of open trades.
-    #[inline]
-    pub fn balance(&self) -> Money {
-        self.wallet.balance()
-    }
-
-    /// The stakes that left the wallet and have not returned. Once all events are popped these are the stakes
-    /// of unsettled trades, so that `balance() + open_stakes()` is the balance with those returned.
-    #[inline]
-    pub fn open_stakes(&self) -> Money {
-        self.wallet.staked()
-    }
-
-    /// The price path of a symbol at a moment, read as an exit and without stress; a symbol that the venue does
-    /// not have is all gap.
-    pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
-        self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
-    }
-
-    /// Trades that this data never ends, in the order of their submission.
-    pub fn unsettled(&self) -> &[UnsettledTrade] {
-        &self.unsettled
-    }
-
-    #[inline(always)]
-    fn decide(&self, order: &Order, at: Millis) -> OrderOutcome {
-        let Some(path) = self.path_of(order.symbol) else {
-            return OrderOutcome::Refused(Refusal::UnknownSymbol);
-        };
-        if !self.covers(order.stake, at) {
-            return OrderOutcome::Refused(Refusal::InsufficientBalance);
-        }
-        OrderOutcome::of(order, at, path, &self.settings)
-    }
-
     #[inline(always)]
     fn accept(&mut self, answer: Answer, stake: Money) {
         self.wallet.promise(stake);
@@ -269,11 +283,6 @@ impl Simulator {
         let free = self.wallet.free();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();
         stake.is_positive() && (stake <= free || stake <= free + returned())
-    }
-
-    #[inline]
-    fn path_of(&self, symbol: Symbol) -> Option<&PricePath> {
-        self.paths.iter().find(|path| path.symbol() == symbol)
     }
 
     #[inline]

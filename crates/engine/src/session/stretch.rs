@@ -77,6 +77,10 @@ impl Session {
     fn pass_days_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         loop {
             let due = self.ledger.day_end().min(self.next_release);
+            // No look at the candle of a moment that is far ahead: it is in no cache yet.
+            if due >= until {
+                return;
+            }
             match candles.first_close_from(due) {
                 Some(close) if close < until => self.pass_time(close, actions),
                 _ => return,

@@ -95,7 +95,8 @@ pub(crate) enum Stake {
     Share(Share),
     Martingale(Martingale),
     Soros(Soros),
-    Kelly(Kelly),
+    /// Apart: it is many times as large as the others, and every signal looks at the stake of its bot.
+    Kelly(Box<Kelly>),
 }
 
 impl StakeSettings {
@@ -139,7 +140,7 @@ impl Stake {
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
                 within(*fraction, 0.0, 1.0, &format!("{key}.fraction"))?;
-                Ok(Self::Kelly(Kelly::new(*fraction, *kelly_floor_trades, *bound)))
+                Ok(Self::Kelly(Box::new(Kelly::new(*fraction, *kelly_floor_trades, *bound))))
             }
         }
     }
@@ -151,7 +152,7 @@ impl Stake {
             (Self::Share(rule), Self::Share(kept)) => *rule == kept,
             (Self::Martingale(rule), Self::Martingale(kept)) => rule.go_on_from(kept),
             (Self::Soros(rule), Self::Soros(kept)) => rule.go_on_from(kept),
-            (Self::Kelly(rule), Self::Kelly(kept)) => rule.go_on_from(kept),
+            (Self::Kelly(rule), Self::Kelly(kept)) => rule.go_on_from(*kept),
             (Self::Fixed(_) | Self::Share(_) | Self::Martingale(_) | Self::Soros(_) | Self::Kelly(_), _) => {
                 false
             }
