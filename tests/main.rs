@@ -78,6 +78,7 @@ mod sweep;
 mod sweep_killed;
 mod terminal;
 mod tidy;
+mod tune;
 mod two_runs;
 mod unavailable;
 mod validation;

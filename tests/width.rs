@@ -59,6 +59,7 @@ const RUNS: [(&str, &str, i32); 55] = [
     ("sweep run", "", 0),
     ("sweep merge", "--config bots.toml", 2),
     ("trades", "--journal run.db", 0),
+    ("tune", "--config bots.toml --bot btc --param period=2..5 --data BTCUSDT_1m.csv", 0),
     (
         "walk-forward",
         "--config bots.toml --bot btc --param period=2..5 --data BTCUSDT_1m.csv --train 2h --test 1h",

@@ -2,7 +2,7 @@
 //!
 //! A [`Loaded`](configuration::Loaded) configuration is read in layers; [`bots`] builds its strategies, [`candles`] finds
 //! what they are shown, [`backtest`] replays them, and [`live`] connects and runs them; [`control`] gives a running bot orders,
-//! [`status`] says how it stands. [`search`] prepares sweeps and walks forward, [`fetch`] brings candles from the venue, [`data`]
+//! [`status`] says how it stands. [`search`] prepares sweeps and walks forward, [`tune`] goes from a rule to a checked result, [`fetch`] brings candles from the venue, [`data`]
 //! imports, checks, makes and exports them, [`doctor`] looks at everything that a live run needs. Nothing here parses arguments, prints, or
 //! decides how a program ends: work is watched through [`Progress`], and what goes wrong is an [`AppError`].
 
@@ -29,6 +29,7 @@ pub mod search;
 pub mod selftest;
 pub mod status;
 pub mod suggestion;
+pub mod tune;
 pub mod validation;
 
 pub use error::{AppError, ErrorKind, ErrorReport};

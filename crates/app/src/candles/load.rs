@@ -134,7 +134,7 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
 }
 
 /// Whether the bot's series is among these, or can be resampled from one of them.
-fn serves(names: &[DataName], bot: &BotSettings) -> bool {
+pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }

@@ -82,7 +82,7 @@ impl DataName {
 ///
 /// # Errors
 /// A name that does not say its series; a series that is named twice.
-pub(super) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
+pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {
         let name: DataName = text.parse()?;

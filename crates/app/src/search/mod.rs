@@ -19,6 +19,7 @@ pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
 };
 pub(crate) use plan::{PLAN_FORMAT, check_candles, check_program, read_plan};
+pub(crate) use prepared::chosen_bot;
 pub(crate) use prepared::deciding_sections;
 pub use prepared::{PreparedSearch, SearchTerms};
 pub use shards::GatheredShards;

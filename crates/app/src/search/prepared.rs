@@ -76,6 +76,16 @@ pub struct PreparedSearch<'a> {
 }
 
 impl PreparedSearch<'_> {
+    /// Searches the same space as these terms say: another way, or by another number of sets.
+    ///
+    /// # Errors
+    /// A search that does not suit the space.
+    pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<(), AppError> {
+        let sweep = sweep_settings(terms, &self.space);
+        self.sweep = sweep.map_err(|error| error_of_search(error, &self.loaded))?;
+        Ok(())
+    }
+
     /// Where its variants are counted; nothing where they are not.
     pub fn ledger(&self) -> Option<VariantLedger> {
         let config = &self.loaded.config;
@@ -182,7 +192,7 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
 }
 
 /// The place of the bot that is searched.
-fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, AppError> {
+pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, AppError> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
         if bots.len() == 1 {

@@ -32,7 +32,9 @@ mod selftest;
 mod status;
 mod strategy;
 mod sweep;
+mod sweep_run;
 mod trades;
+mod tune;
 mod verified;
 mod walk_forward;
 mod watch;
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     WalkForward(walk_forward::WalkForwardArguments),
     /// What a backtest could have come to: its candles or trades resampled in blocks
     MonteCarlo(monte_carlo::MonteCarloArguments),
+    /// From a rule to a checked result: candles, checks, sweep, walk-forward, a verdict on one page, and what to do next
+    Tune(tune::TuneArguments),
     /// Run the bots against a venue's demo wallet; with --sandbox, against the embedded one
     Live(live::LiveArguments),
     /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
@@ -145,6 +149,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Sweep(arguments) => sweep::run(arguments, context),
         Command::WalkForward(arguments) => walk_forward::run(arguments, context),
         Command::MonteCarlo(arguments) => monte_carlo::run(arguments, context),
+        Command::Tune(arguments) => tune::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),

@@ -1,32 +1,19 @@
 //! `sweep`: many backtests of one bot, to see what its parameters do.
 
-use super::verified::verify_set;
+use super::sweep_run::{Ended, SweepContext, Watched, with_sweep};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::host;
-use crate::interrupt;
 use crate::output::{print, print_json};
-use crate::progress::{Progress, Terminal, with_spinner};
+use crate::progress::Terminal;
 use crate::search::{Planned, PlannedArguments, SearchArguments};
-use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
-    OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
-    SweepRun, TriedCount, best_bot, count_sweep,
+    OtherProgram, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
 };
-use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{SweepCount, SweepReport, SweepResults, write_sweep_page};
-use candlewick_search::SearchError;
-use candlewick_search::sweep::{
-    DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
-    Watcher, ranked, write_trials_csv, write_trials_parquet,
-};
-use candlewick_search::variants::LookEnd;
+use candlewick_search::sweep::{Record, Shard};
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use serde_json::{Value, json};
-use std::io::Write as _;
+use serde_json::json;
 use std::num::NonZeroU64;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// What to search, and where.
@@ -113,21 +100,6 @@ enum Part {
     Merged,
 }
 
-/// A sweep that is ready to run.
-struct SweepContext<'a> {
-    noted: SweepRun<'a>,
-    terms: &'a SearchTerms,
-    prepared: &'a PreparedSearch<'a>,
-    runner: &'a SharedRunner<'a>,
-    job: &'a Sweep<'a>,
-    identity: Value,
-    folder: ResultFolder,
-    top: usize,
-    /// What is to be said of a plan that was made elsewhere.
-    notices: Vec<String>,
-    context: &'a Context<'a>,
-}
-
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
         None => run_here(Part::Whole, &arguments.own, context),
@@ -161,121 +133,30 @@ fn run_planned(
 
 fn run_part(
     part: Part,
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
-    (folder, top): (ResultFolder, usize),
+    searched: (&SearchTerms, &PreparedSearch<'_>),
+    place: (ResultFolder, usize),
     plan: Option<(&SearchPlan, OtherProgram)>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
-    if let Some(host) = host() {
-        host.candles(&candles.series);
-    }
-    let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
-    let (balance, threads) = (loaded.initial_balance()?, terms.threads());
-    let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
-    let identity = terms.identity(prepared)?.to_json();
-    let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
-    let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
-    for one in differences {
-        context.say(&format!("note: {one}"));
-    }
-    let noted = SweepRun::new(terms, prepared, &identity);
-    let mut sweep_context = SweepContext {
-        noted,
-        terms,
-        prepared,
-        runner: &runner,
-        job: &job,
-        identity,
-        folder,
-        top,
-        notices,
-        context,
-    };
-    match (part, plan) {
-        (Part::Plan(shards), _) => sweep_context.plan(shards),
-        (Part::Shard(number), Some((plan, _))) => sweep_context.run_shard(plan, number),
+    with_sweep(searched, place, plan, context, |sweep| match (part, plan) {
+        (Part::Plan(shards), _) => sweep.plan(shards),
+        (Part::Shard(number), Some((plan, _))) => sweep.run_shard(plan, number),
         (Part::Merged, Some((plan, others))) => {
-            let gathered =
-                plan.gather(&sweep_context.folder, others, |error| error_of_search(error, loaded))?;
-            sweep_context.notices.extend(gathered.notices);
-            sweep_context.run(gathered.records)
+            let gathered = plan.gather(&sweep.folder, others, |error| sweep.error_of(error))?;
+            sweep.notices.extend(gathered.notices);
+            sweep.run(gathered.records)
         }
-        (Part::Whole | Part::Shard(_) | Part::Merged, _) => sweep_context.run(Vec::new()),
-    }
+        (Part::Whole | Part::Shard(_) | Part::Merged, _) => sweep.run(Vec::new()),
+    })
 }
 
 impl SweepContext<'_> {
-    /// Runs what neither its journal nor `known` knows, and writes the results.
-    fn run(&self, mut known: Vec<Record>) -> Result<Ending, Failure> {
-        let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
-        let opened = self.folder.journal("trials.jsonl", &self.identity);
-        let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
-        known.extend(own);
-        let resumed = known.len();
-        let watch = Stopwatch::start();
-        self.begin(resumed)?;
-        let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
-        let (rows, ending) = match end {
-            Watched::Done(rows) => (rows, None),
-            Watched::Stopped(rows, ending) => (rows, Some(ending)),
-        };
-        let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
-        let counted = with_spinner("Counting variants", self.context.global, || {
-            count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
-        });
-        if let Some(ending) = ending {
-            return Ok(ending);
+    /// Runs what neither its journal nor `known` knows, and prints the report.
+    fn run(&self, known: Vec<Record>) -> Result<Ending, Failure> {
+        match self.report(known)? {
+            Ended::Done(report) => self.print(&report, || report.to_string()),
+            Ended::Stopped(ending) => Ok(ending),
         }
-        // What a strategy declares is believed while it is searched; of what comes out, it is not.
-        if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
-            let checked = self.runner.check(&best.candidate, self.job.balance);
-            checked.map_err(|error| self.failure(error))?;
-            verify_set(self.prepared, &best.candidate)?;
-        }
-        let payout = settings.simulation.payout_percent.to_fraction();
-        let luck = Luck::of(&rows, payout, sweep.search.seed);
-        let files = self.write(&rows, luck.as_ref())?;
-        let elapsed = watch.elapsed();
-        let counted = counted.map(|counted| {
-            counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
-                variants,
-                under_way,
-                is_first,
-            })
-        });
-        let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
-        let notices = [candles.notices.as_slice(), &self.notices].concat();
-        let report = SweepReport::of(&tried, (&candles.hash, &notices), self.top);
-        self.print(&report, || report.to_string())
-    }
-
-    /// Notes what is to be tried, before any of it runs.
-    fn begin(&self, known: usize) -> Result<(), Failure> {
-        let PreparedSearch { space, sweep, .. } = self.prepared;
-        let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
-        self.noted.begin(sets.saturating_sub(known as u64));
-        Ok(())
-    }
-
-    /// Writes the results: the same bytes, however often the sweep was stopped.
-    fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
-        let PreparedSearch { written, space, sweep, .. } = self.prepared;
-        let (folder, objective) = (&self.folder, sweep.objective);
-        let mut files = vec![
-            folder.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
-            folder.put("results.parquet", |bytes| write_trials_parquet(rows, space, luck, bytes))?,
-            folder.put("report.html", |bytes| {
-                write_sweep_page(rows, space, (objective, luck), &self.notices, bytes)
-            })?,
-            folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
-        ];
-        if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
-            let text = best_bot(written, &space.bot(&best.candidate))?;
-            files.push(folder.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
-        }
-        Ok(files)
     }
 
     /// Writes the plan of the shards.
@@ -319,32 +200,6 @@ impl SweepContext<'_> {
         }
     }
 
-    /// Runs trials under the eyes of a person, who may stop them.
-    fn watched(
-        &self,
-        run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
-    ) -> Result<Watched, Failure> {
-        let sign = interrupt::sign()?;
-        let mut progress = Progress::new("Sweeping", self.context.global);
-        let objective = self.prepared.sweep.objective;
-        let end = run(&mut |now: &SweepProgress<'_>| {
-            progress.update(now.done, now.total);
-            if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
-                let (title, score) = (objective.title(), objective.words(score));
-                progress.say(&format!("best {title} {score} of trial {}", best.trial));
-            }
-            if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        drop(progress);
-        let rows = match end.map_err(|error| self.failure(error))? {
-            SweepEnd::Done(rows) => return Ok(Watched::Done(rows)),
-            SweepEnd::Stopped(rows) => rows,
-        };
-        let folder = self.folder.path().display();
-        self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
-        Ok(Watched::Stopped(rows, sign.get().copied().unwrap_or(Ending::Interrupted)))
-    }
-
     fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
         if self.context.global.json {
             print_json(report)?;
@@ -353,14 +208,4 @@ impl SweepContext<'_> {
         }
         Ok(Ending::Done)
     }
-
-    fn failure(&self, error: SearchError) -> Failure {
-        error_of_search(error, &self.prepared.loaded).into()
-    }
-}
-
-/// How trials ended that somebody watched.
-enum Watched {
-    Done(Vec<TrialRow>),
-    Stopped(Vec<TrialRow>, Ending),
 }

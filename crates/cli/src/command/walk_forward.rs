@@ -1,5 +1,6 @@
 //! `walk-forward`: parameters chosen on past candles, tested on those that came after.
 
+use super::sweep_run::Ended;
 use super::verified::verify_chosen;
 use crate::candles::basis_of;
 use crate::context::Context;
@@ -18,7 +19,8 @@ use candlewick_broker::clock::Stopwatch;
 use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
 use candlewick_report::sweep::SweepCount;
 use candlewick_report::walk_forward::{
-    HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
+    HoldOut, HoldOutOpening, VerifiedSets, WalkForwardReport, WalkForwardResult, WalkForwardSummary,
+    write_windows,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -26,6 +28,7 @@ use std::io::{self, Write as _};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What to search, and on what.
 #[derive(Debug, Args)]
@@ -111,6 +114,16 @@ enum Step {
         #[command(flatten)]
         hold_out: HoldOutArguments,
     },
+}
+
+/// A walk that was walked to its end, and what was written of it.
+pub(super) struct Walked {
+    pub(super) report: WalkForwardReport,
+    counted: Option<io::Result<SweepCount>>,
+    resumed: usize,
+    verified: VerifiedSets,
+    elapsed: Duration,
+    files: Vec<PathBuf>,
 }
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -235,11 +248,27 @@ fn follow(progress: &mut Progress, now: WalkProgress) {
 
 /// Runs what of a walk has not run, and writes and shows what came of it.
 fn finish(
+    walk: WalkRun<'_>,
+    searched: (&SearchTerms, &PreparedSearch<'_>),
+    notices: &[String],
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    match walked(walk, searched, notices, context)? {
+        Ended::Done(walked) => {
+            show(&walked.summary(), context.global)?;
+            Ok(Ending::Done)
+        }
+        Ended::Stopped(ending) => Ok(ending),
+    }
+}
+
+/// Runs what of a walk has not run, and writes what came of it.
+pub(super) fn walked(
     mut walk: WalkRun<'_>,
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     notices: &[String],
     context: &Context<'_>,
-) -> Result<Ending, Failure> {
+) -> Result<Ended<Walked>, Failure> {
     let sign = interrupt::sign()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
@@ -251,7 +280,7 @@ fn finish(
     let WalkEnd::Done(outcome) = end else {
         let folder = walk.folder().path().display();
         context.say(&format!("stopped; the same command goes on where it was ({folder})"));
-        return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
+        return Ok(Ended::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -270,10 +299,16 @@ fn finish(
         })
     });
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
-    let resumed = (outcome.resumed, verified);
-    let summary = WalkForwardSummary::new(&report, resumed, counted.as_ref(), stopwatch.elapsed(), files);
-    show(&summary, context.global)?;
-    Ok(Ending::Done)
+    let elapsed = stopwatch.elapsed();
+    Ok(Ended::Done(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
+}
+
+impl Walked {
+    /// The report, and how it came about.
+    pub(super) fn summary(&self) -> WalkForwardSummary<'_> {
+        let Self { report, counted, resumed, verified, elapsed, files } = self;
+        WalkForwardSummary::new(report, (*resumed, *verified), counted.as_ref(), *elapsed, files.clone())
+    }
 }
 
 impl HoldOutArguments {

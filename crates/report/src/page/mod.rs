@@ -25,6 +25,7 @@ mod sensitivity;
 mod settings;
 mod trade_columns;
 mod trade_list;
+mod tuning;
 mod value_bar;
 mod verdict;
 mod week;
@@ -35,6 +36,7 @@ pub use data_table::DataTable;
 pub(crate) use figure::minute;
 pub use recalled::{RecalledRun, RecalledTrade};
 pub use settings::flattened;
+pub use tuning::{TunePage, write_tune_page};
 pub use verdict::VerdictText;
 
 use crate::analysis::{Analysis, Trades};

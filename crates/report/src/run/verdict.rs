@@ -208,6 +208,11 @@ impl EdgeLine {
         Self { no_longer_held_since: since, verdict, ..self }
     }
 
+    /// Whether the trades show an edge that may not be believed.
+    pub const fn is_withheld(&self) -> bool {
+        !self.withheld.is_empty()
+    }
+
     /// Where the edge and the win rate lie.
     pub const fn intervals(&self) -> EdgeIntervals {
         self.intervals

@@ -1,5 +1,6 @@
 //! The report of a sweep: the best sets as a table, or one JSON document.
 
+mod brief;
 mod page;
 
 pub use page::write_sweep_page;

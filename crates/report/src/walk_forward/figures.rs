@@ -139,7 +139,7 @@ fn part(part: Option<f64>) -> String {
 }
 
 /// To the minute, in UTC.
-fn minute(at: Millis) -> String {
+pub(super) fn minute(at: Millis) -> String {
     let text = utc(at);
     text.get(..16).map_or_else(|| text.clone(), |text| text.replace('T', " "))
 }

@@ -94,6 +94,27 @@ impl HoldOut {
         }
     }
 
+    /// The verdict on it, where it was opened.
+    pub(crate) fn verdict(&self) -> Option<&'static str> {
+        self.opened.as_ref().map(|opened| opened.verdict)
+    }
+
+    /// How often it was opened for this hypothesis.
+    pub(crate) const fn openings(&self) -> usize {
+        self.openings
+    }
+
+    /// All of it in one line.
+    pub(crate) fn brief(&self) -> String {
+        let part = |(name, words): (&'static str, String)| match name {
+            "" | "hold-out" => words,
+            "hold-out's verdict" => format!("verdict: {words}"),
+            "hold-out's win rate" => format!("win rate {words}"),
+            other => format!("{other}: {words}"),
+        };
+        self.words().into_iter().map(part).collect::<Vec<_>>().join("; ")
+    }
+
     /// In words, each a figure of the report.
     pub(super) fn words(&self) -> Vec<(&'static str, String)> {
         let range = format!("{} to {}", utc(self.from), utc(self.to));

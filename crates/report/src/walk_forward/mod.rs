@@ -1,5 +1,6 @@
 //! The report of a walk: one struct, printed as a table or as JSON.
 
+mod brief;
 mod curve;
 mod figures;
 mod hold_out;

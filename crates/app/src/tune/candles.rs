@@ -1,0 +1,170 @@
+//! The candles that a bot needs: whether they are there, and whether they are sound.
+
+use super::plan::tuned_bot;
+use crate::candles::{CandleStore, DataName, candle_store, named_candles, serves, stored_for};
+use crate::data::check::CheckTarget;
+use crate::error::AppError;
+use crate::progress::Progress;
+use crate::search::SearchTerms;
+use candlewick_engine::BotSettings;
+use candlewick_history::{CheckSettings, Checked, FindingKind, ImportSettings, Remedy};
+use candlewick_records::counted;
+use candlewick_sdk::{CandleSeries, Millis, Registry, Series};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// One series that a bot needs, as a check found it.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckedCandles {
+    /// Symbol and interval, `BTCUSDT@1m`.
+    pub series: String,
+    /// The file, or the series of the catalog.
+    pub place: String,
+    /// How many candles there are.
+    pub candles: usize,
+    /// The first one's open, ms since 1970.
+    pub from: Millis,
+    /// The last one's close.
+    pub to: Millis,
+    /// How many are missing while the market was open.
+    pub missing: u64,
+    /// The part of all that could be there, from 0 to 1.
+    pub coverage: f64,
+    /// Doubtful problems by their kind; certain ones are an error.
+    pub problems: BTreeMap<&'static str, u64>,
+}
+
+/// Finds and checks all candles that the bot of these terms would be searched on.
+///
+/// # Errors
+/// There is no bot but the built-in examples, or its rule cannot be read; its candles are missing, with the command that brings them; a file has rows that
+/// are certainly wrong, with the command that mends it.
+pub fn check_candles(
+    terms: &SearchTerms,
+    (files, registry): (&[PathBuf], &Registry),
+    progress: &dyn Progress,
+) -> Result<Vec<CheckedCandles>, AppError> {
+    let (loaded, bot) = tuned_bot(terms, files, registry)?;
+    let bot = &bot;
+    let store = candle_store(&loaded);
+    let named = named_candles(&loaded.config.sandbox.data)?;
+    let is_named = !named.is_empty();
+    let names = if is_named { named } else { stored_for(&store.catalog, std::slice::from_ref(bot))? };
+    if !serves(&names, bot) {
+        return Err(missing(bot, &where_looked(&names, is_named, &store)));
+    }
+    let of_symbol = names.iter().filter(|name| name.series().symbol == bot.symbol);
+    of_symbol.map(|name| check(name, bot, &store, progress)).collect()
+}
+
+fn check(
+    name: &DataName,
+    bot: &BotSettings,
+    store: &CandleStore,
+    progress: &dyn Progress,
+) -> Result<CheckedCandles, AppError> {
+    let target = match (name, name.read_from(&store.catalog)?) {
+        (_, Some(stored)) => CheckTarget::Stored(stored),
+        (DataName::File(file), None) => CheckTarget::File(file.path.clone(), Some(file.series)),
+        (DataName::Stored(series), None) => CheckTarget::Stored(*series),
+    };
+    match &target {
+        CheckTarget::File(path, _) if !path.exists() => {
+            return Err(missing(bot, &format!("there is no file {}", path.display())));
+        }
+        CheckTarget::Stored(series) if store.catalog.manifest(*series)?.is_none() => {
+            return Err(missing(bot, &where_looked(&[], false, store)));
+        }
+        CheckTarget::File(..) | CheckTarget::Stored(_) => {}
+    }
+    let checked =
+        target.check(&CheckSettings::default(), &ImportSettings::default(), &store.catalog, progress)?;
+    let counts = checked.findings.counts();
+    let certain = counts.iter().filter(|(kind, _)| kind.remedy() == Remedy::Always);
+    let certain: Vec<String> = certain.map(|(kind, count)| format!("{count} {kind}")).collect();
+    let Some(candles) = checked.candles.as_ref().filter(|_| certain.is_empty()) else {
+        let found = if certain.is_empty() { "no candle is sound".to_owned() } else { certain.join(", ") };
+        let problem = format!("{target}: the candles are not sound: {found}");
+        let help = format!(
+            "`candlewick data check {target}` shows each with its place, and with --fix writes a repaired copy: tune on that"
+        );
+        return Err(AppError::data(problem).help(help));
+    };
+    Ok(found_of(&target, &checked, candles))
+}
+
+fn found_of(target: &CheckTarget, checked: &Checked, candles: &CandleSeries) -> CheckedCandles {
+    let problem = |(kind, count): (&FindingKind, &u64)| (kind.as_str(), *count);
+    CheckedCandles {
+        series: argument_of(checked.series),
+        place: target.to_string(),
+        candles: candles.candles().len(),
+        from: candles.start(),
+        to: candles.end(),
+        missing: checked.missing,
+        coverage: checked.coverage(),
+        problems: checked.findings.counts().iter().map(problem).collect(),
+    }
+}
+
+impl CheckedCandles {
+    /// What the check found, in words.
+    pub fn words(&self) -> String {
+        let problems: Vec<String> =
+            self.problems.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let gone = match self.missing {
+            0 => "none missing".to_owned(),
+            missing => format!("{missing} missing ({:.2} % there)", self.coverage * 100.0),
+        };
+        let doubt = if problems.is_empty() {
+            "no problem".to_owned()
+        } else {
+            format!("doubtful: {} (`candlewick data check {}` shows where)", problems.join(", "), self.place)
+        };
+        format!("{gone}; {doubt}")
+    }
+}
+
+/// Where the candles were looked for, and what is there.
+fn where_looked(names: &[DataName], is_named: bool, store: &CandleStore) -> String {
+    let there: Vec<String> = names.iter().map(|name| argument_of(name.series())).collect();
+    if is_named {
+        return format!("--data names {}", there.join(", "));
+    }
+    let folder = store.catalog.folder().display();
+    match store.catalog.series().unwrap_or_default().as_slice() {
+        [] => format!("the catalog {folder} is empty, and --data names none"),
+        all => {
+            let held = all
+                .iter()
+                .take(MOST_LISTED)
+                .map(|series| argument_of(*series))
+                .collect::<Vec<_>>()
+                .join(", ");
+            let more = all.len().saturating_sub(MOST_LISTED);
+            let more =
+                if more > 0 { format!(" and {}", counted(more, "more", "more")) } else { String::new() };
+            format!("the catalog {folder} holds {held}{more}")
+        }
+    }
+}
+
+/// Series of the catalog that a message names.
+const MOST_LISTED: usize = 8;
+
+fn missing(bot: &BotSettings, looked: &str) -> AppError {
+    let Series { symbol, interval } = bot.series();
+    let problem = format!("there are no candles of {symbol}@{interval} for bot \"{}\": {looked}", bot.name);
+    AppError::data(problem).help(format!(
+        "bring them, and give the same command again: `candlewick data fetch {symbol}@{interval}` takes the last thirty days \
+         from the venue (--from 2025-01-01 takes more), `candlewick data import FILE --symbol {symbol} --interval {interval}` \
+         takes a file of yours, `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic ones to try things out; \
+         --data names other candles, such as --data EURUSD_1m.csv"
+    ))
+}
+
+/// A series as arguments name it.
+fn argument_of(series: Series) -> String {
+    format!("{}@{}", series.symbol, series.interval)
+}

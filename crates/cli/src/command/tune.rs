@@ -1,0 +1,321 @@
+//! `tune`: from a rule to a checked result, one step after the other.
+
+use super::sweep_run::{Ended, with_sweep};
+use super::walk_forward::{Walked, walked};
+use crate::context::Context;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::host::host;
+use crate::interrupt;
+use crate::output::{show, write_file};
+use crate::progress::{Progress, Terminal};
+use crate::search::SearchArguments;
+use candlewick_app::search::{
+    HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchTerms, WalkRun,
+};
+use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
+use candlewick_app::validation::{self, Means, ValidationReport};
+use candlewick_records::counted;
+use candlewick_report::page::write_tune_page;
+use candlewick_report::sweep::SweepReport;
+use candlewick_report::tune::{Conclusion, FoundPart, TuneReport, TuneResult, TunedBot, TunedPlaces};
+use candlewick_sdk::testkit::{Check, Finding, Subject, ValidationError};
+use clap::Args;
+use serde_json::{json, to_value};
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// How many of the best sets the page shows.
+const SHOWN: usize = 10;
+
+/// What to tune, and where the results go.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "One command for what data check, strategy check, sweep and walk-forward do one by one:\n  1. the candles: are they \
+                  there, are they sound; where not, the command that brings or mends them\n  2. the strategy: is it held to every check\n  3. a \
+                  sweep of all parameters with a range (or those of --param) over the candles before the hold-out: all sets of \
+                  a grid of up to 200, else 200 spread over it\n  4. a walk-forward over the same: five windows, each trained on \
+                  everything before its test\n  5. with --open-hold-out, and only where the tests show an edge: the best set on the \
+                  hold-out, once\nThen one page: what it comes to, and what to do next.\n\nA bot without a parameter that has a range is \
+                  tested as it stands. Stopped or killed, the same command goes on where it was; another rule begins anew beside it. \
+                  What was tried is counted, and whatever shows an edge is held to that.\n\nExamples:\n  candlewick tune rule.toml --data \
+                  BTCUSDT_1m.csv\n  candlewick tune rule.toml --data BTCUSDT@1m --open-hold-out\n  candlewick tune --config bot.toml --param \
+                  period=5..30 --html tuned.html"
+)]
+pub(crate) struct TuneArguments {
+    /// File of the rule; left out, the bot of --config
+    #[arg(value_name = "RULES", conflicts_with = "rules")]
+    rule: Option<PathBuf>,
+    #[command(flatten)]
+    search: SearchArguments,
+    /// The last percent of the candles, which no step sees
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
+    hold_out: f64,
+    /// Test on the hold-out where the tests of the walk-forward show an edge: once
+    #[arg(long)]
+    open_hold_out: bool,
+    /// The folder of the trials and the results
+    #[arg(long, value_name = "DIR", default_value = "tune")]
+    out: PathBuf,
+    /// Write the page as this HTML file; left out, as report.html in the folder of --out
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// A guided search that is under way.
+struct Tuning<'a> {
+    arguments: &'a TuneArguments,
+    plan: TunePlan<'a>,
+    /// How the plan divides the candles.
+    layout: Layout,
+    /// The folder of the trials.
+    trials: PathBuf,
+    context: &'a Context<'a>,
+}
+
+pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let sign = interrupt::sign()?;
+    let terms = arguments.terms();
+    let (files, progress) = (&context.global.config, Terminal(context.global));
+    let candles = check_candles(&terms, (files, context.registry), &progress)?;
+    for series in &candles {
+        context.say(&format!("candles {}: {}", series.series, series.words()));
+    }
+    let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
+    let trials = arguments.out.join(plan.folder_name()?);
+    let layout = {
+        // An opening that would be refused is refused before anything is searched.
+        let walk = (trials.join("walk-forward"), arguments.hold_out_use());
+        WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout().clone()
+    };
+    let tuning = Tuning { arguments, plan, layout, trials, context };
+    let (subject, checked) = tuning.check_strategy()?;
+    if let Some(ending) = sign.get() {
+        return Ok(tuning.stopped(*ending));
+    }
+    let sweep = match tuning.sweep()? {
+        Ended::Done(sweep) => sweep,
+        Ended::Stopped(ending) => return Ok(ending),
+    };
+    tuning.walk_and_report(&candles, (&subject, &checked), sweep.as_ref(), &sign)
+}
+
+impl TuneArguments {
+    fn terms(&self) -> SearchTerms {
+        let mut terms = self.search.terms();
+        terms.candles.rules = self.rule.clone().or(terms.candles.rules);
+        terms
+    }
+
+    const fn hold_out_use(&self) -> HoldOutUse {
+        if self.open_hold_out { HoldOutUse::Opened(Reopening::Refused) } else { HoldOutUse::Locked }
+    }
+}
+
+impl Tuning<'_> {
+    /// Holds the strategy to every check, on the candles before the hold-out.
+    fn check_strategy(&self) -> Result<(Subject, ValidationReport), Failure> {
+        let (subject, market) = self.plan.subject(&self.layout)?;
+        let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
+        let means = Means { seed: self.plan.terms.seed, unseen: None, itself: super::strategy::itself()? };
+        let mut done = 0;
+        let mut watch = |_: Check| {
+            progress.update(done, validation::CHECKS);
+            done += 1;
+        };
+        let checked = validation::examine(&subject, Some(market), &means, &mut watch);
+        drop(progress);
+        let checked = checked.map_err(|error| match error {
+            ValidationError::Build(error) => error.into(),
+            ValidationError::TooFewCandles { .. } => Failure::new(FailureKind::Data, error).help(
+                "it needs more candles before it can answer than there are before the hold-out: bring more",
+            ),
+        })?;
+        let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
+        let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
+        if failed.is_empty() {
+            self.context.say(&format!("strategy check: {}", words_of(&checked)));
+            return Ok((subject, checked));
+        }
+        let problem = format!("the strategy fails {}", failed.join("; "));
+        let help = format!(
+            "what it earns would be worth nothing; `candlewick strategy check {}` with its parameters shows all checks",
+            subject.entry.name
+        );
+        Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
+    }
+
+    /// Sweeps the candles before the hold-out; nothing where there is nothing to search.
+    fn sweep(&self) -> Result<Ended<Option<SweepReport>>, Failure> {
+        if self.plan.is_fixed {
+            self.context.say("sweep: skipped, since no parameter has a range");
+            return Ok(Ended::Done(None));
+        }
+        let terms = self.plan.before_hold_out(&self.layout);
+        let progress = Terminal(self.context.global);
+        let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
+        prepared.sweep = self.plan.prepared.sweep;
+        let place = (ResultFolder::open(&self.trials.join("sweep"))?, SHOWN);
+        let end =
+            with_sweep((&terms, &prepared), place, None, self.context, |sweep| sweep.report(Vec::new()))?;
+        Ok(match end {
+            Ended::Done(report) => Ended::Done(Some(report)),
+            Ended::Stopped(ending) => Ended::Stopped(ending),
+        })
+    }
+
+    /// Walks forward with the hold-out locked, opens it where that is asked for and there is something to confirm, and reports.
+    fn walk_and_report(
+        &self,
+        candles: &[CheckedCandles],
+        strategy: (&Subject, &ValidationReport),
+        sweep: Option<&SweepReport>,
+        sign: &OnceLock<Ending>,
+    ) -> Result<Ending, Failure> {
+        let mut walked = match self.walk(HoldOutUse::Locked)? {
+            Ended::Done(walked) => walked,
+            Ended::Stopped(ending) => return Ok(ending),
+        };
+        let mut notices = self.notices();
+        if self.arguments.open_hold_out {
+            if Conclusion::of(&walked.report) == Conclusion::EdgeShown {
+                walked = match self.walk(self.arguments.hold_out_use())? {
+                    Ended::Done(walked) => walked,
+                    Ended::Stopped(ending) => return Ok(ending),
+                };
+            } else {
+                notices.push(
+                    "the hold-out stays locked: the tests of the walk-forward show no edge that it could confirm"
+                        .to_owned(),
+                );
+            }
+        }
+        if let Some(ending) = sign.get() {
+            return Ok(self.stopped(*ending));
+        }
+        let best = self.write_best()?;
+        let prepared = &self.plan.prepared;
+        let mut files: Vec<PathBuf> = best.iter().cloned().collect();
+        files.extend(sweep.is_some().then(|| self.trials.join("sweep")));
+        files.push(self.trials.join("walk-forward"));
+        let mut report = TuneReport::of(TuneResult {
+            bot: self.bot(),
+            candles: candles.iter().map(found_candles).collect::<Result<_, _>>()?,
+            strategy_check: FoundPart {
+                name: "strategy check".to_owned(),
+                words: words_of(strategy.1),
+                document: strategy.1.document(strategy.0),
+            },
+            sweep,
+            walk_forward: walked.summary(),
+            notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
+            places: TunedPlaces { best, arguments: self.arguments_of_best(), series: self.bot().series },
+            files,
+        });
+        self.write(&mut report)?;
+        show(&report, self.context.global)?;
+        Ok(Ending::Done)
+    }
+
+    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Ended<Walked>, Failure> {
+        let TunePlan { terms, prepared, layout, .. } = &self.plan;
+        if let Some(host) = host() {
+            host.candles(&prepared.candles.series);
+        }
+        let folder = self.trials.join("walk-forward");
+        let walk = WalkRun::prepare(terms, layout, prepared, (&folder, hold_out_use))?;
+        walked(walk, (terms, prepared), &[], self.context)
+    }
+
+    /// The best set, or the bot as it stands, where the next command finds it.
+    fn write_best(&self) -> Result<Option<PathBuf>, Failure> {
+        let text = if self.plan.is_fixed {
+            self.plan.bot_as_it_stands()?
+        } else {
+            fs::read_to_string(self.trials.join("sweep").join("best.toml")).ok()
+        };
+        let path = self.best_path();
+        let Some(text) = text else { return Ok(None) };
+        // What it was tuned on is what backtests and the sandbox take.
+        let data = &self.plan.prepared.loaded.config.sandbox.data;
+        let data =
+            if data.is_empty() { String::new() } else { format!("\n[sandbox]\ndata = {}\n", json!(data)) };
+        write_file("--out", &path, |file| write!(file, "{text}{data}"))?;
+        Ok(Some(path))
+    }
+
+    fn best_path(&self) -> PathBuf {
+        self.arguments.out.join("best.toml")
+    }
+
+    /// What runs the best set: it is laid over the configuration that was given.
+    fn arguments_of_best(&self) -> String {
+        let files = self.context.global.config.iter().cloned().chain([self.best_path()]);
+        files.map(|file| format!("--config {}", file.display())).collect::<Vec<_>>().join(" ")
+    }
+
+    fn write(&self, report: &mut TuneReport<'_>) -> Result<(), Failure> {
+        let json = self.arguments.out.join("report.json");
+        let html = self.arguments.html.clone().unwrap_or_else(|| self.arguments.out.join("report.html"));
+        report.wrote(json.clone());
+        report.wrote(html.clone());
+        let page = report.page()?;
+        write_file("--html", &html, |file| write_tune_page(&page, file))?;
+        write_file("--out", &json, |file| writeln!(file, "{:#}", page.document))
+    }
+
+    fn bot(&self) -> TunedBot {
+        let PreparedSearch { entry, settings, .. } = &self.plan.prepared;
+        let bot = settings.session.bots.first();
+        let searched = if self.plan.is_fixed { &[][..] } else { &self.plan.terms.parameters };
+        TunedBot {
+            name: bot.map(|bot| bot.name.clone()).unwrap_or_default(),
+            series: bot.map(|bot| format!("{}@{}", bot.symbol, bot.interval)).unwrap_or_default(),
+            strategy: entry.name.clone(),
+            version: entry.version.clone(),
+            searched: searched.to_vec(),
+        }
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let without = &self.plan.without_range;
+        let names = without.join(", ");
+        let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
+            format!("not searched, since without min and max: {names}; --param NAME=FROM..TO searches one all the same")
+        });
+        bare.into_iter().collect()
+    }
+
+    fn stopped(&self, ending: Ending) -> Ending {
+        let folder = self.trials.display();
+        self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
+        ending
+    }
+}
+
+/// How many checks held, and what is worth knowing of them, in words.
+fn words_of(checked: &ValidationReport) -> String {
+    let of = |finding: Finding| checked.checked.iter().filter(move |one| one.finding == finding);
+    let all = counted(of(Finding::Passed).count(), "check holds", "checks hold");
+    let noted: Vec<String> = of(Finding::Noted).map(|one| format!("{}: {}", one.check, one.words)).collect();
+    if noted.is_empty() { all } else { format!("{all}; noted: {}", noted.join("; ")) }
+}
+
+fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
+    let document = to_value(candles).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let span = format!(
+        "{} from {} to {}",
+        counted(candles.candles, "candle", "candles"),
+        candlewick_records::utc(candles.from),
+        candlewick_records::utc(candles.to)
+    );
+    Ok(FoundPart { name: candles.series.clone(), words: format!("{span}; {}", candles.words()), document })
+}
+
+fn parse_hold_out(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim().parse().ok();
+    percent
+        .filter(|percent: &f64| (5.0..=50.0).contains(percent))
+        .ok_or_else(|| "use a percentage from 5 to 50".to_owned())
+}

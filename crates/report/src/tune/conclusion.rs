@@ -1,0 +1,197 @@
+//! What a guided search comes to: one of a few conclusions, what it means, and what to do next.
+
+use super::TunedPlaces;
+use crate::walk_forward::{HoldOut, WalkForwardReport};
+use candlewick_search::sweep::Figures;
+use serde::Serialize;
+
+/// What the tests of a walk forward, and the hold-out where it was opened, say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Conclusion {
+    /// Shown on the tests, and on the hold-out.
+    EdgeHeld,
+    /// Shown on the tests; the hold-out is locked.
+    EdgeShown,
+    /// Shown on the tests; the hold-out was opened and decides nothing.
+    EdgeUnconfirmed,
+    /// Shown on the tests; the hold-out rules it out.
+    EdgeNotHeld,
+    /// Shown on earlier tests, and not supported by later ones.
+    EdgeNoLongerHeld,
+    /// The trades show one, and something keeps it from being believed.
+    EdgeWithheld,
+    /// One that would be worth trading is ruled out.
+    NoEdge,
+    /// The trades are too few to say.
+    NotEnoughTrades,
+}
+
+impl Conclusion {
+    /// Of the verdicts on the tests and on the hold-out.
+    pub fn of(report: &WalkForwardReport) -> Self {
+        let hold_out = report.hold_out().and_then(HoldOut::verdict);
+        Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out)
+    }
+
+    fn of_verdicts(tests: &str, is_withheld: bool, hold_out: Option<&str>) -> Self {
+        match (tests, hold_out) {
+            ("edge_shown", None) => Self::EdgeShown,
+            ("edge_shown", Some("edge_shown")) => Self::EdgeHeld,
+            ("edge_shown", Some("edge_rejected" | "edge_no_longer_held")) => Self::EdgeNotHeld,
+            ("edge_shown", Some(_)) => Self::EdgeUnconfirmed,
+            ("edge_rejected", _) => Self::NoEdge,
+            ("edge_no_longer_held", _) => Self::EdgeNoLongerHeld,
+            _ if is_withheld => Self::EdgeWithheld,
+            _ => Self::NotEnoughTrades,
+        }
+    }
+
+    /// In two words, for the head of a page.
+    pub(super) const fn headline(self) -> &'static str {
+        match self {
+            Self::EdgeHeld => "The edge held",
+            Self::EdgeShown => "Edge shown, hold-out locked",
+            Self::EdgeUnconfirmed => "Edge shown, not confirmed",
+            Self::EdgeNotHeld => "The edge did not hold",
+            Self::EdgeNoLongerHeld => "The edge did not last",
+            Self::EdgeWithheld => "Edge shown, but withheld",
+            Self::NoEdge => "No edge",
+            Self::NotEnoughTrades => "Not enough trades to say",
+        }
+    }
+
+    /// The colour of the page's head.
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::EdgeHeld | Self::EdgeShown => "shown",
+            Self::EdgeUnconfirmed | Self::NotEnoughTrades => "open",
+            Self::EdgeWithheld => "withheld",
+            Self::EdgeNotHeld | Self::EdgeNoLongerHeld | Self::NoEdge => "rejected",
+        }
+    }
+
+    /// What it means, plainly.
+    pub(super) fn words(self, report: &WalkForwardReport) -> String {
+        let verdict = report.verdict_words();
+        match self {
+            Self::EdgeHeld => {
+                "It is shown on the tests of the walk-forward, and again on the hold-out, which no step had seen.".to_owned()
+            }
+            Self::EdgeShown => {
+                "It is shown on the tests of the walk-forward. The hold-out, which no step has seen, is still locked.".to_owned()
+            }
+            Self::EdgeUnconfirmed => {
+                "It is shown on the tests of the walk-forward; the hold-out neither confirms it nor rules it out: why not stands \
+                 beside it below."
+                    .to_owned()
+            }
+            Self::EdgeNotHeld => {
+                "It is shown on the tests of the walk-forward, and the hold-out, which no step had seen, rules it out: what was found \
+                 there was luck, or it is over."
+                    .to_owned()
+            }
+            Self::EdgeNoLongerHeld | Self::EdgeWithheld => {
+                format!("On the tests of the walk-forward: {verdict}.")
+            }
+            Self::NoEdge => format!("On the tests of the walk-forward: {verdict}. There is nothing here to trade."),
+            Self::NotEnoughTrades => format!("{} On the tests of the walk-forward: {verdict}.", leaning(report.tested())),
+        }
+    }
+
+    /// What to do next, the most useful first.
+    pub(super) fn next(self, report: &WalkForwardReport, places: &TunedPlaces) -> Vec<String> {
+        let is_spent = report.hold_out().is_some_and(|hold_out| hold_out.openings() > 0);
+        let more = format!(
+            "bring more candles, earlier or later ones, and give the same command again: `candlewick data fetch {} --from DATE`",
+            places.series
+        );
+        let runs = places.best.as_ref().map(|_| &places.arguments);
+        let watch = runs.map(|arguments| {
+            format!("watch it trade without money all the same: `candlewick live --sandbox {arguments} --journal run.db`")
+        });
+        let idea = "change the idea and not its numbers: more sets of a rule without an edge only find more luck; the hold-out \
+                    stays locked for the next rule"
+            .to_owned();
+        let trade = runs.map(|arguments| {
+            format!(
+                "let it trade the sandbox (`candlewick live --sandbox {arguments} --journal run.db`), then a demo wallet (`candlewick doctor \
+                 {arguments}` says what that needs, `candlewick live {arguments}` runs it), and hold what comes of it to this page: \
+                 `candlewick report`"
+            )
+        });
+        let steps: Vec<Option<String>> = match self {
+            Self::EdgeHeld => vec![
+                trade,
+                Some("know what a stake does to the account before any of it is real: `candlewick edge ruin`".to_owned()),
+            ],
+            Self::EdgeShown => vec![Some(
+                "open the hold-out, once: the same command with `--open-hold-out`. Only what holds there, too, is worth trading"
+                    .to_owned(),
+            )],
+            Self::EdgeUnconfirmed => vec![trade, Some(more)],
+            Self::EdgeNotHeld => vec![
+                Some("leave it: this hold-out has answered, and cannot be asked again for this rule".to_owned()),
+                Some("another idea is tested on candles that come after these".to_owned()),
+            ],
+            Self::EdgeNoLongerHeld | Self::NoEdge => vec![Some(idea), watch],
+            Self::EdgeWithheld => vec![
+                Some("mend what it is withheld for, and give the same command again".to_owned()),
+                watch,
+            ],
+            Self::NotEnoughTrades => vec![Some(more), watch],
+        };
+        let spent = (is_spent && self == Self::EdgeShown).then(|| {
+            "the hold-out was opened for this rule before: a second look proves nothing, candles that come after it do".to_owned()
+        });
+        spent.into_iter().chain(steps.into_iter().flatten()).collect()
+    }
+}
+
+/// Which way trades lean that are too few.
+fn leaning(tested: Option<&Figures>) -> String {
+    let rates = tested.and_then(|figures| Some((figures.win_rate?, figures.break_even?)));
+    match rates {
+        None => "Nothing was won or lost, so that nothing is known of an edge.".to_owned(),
+        Some((rate, needed)) if rate <= needed => {
+            "No edge is seen: the tests won no more than break-even, but too few trades to rule one out."
+                .to_owned()
+        }
+        Some(_) => {
+            "The tests won more than break-even, but too few trades to tell that from luck.".to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_is_held_only_where_tests_and_hold_out_both_show_it() {
+        use Conclusion as Is;
+        for (tests, is_withheld, hold_out, expected) in [
+            ("edge_shown", false, None, Is::EdgeShown),
+            ("edge_shown", false, Some("edge_shown"), Is::EdgeHeld),
+            ("edge_shown", false, Some("not_enough_trades"), Is::EdgeUnconfirmed),
+            ("edge_shown", false, Some("edge_rejected"), Is::EdgeNotHeld),
+            ("edge_shown", false, Some("edge_no_longer_held"), Is::EdgeNotHeld),
+            ("edge_rejected", false, None, Is::NoEdge),
+            ("edge_rejected", false, Some("edge_shown"), Is::NoEdge),
+            ("edge_no_longer_held", false, Some("edge_shown"), Is::EdgeNoLongerHeld),
+            ("not_enough_trades", true, None, Is::EdgeWithheld),
+            ("not_enough_trades", false, None, Is::NotEnoughTrades),
+            ("not_enough_trades", false, Some("edge_shown"), Is::NotEnoughTrades),
+        ] {
+            let found = Conclusion::of_verdicts(tests, is_withheld, hold_out);
+            assert_eq!(found, expected, "{tests} {hold_out:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_in_json_is_the_one_that_scripts_read() {
+        let name = |conclusion: Conclusion| serde_json::to_value(conclusion).unwrap();
+        assert_eq!(name(Conclusion::EdgeHeld), "edge_held");
+        assert_eq!(name(Conclusion::NoEdge), "no_edge");
+    }
+}

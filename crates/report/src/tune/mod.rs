@@ -1,0 +1,173 @@
+//! The result of a guided search: what each step found, what it comes to, and what to do next.
+
+mod conclusion;
+mod page;
+mod text;
+
+pub use conclusion::Conclusion;
+
+use crate::sweep::SweepReport;
+use crate::walk_forward::WalkForwardSummary;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What a report is made from.
+pub struct TuneResult<'a> {
+    /// What was tuned.
+    pub bot: TunedBot,
+    /// Each series that the bot needs.
+    pub candles: Vec<FoundPart>,
+    /// The checks of its strategy.
+    pub strategy_check: FoundPart,
+    /// The sweep; none where the bot has nothing to search.
+    pub sweep: Option<&'a SweepReport>,
+    /// The walk forward.
+    pub walk_forward: WalkForwardSummary<'a>,
+    /// What the reader should know besides.
+    pub notices: Vec<String>,
+    /// Where things are.
+    pub places: TunedPlaces,
+    /// What was written.
+    pub files: Vec<PathBuf>,
+}
+
+/// What was tuned.
+#[derive(Clone, Debug, Serialize)]
+pub struct TunedBot {
+    /// The bot's name.
+    pub name: String,
+    /// Symbol and interval.
+    pub series: String,
+    /// Its strategy.
+    pub strategy: String,
+    /// The strategy's version.
+    pub version: String,
+    /// What was searched; nothing where it was tested as it stands.
+    pub searched: Vec<String>,
+}
+
+/// What a step found: for people, and for machines.
+#[derive(Clone, Debug)]
+pub struct FoundPart {
+    /// What was looked at.
+    pub name: String,
+    /// What was found, in words.
+    pub words: String,
+    /// The same as a document.
+    pub document: Value,
+}
+
+/// Where things are that the next step needs.
+#[derive(Clone, Debug, Default)]
+pub struct TunedPlaces {
+    /// The configuration of the best set, or of the bot as it stands; none where nothing counted.
+    pub best: Option<PathBuf>,
+    /// The arguments that run it: `--config` and the file, behind the configuration that it is laid over.
+    pub arguments: String,
+    /// The series whose candles would be brought.
+    pub series: String,
+}
+
+/// A guided search, reported.
+#[derive(Serialize)]
+pub struct TuneReport<'a> {
+    conclusion: Conclusion,
+    /// What it means.
+    words: String,
+    /// What to do next, the most useful first.
+    next: Vec<String>,
+    bot: TunedBot,
+    #[serde(serialize_with = "documents")]
+    candles: Vec<FoundPart>,
+    #[serde(serialize_with = "document")]
+    strategy_check: FoundPart,
+    /// The best configuration.
+    best: Option<PathBuf>,
+    sweep: Option<&'a SweepReport>,
+    walk_forward: WalkForwardSummary<'a>,
+    notices: Vec<String>,
+    files: Vec<PathBuf>,
+}
+
+impl<'a> TuneReport<'a> {
+    /// What the steps come to.
+    pub fn of(result: TuneResult<'a>) -> Self {
+        let TuneResult { bot, candles, strategy_check, sweep, walk_forward, notices, places, files } = result;
+        let conclusion = Conclusion::of(walk_forward.report);
+        Self {
+            conclusion,
+            words: conclusion.words(walk_forward.report),
+            next: conclusion.next(walk_forward.report, &places),
+            bot,
+            candles,
+            strategy_check,
+            best: places.best,
+            sweep,
+            walk_forward,
+            notices,
+            files,
+        }
+    }
+
+    /// What it comes to.
+    pub const fn conclusion(&self) -> Conclusion {
+        self.conclusion
+    }
+
+    /// Notes that a file was written.
+    pub fn wrote(&mut self, file: PathBuf) {
+        self.files.push(file);
+    }
+
+    /// Each step with what it found.
+    fn steps(&self) -> Vec<(String, String)> {
+        let mut steps = Vec::new();
+        for part in &self.candles {
+            steps.push((format!("candles {}", part.name), part.words.clone()));
+        }
+        steps.push((self.strategy_check.name.clone(), self.strategy_check.words.clone()));
+        match self.sweep {
+            None => steps.push((
+                "sweep".to_owned(),
+                "skipped: there is no parameter with a range, so the bot is tested as it stands".to_owned(),
+            )),
+            Some(sweep) => {
+                steps.push(("sweep before the hold-out".to_owned(), sweep.brief()));
+                steps.extend(
+                    sweep.luck_words().map(|words| ("luck of the best".to_owned(), words.to_owned())),
+                );
+                let variants = sweep.variants().map(|count| {
+                    format!("{count} of this idea by now: whatever shows an edge of it is held to that")
+                });
+                steps.extend(variants.map(|words| ("variants tried".to_owned(), words)));
+            }
+        }
+        let report = self.walk_forward.report;
+        steps.push(("walk-forward".to_owned(), report.brief()));
+        steps.push(("verdict on its tests".to_owned(), report.verdict_words()));
+        steps.extend(report.hold_out().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
+        steps
+    }
+
+    /// What the reader should know, each once.
+    fn notes(&self) -> Vec<&str> {
+        let mut notes: Vec<&str> = Vec::new();
+        let sweep = self.sweep.map(SweepReport::notes).unwrap_or_default();
+        let walk = self.walk_forward.variants_notices.iter().chain(self.walk_forward.report.notes());
+        for note in self.notices.iter().chain(sweep).chain(walk) {
+            if !notes.contains(&note.as_str()) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+}
+
+fn documents<S: serde::Serializer>(parts: &[FoundPart], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(parts.iter().map(|part| &part.document))
+}
+
+fn document<S: serde::Serializer>(part: &FoundPart, serializer: S) -> Result<S::Ok, S::Error> {
+    part.document.serialize(serializer)
+}
