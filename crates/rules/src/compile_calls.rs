@@ -165,7 +165,10 @@ impl Compiler<'_> {
         self.compares(at, &[one, other]);
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
-        let op = Op::Crosses { is_above, one, other };
+        // No rule can have this name, so that both directions share the order.
+        let order = format!("order of {} and {}", self.name(one), self.name(other));
+        let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
+        let op = Op::Crosses { is_above, order };
         Ok(Value { id: self.graph.add(op, name, warm, at.candles), kind: Kind::Truth })
     }
 

@@ -42,10 +42,12 @@ pub(crate) enum Op {
     Binary(Binary, Id, Id),
     /// The value of so many candles ago.
     Back(Id, usize),
+    /// How two numbers stand to each other, 1 where the one is larger, and how they stood at the candle before.
+    Order(Id, Id),
+    /// An order that is another than before.
     Crosses {
         is_above: bool,
-        one: Id,
-        other: Id,
+        order: Id,
     },
     Since {
         of: Id,
@@ -166,7 +168,8 @@ impl Op {
             Self::Constant(_) | Self::Field(_) | Self::Clock(_) | Self::Between(..) | Self::Longer(_) => {
                 [None, None]
             }
-            Self::Negate(of)
+            Self::Crosses { order: of, .. }
+            | Self::Negate(of)
             | Self::Abs(of)
             | Self::Not(of)
             | Self::Back(of, _)
@@ -174,7 +177,7 @@ impl Op {
             | Self::Since { of, .. }
             | Self::Count { of, .. } => [Some(*of), None],
             Self::Indicator { of, .. } => [*of, None],
-            Self::Binary(_, one, other) | Self::Crosses { one, other, .. } => [Some(*one), Some(*other)],
+            Self::Binary(_, one, other) | Self::Order(one, other) => [Some(*one), Some(*other)],
         };
         parts.into_iter().flatten()
     }

@@ -106,10 +106,9 @@ impl Indicator {
         }
     }
 
-    /// Takes the next candle, and the number of it that it is to look at where it looks at one. Writes its lines, NaN where
-    /// there are none.
-    #[inline]
-    pub(crate) fn update(&mut self, candle: &Candle, of: f64, lines: &mut [f64]) {
+    /// Takes the next number, where it is an indicator of one. Writes its lines, NaN where there are none.
+    #[inline(never)]
+    pub(crate) fn update_by_number(&mut self, of: f64, lines: &mut [f64]) {
         match self {
             Self::Sma(sma) => write(lines, sma.update(of)),
             Self::Ema(ema) => write(lines, ema.update(of)),
@@ -123,14 +122,14 @@ impl Indicator {
             Self::Bollinger(bollinger) => {
                 write_all(lines, bollinger.update(of).map(|at| [at.upper, at.middle, at.lower]));
             }
-            other => other.update_by_candle(candle, lines),
+            _ => {}
         }
     }
 
-    /// Those that look at the whole candle. Apart: within the loop over steps, what is made of the candle alone is computed at every
-    /// candle, whichever of them there is.
+    /// Takes the next candle, where it is an indicator of whole ones. Writes its lines, NaN where there are none. Apart: within the
+    /// loop over steps, what is made of the candle alone is computed at every candle, whichever of them there is.
     #[inline(never)]
-    fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
+    pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         match self {
             Self::Atr(atr) => write(lines, atr.update(candle)),
             Self::Cci(cci) => write(lines, cci.update(candle)),
@@ -187,8 +186,9 @@ fn write(lines: &mut [f64], value: Option<f64>) {
     }
 }
 
+/// Writes lines, NaN where there are none.
 #[inline]
-fn write_all<const N: usize>(lines: &mut [f64], values: Option<[f64; N]>) {
+pub(crate) fn write_all<const N: usize>(lines: &mut [f64], values: Option<[f64; N]>) {
     let values = values.unwrap_or([f64::NAN; N]);
     lines.iter_mut().zip(values).for_each(|(line, value)| *line = value);
 }

@@ -21,7 +21,7 @@
 //!
 //! # From text to signals
 //! Words (winnow) become a tree, the tree a graph in which each value stands once, and the graph either a program, a list of steps
-//! that is run once for each candle without an allocation, or a [`Declaration`](candlewick_sdk::Declaration), whose series are such programs. Both
+//! that is run once for each candle without an allocation, whose values the tests of a condition look at until it is decided, or a [`Declaration`](candlewick_sdk::Declaration), whose series are such programs. Both
 //! mean the same: a property test holds one to the other.
 //!
 //! # What is missing
@@ -36,6 +36,7 @@ mod compile;
 mod compile_calls;
 mod compile_parts;
 mod compile_values;
+mod condition;
 mod declare;
 mod entry;
 mod error;

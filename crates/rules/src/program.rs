@@ -57,7 +57,9 @@ impl Program {
         }
         longer.retain(|longer| !longer.seen.is_empty());
         longer.sort_by_key(|longer| longer.frame.interval);
-        (Self { own, longer }, wanted.iter().map(|id| places[*id]).collect())
+        let mut program = Self { own, longer };
+        let found = wanted.iter().map(|id| program.own.operand(graph, *id, &places)).collect();
+        (program, found)
     }
 
     /// The longer intervals that it looks at, shorter ones first.
@@ -87,6 +89,12 @@ impl Program {
     pub(crate) fn value(&self, place: Place) -> f64 {
         self.own.values[place]
     }
+
+    /// All values after the last candle.
+    #[inline]
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.own.values
+    }
 }
 
 impl Frame {
@@ -109,7 +117,11 @@ impl Frame {
             Op::Longer(_) => self.values.push(f64::NAN),
             Op::Line(_, line) => return operands.first().copied().unwrap_or_default() + line,
             op => {
-                let lines = if let Op::Indicator { indicator, .. } = op { indicator.lines() } else { 1 };
+                let lines = match op {
+                    Op::Indicator { indicator, .. } => indicator.lines(),
+                    Op::Order(..) => 2,
+                    _ => 1,
+                };
                 self.values.resize(out + lines, f64::NAN);
                 self.steps.extend(Step::of(op, &operands, out));
             }

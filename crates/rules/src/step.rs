@@ -1,10 +1,10 @@
 //! One step of a program: a value made of others, and what it remembers of earlier candles.
 
 use crate::graph::{Binary, Clock, Field, Op};
-use crate::indicator::Indicator;
+use crate::indicator::{Indicator, write_all};
 use crate::program::Place;
+use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, Millis};
-use std::cmp::Ordering;
 
 /// Numbers closer to each other than this share of the larger of the second and the close are equal to a crossing: where prices
 /// stand still averages differ by rounding alone, and rounding is not a crossing.
@@ -17,6 +17,7 @@ pub(crate) struct Step {
     out: Place,
 }
 
+/// What is done, and to which values. What rules do most is an action of its own, so that one jump leads to it.
 #[derive(Clone, Debug)]
 enum Action {
     Field(Field),
@@ -26,12 +27,50 @@ enum Action {
     Abs(Place),
     Not(Place),
     Less(Place, Place),
+    Add(Place, Place),
+    Subtract(Place, Place),
+    Multiply(Place, Place),
+    Divide(Place, Place),
     Binary(Binary, Place, Place),
-    Back { of: Place, last: Box<[f64]>, next: usize },
-    Crosses { to: Ordering, one: Place, other: Place, before: Option<Ordering> },
-    Since { of: Place, within: usize, age: Option<usize> },
-    Count { of: Place, last: Box<[f64]>, next: usize, held: usize, unknown: usize },
-    Indicator { indicator: Box<Indicator>, of: Option<Place> },
+    /// The value of the candle before.
+    Last {
+        of: Place,
+        last: f64,
+    },
+    Back {
+        of: Place,
+        last: Box<[f64]>,
+        next: usize,
+    },
+    Order {
+        one: Place,
+        other: Place,
+    },
+    Crosses {
+        to: f64,
+        order: Place,
+    },
+    Since {
+        of: Place,
+        within: usize,
+        age: Option<usize>,
+    },
+    Count {
+        of: Place,
+        last: Box<[f64]>,
+        next: usize,
+        held: usize,
+        unknown: usize,
+    },
+    Sma(Box<Sma>, Place),
+    Ema(Box<Ema>, Place),
+    Rsi(Box<Rsi>, Place),
+    Macd(Box<Macd>, Place),
+    Bollinger(Box<Bollinger>, Place),
+    /// An indicator of a number.
+    OfNumber(Box<Indicator>, Place),
+    /// An indicator of the whole candle.
+    OfCandle(Box<Indicator>),
 }
 
 impl Step {
@@ -45,20 +84,26 @@ impl Step {
             (Op::Negate(_), [of]) => Action::Negate(*of),
             (Op::Abs(_), [of]) => Action::Abs(*of),
             (Op::Not(_), [of]) => Action::Not(*of),
-            (Op::Binary(Binary::Less, ..), [one, other]) => Action::Less(*one, *other),
-            (Op::Binary(binary, ..), [one, other]) => Action::Binary(*binary, *one, *other),
+            (Op::Binary(binary, ..), [one, other]) => binary_of(*binary, *one, *other),
+            (Op::Back(_, 1), [of]) => Action::Last { of: *of, last: f64::NAN },
             (Op::Back(_, by), [of]) => Action::Back { of: *of, last: none_yet(*by), next: 0 },
-            (Op::Crosses { is_above, .. }, [one, other]) => {
-                let to = if *is_above { Ordering::Greater } else { Ordering::Less };
-                Action::Crosses { to, one: *one, other: *other, before: None }
+            (Op::Order(..), [one, other]) => Action::Order { one: *one, other: *other },
+            (Op::Crosses { is_above, .. }, [order]) => {
+                Action::Crosses { to: if *is_above { 1.0 } else { -1.0 }, order: *order }
             }
             (Op::Since { within, .. }, [of]) => Action::Since { of: *of, within: *within, age: None },
             (Op::Count { among, .. }, [of]) => {
                 Action::Count { of: *of, last: none_yet(*among), next: 0, held: 0, unknown: *among }
             }
-            (Op::Indicator { indicator, .. }, of) => {
-                Action::Indicator { indicator: indicator.clone(), of: of.first().copied() }
-            }
+            (Op::Indicator { indicator, .. }, []) => Action::OfCandle(indicator.clone()),
+            (Op::Indicator { indicator, .. }, [of]) => match &**indicator {
+                Indicator::Sma(sma) => Action::Sma(Box::new(sma.clone()), *of),
+                Indicator::Ema(ema) => Action::Ema(Box::new(ema.clone()), *of),
+                Indicator::Rsi(rsi) => Action::Rsi(Box::new(rsi.clone()), *of),
+                Indicator::Macd(macd) => Action::Macd(Box::new(macd.clone()), *of),
+                Indicator::Bollinger(bands) => Action::Bollinger(Box::new(bands.clone()), *of),
+                other => Action::OfNumber(Box::new(other.clone()), *of),
+            },
             _ => return None,
         };
         Some(Self { action, out })
@@ -68,30 +113,54 @@ impl Step {
     #[inline]
     pub(crate) fn take(&mut self, candle: &Candle, interval: Interval, values: &mut [f64]) {
         let value = match &mut self.action {
-            Action::Indicator { indicator, of } => {
-                let number = of.map_or(f64::NAN, |of| values[of]);
-                return indicator.update(candle, number, &mut values[self.out..]);
+            Action::Rsi(rsi, of) => rsi.update(values[*of]).unwrap_or(f64::NAN),
+            Action::Ema(ema, of) => ema.update(values[*of]).unwrap_or(f64::NAN),
+            Action::Sma(sma, of) => sma.update(values[*of]).unwrap_or(f64::NAN),
+            Action::Macd(macd, of) => {
+                let lines = macd.update(values[*of]).map(|at| [at.macd, at.signal, at.histogram]);
+                return write_all(&mut values[self.out..], lines);
+            }
+            Action::Bollinger(bands, of) => {
+                let lines = bands.update(values[*of]).map(|at| [at.upper, at.middle, at.lower]);
+                return write_all(&mut values[self.out..], lines);
+            }
+            Action::OfNumber(indicator, of) => {
+                return indicator.update_by_number(values[*of], &mut values[self.out..]);
+            }
+            Action::OfCandle(indicator) => {
+                return indicator.update_by_candle(candle, &mut values[self.out..]);
             }
             Action::Field(field) => field.of(candle),
-            // Of all that rules do, they compare most.
             Action::Less(one, other) => Binary::Less.of(values[*one], values[*other]),
+            Action::Add(one, other) => Binary::Add.of(values[*one], values[*other]),
+            Action::Subtract(one, other) => Binary::Subtract.of(values[*one], values[*other]),
+            Action::Multiply(one, other) => Binary::Multiply.of(values[*one], values[*other]),
+            Action::Divide(one, other) => Binary::Divide.of(values[*one], values[*other]),
             Action::Binary(binary, one, other) => binary.of(values[*one], values[*other]),
             Action::Not(of) => 1.0 - values[*of],
             Action::Negate(of) => -values[*of],
             Action::Abs(of) => values[*of].abs(),
             Action::Clock(clock) => clock.of(candle, interval),
             Action::Between(from, to) => is_between(candle, interval, *from, *to),
+            Action::Last { of, last } => std::mem::replace(last, values[*of]),
             Action::Back { of, last, next } => {
                 let before = std::mem::replace(&mut last[*next], values[*of]);
                 *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
                 before
             }
-            Action::Crosses { to, one, other, before } => {
-                let now = compare(values[*one], values[*other], candle.close());
-                let before = std::mem::replace(before, now);
-                now.zip(before)
-                    .map_or(f64::NAN, |(now, before)| f64::from(u8::from(now == *to && before != *to)))
+            Action::Order { one, other } => {
+                let now = order(values[*one], values[*other], candle.close());
+                if let Some([place, before, ..]) = values.get_mut(self.out..) {
+                    *before = std::mem::replace(place, now);
+                }
+                return;
             }
+            Action::Crosses { to, order } => match values.get(*order..) {
+                Some([now, before, ..]) if !now.is_nan() && !before.is_nan() => {
+                    f64::from(u8::from(now == to && before != to))
+                }
+                _ => f64::NAN,
+            },
             Action::Since { of, within, age } => {
                 *age = if values[*of] == 1.0 {
                     Some(0)
@@ -112,6 +181,17 @@ impl Step {
     }
 }
 
+const fn binary_of(binary: Binary, one: Place, other: Place) -> Action {
+    match binary {
+        Binary::Less => Action::Less(one, other),
+        Binary::Add => Action::Add(one, other),
+        Binary::Subtract => Action::Subtract(one, other),
+        Binary::Multiply => Action::Multiply(one, other),
+        Binary::Divide => Action::Divide(one, other),
+        binary => Action::Binary(binary, one, other),
+    }
+}
+
 /// Apart, as the other parts of a candle that few rules look at: within the loop over steps all of them are computed at every candle.
 #[inline(never)]
 fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
@@ -120,12 +200,19 @@ fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// How two numbers stand to each other; not known where one is missing.
+/// How two numbers stand to each other: 1 where the one is larger, -1 where the other is; not known where one is missing.
 #[inline]
-fn compare(one: f64, other: f64, close: f64) -> Option<Ordering> {
-    let order = one.partial_cmp(&other)?;
-    let is_rounding = (one - other).abs() <= ROUNDING * other.abs().max(close);
-    Some(if is_rounding { Ordering::Equal } else { order })
+fn order(one: f64, other: f64, close: f64) -> f64 {
+    let difference = one - other;
+    if difference.abs() <= ROUNDING * other.abs().max(close) || one == other {
+        0.0
+    } else if one > other {
+        1.0
+    } else if one < other {
+        -1.0
+    } else {
+        f64::NAN
+    }
 }
 
 impl Field {

@@ -1,5 +1,6 @@
 //! The strategy that a rule is.
 
+use crate::condition::{Decision, Tests};
 use crate::declare;
 use crate::graph::{Graph, Id};
 use crate::program::{Place, Program};
@@ -15,6 +16,8 @@ use candlewick_sdk::{
 pub struct RuleStrategy {
     graph: Graph,
     program: Program,
+    /// Which of the rules is met.
+    decision: Decision,
     rules: Vec<Rule>,
     expiry: Option<Expiry>,
     warmup: usize,
@@ -28,7 +31,6 @@ pub struct RuleStrategy {
 struct Rule {
     direction: Direction,
     condition: Id,
-    place: Place,
     reason: ReasonTemplate,
     /// The same words without numbers, for when one is missing.
     bare: ReasonTemplate,
@@ -48,14 +50,15 @@ pub(crate) struct Parts {
 impl RuleStrategy {
     pub(crate) fn new(parts: Parts) -> Self {
         let Parts { graph, sides, expiry } = parts;
-        let conditions = sides.iter().map(|(_, _, condition, _)| *condition);
+        let conditions: Vec<Id> = sides.iter().map(|(_, _, condition, _)| *condition).collect();
+        let tests = Tests::of(&graph, &conditions);
         let mut shown: Vec<Id> = Vec::new();
         for id in sides.iter().flat_map(|(_, _, _, compared)| compared) {
             if !shown.contains(id) {
                 shown.push(*id);
             }
         }
-        let wanted: Vec<Id> = conditions.chain(shown.iter().copied()).collect();
+        let wanted: Vec<Id> = tests.operands().chain(shown.iter().copied()).collect();
         let (program, places) = Program::of(&graph, &wanted);
         let place_of = |id: &Id| wanted.iter().position(|one| one == id).map_or(0, |at| places[at]);
         let rule = |(direction, text, condition, compared): (Direction, String, Id, Vec<Id>)| {
@@ -65,18 +68,19 @@ impl RuleStrategy {
             Rule {
                 direction,
                 condition,
-                place: place_of(&condition),
                 reason: ReasonTemplate::new(text.as_str(), names()),
                 bare: ReasonTemplate::new(text.as_str(), [""; 0]),
                 numbers,
                 count: compared.len().min(Reason::MAX_NUMBERS),
             }
         };
+        let decision = tests.placed(|id| place_of(&id));
         let rules: Vec<Rule> = sides.into_iter().map(rule).collect();
-        let warmup = wanted.iter().map(|id| graph.node(*id).warm_after).max().unwrap_or_default();
+        let warm_after = conditions.iter().chain(&shown).map(|id| graph.node(*id).warm_after);
+        let warmup = warm_after.max().unwrap_or_default();
         let shown = shown.iter().map(|id| (graph.node(*id).name.clone(), place_of(id))).collect();
         let longer = program.longer_intervals();
-        Self { graph, program, rules, expiry, warmup, longer, shown }
+        Self { graph, program, decision, rules, expiry, warmup, longer, shown }
     }
 
     /// Its conditions as comparisons of series with levels.
@@ -84,6 +88,16 @@ impl RuleStrategy {
         let rules: Vec<(Direction, Id)> =
             self.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
         declare::declaration(&self.graph, &rules, self.expiry)
+    }
+}
+
+impl RuleStrategy {
+    /// What the rule of this place answers. Apart: most candles have no answer.
+    #[inline(never)]
+    fn signal(&self, place: usize) -> Option<Signal> {
+        let rule = self.rules.get(place)?;
+        let reason = rule.reason(&self.program);
+        Some(Signal { expiry: self.expiry, ..Signal::with_reason(rule.direction, reason) })
     }
 }
 
@@ -108,9 +122,8 @@ impl Strategy for RuleStrategy {
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         self.program.run(candle);
-        let rule = self.rules.iter().find(|rule| self.program.value(rule.place) == 1.0)?;
-        let reason = rule.reason(&self.program);
-        Some(Signal { expiry: self.expiry, ..Signal::with_reason(rule.direction, reason) })
+        let rule = self.decision.first(self.program.values());
+        if rule < self.rules.len() { self.signal(rule) } else { None }
     }
 
     fn longer_intervals(&self) -> &[Interval] {

@@ -1,0 +1,184 @@
+//! Conditions as a list of tests, asked one after the other until it is decided which of them holds: what two values come to is not
+//! kept.
+
+use crate::graph::{Binary, Graph, Id, Op};
+use crate::program::Place;
+
+/// Which of several conditions is known to hold, by the values of a program: the first that is.
+#[derive(Clone, Debug)]
+pub(crate) struct Decision {
+    tests: Box<[Test]>,
+}
+
+/// One test, and which is asked next. Behind the last one lies that the first condition holds, behind that the second, and so on.
+#[derive(Clone, Copy, Debug)]
+struct Test {
+    compares: Compares,
+    one: Place,
+    other: Place,
+    met: usize,
+    unmet: usize,
+}
+
+/// What is tested. A missing number, and a condition that is not known, meet none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compares {
+    Less,
+    LessOrEqual,
+    Equal,
+    Unequal,
+    /// The one is a condition that holds.
+    Holds,
+    /// The one is a condition that does not hold.
+    HoldsNot,
+    /// The one is an order that is above, the other the one before it, which was not.
+    CrossesAbove,
+    CrossesBelow,
+}
+
+/// A place among the tests that is known once all of them are there.
+type Label = usize;
+
+/// Conditions that are being taken apart.
+pub(crate) struct Tests {
+    /// Their places are values of the graph, and labels.
+    tests: Vec<Test>,
+    labels: Vec<usize>,
+}
+
+impl Tests {
+    /// Those of conditions, in the order in which they count.
+    pub(crate) fn of(graph: &Graph, conditions: &[Id]) -> Self {
+        let count = conditions.len();
+        // A label for each condition that holds, and one for none of them.
+        let mut tests = Self { tests: Vec::new(), labels: vec![0; count + 1] };
+        for (holds, condition) in conditions.iter().enumerate() {
+            let next = if holds + 1 < count { tests.label() } else { count };
+            tests.add(graph, *condition, true, (holds, next));
+            if holds + 1 < count {
+                tests.labels[next] = tests.tests.len();
+            }
+        }
+        for exit in 0..=count {
+            tests.labels[exit] = tests.tests.len() + exit;
+        }
+        tests
+    }
+
+    /// The values that they look at.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
+        self.tests.iter().flat_map(|test| [test.one, test.other])
+    }
+
+    /// The decision, when it is known where a program has the values.
+    pub(crate) fn placed(self, place_of: impl Fn(Id) -> Place) -> Decision {
+        let Self { tests, labels } = self;
+        let placed = |test: Test| Test {
+            one: place_of(test.one),
+            // What an order was before stands behind it.
+            other: place_of(test.other) + usize::from(test.compares.is_crossing()),
+            met: labels[test.met],
+            unmet: labels[test.unmet],
+            ..test
+        };
+        Decision { tests: tests.into_iter().map(placed).collect() }
+    }
+
+    fn label(&mut self) -> Label {
+        self.labels.push(0);
+        self.labels.len() - 1
+    }
+
+    /// Adds what is asked for a condition to be known to hold, or known not to. De Morgan's rules are those of three values, too.
+    fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
+        let (compares, one, other) = match graph.node(of).op {
+            Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
+            Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
+                let second = self.label();
+                // One of the two is enough, or both are needed.
+                let first = if (binary == Binary::Or) == holds { (met, second) } else { (second, unmet) };
+                self.add(graph, one, holds, first);
+                self.labels[second] = self.tests.len();
+                return self.add(graph, other, holds, (met, unmet));
+            }
+            Op::Binary(Binary::Less, one, other) if holds => (Compares::Less, one, other),
+            Op::Binary(Binary::Less, one, other) => (Compares::LessOrEqual, other, one),
+            Op::Binary(Binary::LessOrEqual, one, other) if holds => (Compares::LessOrEqual, one, other),
+            Op::Binary(Binary::LessOrEqual, one, other) => (Compares::Less, other, one),
+            Op::Binary(binary @ (Binary::Equal | Binary::Unequal), one, other) => {
+                let is_equal = (binary == Binary::Equal) == holds;
+                (if is_equal { Compares::Equal } else { Compares::Unequal }, one, other)
+            }
+            Op::Crosses { is_above: true, order } if holds => (Compares::CrossesAbove, order, order),
+            Op::Crosses { is_above: false, order } if holds => (Compares::CrossesBelow, order, order),
+            _ if holds => (Compares::Holds, of, of),
+            _ => (Compares::HoldsNot, of, of),
+        };
+        self.tests.push(Test { compares, one, other, met, unmet });
+    }
+}
+
+impl Compares {
+    const fn is_crossing(self) -> bool {
+        matches!(self, Self::CrossesAbove | Self::CrossesBelow)
+    }
+}
+
+impl Decision {
+    /// The place of the first condition that is known to hold; their count where none is.
+    #[inline]
+    pub(crate) fn first(&self, values: &[f64]) -> usize {
+        let mut at = 0;
+        while let Some(test) = self.tests.get(at) {
+            let (one, other) = (values[test.one], values[test.other]);
+            let is_met = match test.compares {
+                Compares::Less => one < other,
+                Compares::LessOrEqual => one <= other,
+                Compares::Equal => one == other,
+                Compares::Unequal => !one.is_nan() && !other.is_nan() && one != other,
+                Compares::Holds => one == 1.0,
+                Compares::HoldsNot => one == 0.0,
+                Compares::CrossesAbove => one == 1.0 && other < 1.0,
+                Compares::CrossesBelow => one == -1.0 && other > -1.0,
+            };
+            at = if is_met { test.met } else { test.unmet };
+        }
+        at - self.tests.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Field;
+    use candlewick_sdk::Interval;
+
+    /// Conditions of open (a), high (b) and low (c) as 1, 0 or not known, and what Kleene's logic says of them.
+    #[test]
+    fn a_condition_is_decided_as_kleene_decides_it() {
+        let mut graph = Graph::new(Interval::MINUTE);
+        let fields = [("a", Field::Open), ("b", Field::High), ("c", Field::Low)];
+        let [a, b, c] = fields.map(|(name, field)| graph.add(Op::Field(field), name.to_owned(), 1, 0));
+        let mut add = |op: Op, name: &str| graph.add(op, name.to_owned(), 1, 0);
+        let both = add(Op::Binary(Binary::And, a, b), "a and b");
+        let neither = add(Op::Not(both), "not (a and b)");
+        let either = add(Op::Binary(Binary::Or, neither, c), "not (a and b) or c");
+        let all = add(Op::Binary(Binary::And, either, a), "(not (a and b) or c) and a");
+        let decision = Tests::of(&graph, &[all, both]).placed(|id| id);
+        let truths = [0.0, 1.0, f64::NAN];
+        for (a, b, c) in
+            truths.iter().flat_map(|a| truths.map(|b| (*a, b))).flat_map(|(a, b)| truths.map(|c| (a, b, c)))
+        {
+            let both = Binary::And.of(a, b);
+            let all = Binary::And.of(Binary::Or.of(1.0 - both, c), a);
+            let expected = if all == 1.0 {
+                0
+            } else if both == 1.0 {
+                1
+            } else {
+                2
+            };
+            assert_eq!(decision.first(&[a, b, c]), expected, "{a} {b} {c}");
+        }
+    }
+}
