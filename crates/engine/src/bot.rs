@@ -38,16 +38,16 @@ impl Bot {
         let last_close = Millis::new(i64::MIN);
         let verdict = Box::new(verdict);
         Self {
-            symbol,
-            interval,
-            expiry,
             stake,
+            expiry,
+            interval,
+            symbol,
+            wants_settlements,
             verdict,
             last_close,
             strategy,
             longer,
             cold,
-            wants_settlements,
         }
     }
 
