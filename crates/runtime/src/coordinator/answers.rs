@@ -6,7 +6,7 @@ use super::believed::{TIME_SLACK, counted};
 use super::closing::Phase;
 use super::command::{Command, Step};
 use super::event_queue::Place;
-use super::input::{Answer, Streams};
+use super::input::Answer;
 use super::market_watch::GridPrice;
 use super::settlement::settlement_of;
 use super::trade_watch::Mistaken;

@@ -107,8 +107,12 @@ impl Fault {
             Self::Latency | Self::ListLag | Self::LateSettlement | Self::Shuffle => 1.0,
             Self::DropAfter | Self::ErrorsAfter | Self::Duplicates => 0.5,
             Self::UnknownValues => 0.3,
-            Self::Errors | Self::DropBefore | Self::Garbage => 0.2,
-            Self::StreamDuplicate | Self::StreamReorder | Self::StreamGarbage => 0.2,
+            Self::Errors
+            | Self::DropBefore
+            | Self::Garbage
+            | Self::StreamDuplicate
+            | Self::StreamReorder
+            | Self::StreamGarbage => 0.2,
             Self::Hang => 0.1,
             Self::ExpiredToken | Self::StreamDrop | Self::StreamStall => 0.02,
         }
@@ -148,8 +152,11 @@ impl Fault {
             Self::Errors | Self::DropAfter | Self::ErrorsAfter | Self::Duplicates | Self::UnknownValues => {
                 0.05
             }
-            Self::DropBefore | Self::Garbage => 0.03,
-            Self::StreamDuplicate | Self::StreamReorder | Self::StreamGarbage => 0.03,
+            Self::DropBefore
+            | Self::Garbage
+            | Self::StreamDuplicate
+            | Self::StreamReorder
+            | Self::StreamGarbage => 0.03,
             Self::Hang | Self::ExpiredToken | Self::StreamDrop | Self::StreamStall => 0.002,
         }
     }
