@@ -231,6 +231,7 @@ async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let paths = control_paths(loaded)?;
     Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Some(state),
+        Ok(ControlAnswer::Signal { .. }) => None,
         Ok(
             ControlAnswer::Refused { problem }
             | ControlAnswer::VenueFailed { problem }

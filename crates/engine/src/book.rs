@@ -150,6 +150,7 @@ impl TradeBook {
     pub fn record_event(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Candle { .. }
+            | EventKind::OutsideSignal(_)
             | EventKind::Price { .. }
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }

@@ -4,12 +4,16 @@
 //! What every trade has is put together in one piece: each piece that is appended costs as much as its bytes, or more.
 //! A change of this form changes every `journal_hash`; the header's `format` changes with it.
 
+mod field;
+mod outside;
+
 use crate::reasons::ReasonShapes;
 use crate::{
     Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, Origin, Refused,
     Rejection, SecondTrade, Settled, Taken,
 };
-use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
+use candlewick_sdk::{Direction, ExpirationType, Expiry, Millis, Outcome, Payout, Reason};
+use field::{put_candle, put_float, put_money, put_number, put_text, put_time};
 
 const SHAPE_BYTES: usize = size_of::<u32>();
 const VALUE_BYTES: usize = size_of::<f64>();
@@ -121,6 +125,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::SecondTrade(_) => begin(event, 15, out),
         EventKind::SecondTradeSettled { .. } => begin(event, 16, out),
         EventKind::SettledByPerson { .. } => begin(event, 17, out),
+        EventKind::OutsideSignal(_) => begin(event, 18, out),
     }
     match &event.kind {
         EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
@@ -154,6 +159,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             put_number(intent.number(), out);
             put_time(*reserved_until, out);
         }
+        EventKind::OutsideSignal(signal) => outside::encode(signal, out),
         EventKind::SettledByPerson { intent, outcome, profit } => {
             put_number(intent.number(), out);
             out.push(outcome_byte(*outcome));
@@ -286,12 +292,7 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
 
 fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
     let Expiry { close_type, expiration_type } = approved.expiry();
-    let expiration_type = match expiration_type {
-        ExpirationType::Unstated => 0,
-        ExpirationType::TimeFixed => 1,
-        ExpirationType::CandleClose => 2,
-        ExpirationType::NextCandle => 3,
-    };
+    let expiration_type = expiration_byte(expiration_type);
     let mut piece = Piece::<44>::new();
     piece
         .put(*b"AO")
@@ -357,34 +358,6 @@ fn optional_payout_bytes(payout: Option<Payout>) -> [u8; 4] {
     payout.map_or([0; 4], |payout| payout.parts().to_le_bytes())
 }
 
-/// Seven bits a byte, lowest first, the eighth set while more follow (LEB128): nearly always one byte.
-#[inline]
-fn put_number(number: u64, out: &mut Vec<u8>) {
-    let mut rest = number;
-    while rest >= 0x80 {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
-}
-
-fn put_time(time: Millis, out: &mut Vec<u8>) {
-    out.extend_from_slice(&time.get().to_le_bytes());
-}
-
-fn put_money(money: Money, out: &mut Vec<u8>) {
-    out.extend_from_slice(&money.minor().to_le_bytes());
-}
-
-fn put_float(value: f64, out: &mut Vec<u8>) {
-    out.extend_from_slice(&value.to_bits().to_le_bytes());
-}
-
-fn put_text(text: &str, out: &mut Vec<u8>) {
-    put_number(text.len() as u64, out);
-    out.extend_from_slice(text.as_bytes());
-}
-
 const fn direction_byte(direction: Direction) -> u8 {
     match direction {
         Direction::Buy => 0,
@@ -392,9 +365,11 @@ const fn direction_byte(direction: Direction) -> u8 {
     }
 }
 
-fn put_candle(candle: &Candle, out: &mut Vec<u8>) {
-    put_time(candle.time(), out);
-    for value in [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()] {
-        put_float(value, out);
+const fn expiration_byte(expiration_type: ExpirationType) -> u8 {
+    match expiration_type {
+        ExpirationType::Unstated => 0,
+        ExpirationType::TimeFixed => 1,
+        ExpirationType::CandleClose => 2,
+        ExpirationType::NextCandle => 3,
     }
 }

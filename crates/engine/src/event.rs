@@ -1,6 +1,6 @@
 //! What a Session is handed: events.
 
-use crate::{IntentId, SeriesId, SymbolId, Taken};
+use crate::{IntentId, OutsideSignal, SeriesId, SymbolId, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
@@ -33,6 +33,8 @@ pub enum EventKind {
         /// Whether it may lead to trades.
         origin: Origin,
     },
+    /// Somebody outside of the program asks for a trade of a bot.
+    OutsideSignal(OutsideSignal),
     /// The latest price of a symbol, on the price grid.
     Price {
         /// Of which symbol.

@@ -4,7 +4,7 @@
 //! and doubts become what they were, while strategies start afresh and are shown none of it. A replay hands the
 //! events of one run to a Session again and compares what it answers.
 
-use crate::{Action, Approved, BotId, Event, Header, IntentId, Session, SymbolId};
+use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,11 @@ impl JournalDecoder {
     /// # Errors
     /// [`DecodeError::InvalidEntry`] when it is none.
     pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
-        Ok(Recorded::Event(serde_json::from_str(body)?))
+        let mut event: Event = serde_json::from_str(body)?;
+        if let EventKind::OutsideSignal(signal) = &mut event.kind {
+            signal.bot = self.bots.get(signal.bot.index()).copied().unwrap_or(BotId::RETIRED);
+        }
+        Ok(Recorded::Event(event))
     }
 
     /// Reads an action.
@@ -237,6 +241,18 @@ mod tests {
             direction: Direction::Sell,
             stake: Money::from_minor(5_000),
         };
+        let outside = crate::OutsideSignal {
+            bot: BotId::FIRST,
+            direction: Direction::Sell,
+            source: Text::truncated("list"),
+            id: Text::truncated("2026-01-05 10:00"),
+            expires: Some(Millis::new(5)),
+            expiry: Some(Expiry {
+                close_type: "05:00".parse().unwrap(),
+                expiration_type: candlewick_sdk::ExpirationType::CandleClose,
+            }),
+            reason: Text::truncated("news"),
+        };
         let settled = Settled {
             intent,
             outcome: Outcome::Won,
@@ -266,6 +282,13 @@ mod tests {
             EventKind::SecondTradeSettled { intent, venue_id, profit: Money::from_minor(-5) },
             EventKind::SettledByPerson { intent, outcome: Outcome::Lost, profit: Money::from_minor(-5) },
             EventKind::Skew { offset: Millis::new(-3) },
+            EventKind::OutsideSignal(outside),
+            EventKind::OutsideSignal(crate::OutsideSignal {
+                expires: None,
+                expiry: None,
+                reason: Text::truncated(""),
+                ..outside
+            }),
             EventKind::Control { control: Control::Resume },
         ]
     }

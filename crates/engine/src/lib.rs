@@ -26,6 +26,7 @@ mod kept_rows;
 mod ladder;
 mod ledger;
 mod nominal;
+mod outside_signal;
 mod reasons;
 mod record;
 mod reload;
@@ -52,6 +53,7 @@ pub use judge::{Judge, JudgedTrade, judge, judge_of, judge_trades, to_trade_outc
 pub use kept_rows::{BookTotals, KeptRow};
 pub use ladder::{LadderNotice, check_stakes};
 pub use ledger::Ledger;
+pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{

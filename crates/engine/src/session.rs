@@ -6,6 +6,7 @@ mod earlier;
 mod limit_use;
 mod limited_session;
 mod moment;
+mod outside;
 mod reload;
 mod second_trades;
 mod snapshot;
@@ -24,6 +25,7 @@ pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents};
 use crate::nominal::nominal_close;
+use crate::outside_signal::KnownSignals;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
@@ -58,6 +60,8 @@ pub struct Session {
     ledger: Ledger,
     intents: Intents,
     second_trades: Vec<SecondTrade>,
+    /// Signals from outside; none where there never was one.
+    outside: Option<Box<KnownSignals>>,
     /// When a reserved stake is next released.
     next_release: Millis,
     money_scale: MoneyScale,
@@ -114,6 +118,7 @@ impl Session {
             prepared: None,
             ledger: Ledger::new(balance),
             second_trades: Vec::new(),
+            outside: None,
             next_release: Millis::MAX,
             money_scale: scale,
         };
@@ -159,6 +164,7 @@ impl Session {
             EventKind::Price { symbol, price } => {
                 self.on_price(*symbol, price, Moment::of(event, Origin::Live), actions);
             }
+            EventKind::OutsideSignal(signal) => self.on_outside_signal(signal, event, actions),
             EventKind::Opened(opened) => self.on_opened(opened, event.at),
             EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => self.on_refused(*intent),
             EventKind::InDoubt { intent } => self.intents.doubt(*intent),

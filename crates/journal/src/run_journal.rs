@@ -285,6 +285,7 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
         | EventKind::InDoubt { intent }
         | EventKind::NotOpened { intent, .. } => Some(*intent),
         EventKind::Candle { .. }
+        | EventKind::OutsideSignal(_)
         | EventKind::Price { .. }
         | EventKind::Deposit { .. }
         | EventKind::Balance { .. }

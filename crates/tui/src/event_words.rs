@@ -73,6 +73,9 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
         EventKind::NotOpened { intent, .. } => {
             (Tone::Note, format!("#{intent} not opened: the venue has no trade of it"))
         }
+        EventKind::OutsideSignal(signal) => {
+            (Tone::Note, format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
+        }
         EventKind::Deposit { amount } => {
             (Tone::Note, format!("{} in the wallet that no trade explains", signed(scale, *amount)))
         }

@@ -103,7 +103,7 @@ fn hear_answer(asked: &mut Option<Asked>, ui: &mut Ui) {
     let Some(Asked { what, answer }) = asked else { return };
     let text = match answer.try_recv() {
         Err(oneshot::error::TryRecvError::Empty) => return,
-        Ok(ControlAnswer::Done { .. }) => format!("{what}: done"),
+        Ok(ControlAnswer::Done { .. } | ControlAnswer::Signal { .. }) => format!("{what}: done"),
         Ok(
             ControlAnswer::Refused { problem }
             | ControlAnswer::VenueFailed { problem }

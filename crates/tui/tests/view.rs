@@ -77,6 +77,7 @@ fn state() -> RunState {
         troubles: Vec::new(),
         reloaded: None,
         stale_after_s: None,
+        signals: None,
     }
 }
 

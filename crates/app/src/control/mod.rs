@@ -5,15 +5,17 @@ mod reach;
 mod reload;
 mod resolve;
 mod running;
+mod signal;
 
 pub use halt::{Halted, Resumed, halt, resume};
 pub use reload::reload;
 pub use resolve::{Decision, Resolved, resolve};
 pub(crate) use running::RunningEntry;
 pub use running::find_running_bot;
+pub use signal::signal;
 
 use crate::error::{AppError, ErrorKind};
-use candlewick_runtime::control::{ControlAnswer, Phase, RunState};
+use candlewick_runtime::control::{ControlAnswer, Phase, RunState, SignalTally};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
@@ -30,6 +32,7 @@ fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
         ControlAnswer::VenueFailed { problem } => {
             return Err(AppError::new(ErrorKind::VenueFailed, problem));
         }
+        ControlAnswer::Signal { .. } => "it answered what it was not asked".to_owned(),
         ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
     };
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
@@ -55,6 +58,22 @@ pub fn describe(state: &RunState) -> String {
         let _ = write!(text, ", in doubt: {}", intents.join(", "));
     }
     text.push('.');
+    if let Some(signals) = &state.signals {
+        let _ = write!(text, " {}", describe_signals(signals));
+    }
+    text
+}
+
+/// What came from outside, in a sentence or two.
+fn describe_signals(tally: &SignalTally) -> String {
+    let (refused, malformed): (u64, u64) = (tally.refused.values().sum(), tally.malformed.values().sum());
+    let mut text = format!(
+        "Signals from outside: {} approved, {refused} refused, {} dropped as duplicates, {malformed} malformed.",
+        tally.approved, tally.duplicates
+    );
+    if let Some(problem) = &tally.problem {
+        let _ = write!(text, " The last malformed one: {}.", visible(problem));
+    }
     text
 }
 
@@ -94,6 +113,7 @@ mod tests {
             troubles: Vec::new(),
             reloaded: None,
             stale_after_s: None,
+            signals: None,
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };

@@ -20,6 +20,10 @@ async fn ask(paths: &ControlPaths) -> Finding {
     let socket = paths.socket.display();
     match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Check::Control.ok(describe(&state)),
+        Ok(ControlAnswer::Signal { .. }) => Check::Control.warn(
+            format!("a bot listens at {socket}, but answers what it was not asked"),
+            "look at what it does",
+        ),
         Ok(
             ControlAnswer::Refused { problem }
             | ControlAnswer::VenueFailed { problem }

@@ -41,6 +41,7 @@ async fn ask(order: ControlOrder, orders: &mpsc::WeakSender<ControlRequest>) -> 
             | ControlAnswer::VenueFailed { problem }
             | ControlAnswer::Unanswered { problem },
         ) => problem,
+        Some(ControlAnswer::Signal { .. }) => "Taken.".to_owned(),
         None => "The run has ended, or is about to.".to_owned(),
     }
 }

@@ -29,6 +29,7 @@ mod resolve;
 mod resume;
 mod sandbox;
 mod selftest;
+mod signal;
 mod status;
 mod strategy;
 mod sweep;
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     Halt(halt::HaltArguments),
     /// Let a halted bot open trades again: drawdown peak and loss streak are reset
     Resume(resume::ResumeArguments),
+    /// Hand a running bot a signal: it passes the same rules as a strategy's own
+    Signal(signal::SignalArguments),
     /// Let a running bot read its settings again: limits may change, anything else is refused by name
     Reload(reload::ReloadArguments),
     /// Status of a journal and its bot: money, open trades, orders of unknown status
@@ -156,6 +159,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Doctor(arguments) => doctor::run(arguments, context),
         Command::Halt(arguments) => halt::run(arguments, context),
         Command::Resume(arguments) => resume::run(arguments, context),
+        Command::Signal(arguments) => signal::run(arguments, context),
         Command::Reload(arguments) => reload::run(arguments, context),
         Command::Status(arguments) => status::run(arguments, context),
         Command::Drill(arguments) => drill::run(arguments, context),

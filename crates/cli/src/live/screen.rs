@@ -170,6 +170,10 @@ impl Screen {
             EventKind::NotOpened { intent, .. } => {
                 self.line(event.at, NOTE, "not open", &format!("#{intent}: the venue has no trade of it"));
             }
+            EventKind::OutsideSignal(signal) => {
+                let text = format!("{} {} from {}", signal.direction, signal.id, signal.source);
+                self.line(event.at, NOTE, "signal", &text);
+            }
             EventKind::Deposit { amount } => {
                 let text = format!("{} that no trade explains", self.signed(*amount));
                 self.line(event.at, NOTE, "wallet", &text);

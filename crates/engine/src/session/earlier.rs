@@ -56,6 +56,9 @@ impl Session {
                 self.recall_day(event.at);
                 match &event.kind {
                     EventKind::Candle { .. } | EventKind::Price { .. } => {}
+                    EventKind::OutsideSignal(signal) => {
+                        self.remember_signal(signal);
+                    }
                     EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
                     EventKind::SettledByPerson { intent, outcome, profit } => {
                         self.leave_out_by_number(*intent);

@@ -3,6 +3,7 @@
 use super::Session;
 use super::verdicts::SharedVerdicts;
 use crate::intent::Intents;
+use crate::outside_signal::KnownSignals;
 use crate::risk::RiskState;
 use crate::stake::Stake;
 use crate::{BotVerdict, Ledger, SecondTrade};
@@ -24,6 +25,9 @@ pub struct SessionSnapshot {
     intents: Intents,
     second_trades: Vec<SecondTrade>,
     next_release: Millis,
+    /// Signals from outside that were met.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outside: Option<Box<KnownSignals>>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -76,6 +80,7 @@ impl Session {
             intents: self.intents.clone(),
             second_trades: self.second_trades.clone(),
             next_release: self.next_release,
+            outside: self.known_signals(),
         }
     }
 
@@ -108,6 +113,7 @@ impl Session {
         (self.symbols, self.shared, self.state) = (symbols, shared, state);
         (self.ledger, self.intents) = (snapshot.ledger, snapshot.intents);
         (self.second_trades, self.next_release) = (snapshot.second_trades, snapshot.next_release);
+        self.outside = snapshot.outside;
         Ok(())
     }
 }

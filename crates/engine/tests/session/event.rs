@@ -1,11 +1,11 @@
 //! Events in few words. Minutes and seconds are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_engine::{
-    Control, Event, EventKind, IntentId, Opened, Origin, Rejection, SecondTrade, SeriesId, Settled, SymbolId,
-    VenueId,
+    BotId, Control, Event, EventKind, IntentId, Opened, Origin, OutsideSignal, Rejection, SecondTrade,
+    SeriesId, Settled, SymbolId, VenueId,
 };
 use candlewick_sdk::serde_json::{from_value, json};
-use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout, Price};
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, Ohlcv, Outcome, Payout, Price, Text};
 
 pub(crate) const START: i64 = 1_767_571_200_000;
 
@@ -147,4 +147,17 @@ pub(crate) fn cancelled(intent: u64) -> EventKind {
 
 pub(crate) fn control(control: Control) -> EventKind {
     EventKind::Control { control }
+}
+
+/// A signal from outside of this name, for the first bot.
+pub(crate) fn outside_signal(id: &str) -> OutsideSignal {
+    OutsideSignal {
+        bot: BotId::FIRST,
+        direction: Direction::Buy,
+        source: Text::truncated("webhook"),
+        id: Text::truncated(id),
+        expires: None,
+        expiry: None,
+        reason: Text::truncated(""),
+    }
 }

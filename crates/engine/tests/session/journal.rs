@@ -1,14 +1,14 @@
 //! What the hash of a journal covers: every kind of entry, and every part of each.
 
 use crate::event::{
-    NO_SKEW, at, bare, candle, control, deposit, minute, not_opened, rejected, second_trade,
+    NO_SKEW, at, bare, candle, control, deposit, minute, not_opened, outside_signal, rejected, second_trade,
     second_trade_settled, settled, symbol_id,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Judgement, Opened,
-    Recorder, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId, VenueSymbol,
+    OutsideSignal, Recorder, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId, VenueSymbol,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{from_str, json};
@@ -99,6 +99,26 @@ fn settlements() -> Vec<Settled> {
     all
 }
 
+fn outside_signals() -> Vec<OutsideSignal> {
+    let base = outside_signal("a");
+    let expiry = |close_type: &str, expiration_type| {
+        Some(Expiry { close_type: close_type.parse().unwrap(), expiration_type })
+    };
+    vec![
+        base,
+        OutsideSignal { bot: bot_id(1), ..base },
+        OutsideSignal { direction: Direction::Sell, ..base },
+        OutsideSignal { source: Text::truncated("list"), ..base },
+        OutsideSignal { expires: Some(Millis::ZERO), ..base },
+        OutsideSignal { expires: Some(Millis::new(1)), ..base },
+        OutsideSignal { expiry: expiry("01:00", ExpirationType::TimeFixed), ..base },
+        OutsideSignal { expiry: expiry("05:00", ExpirationType::TimeFixed), ..base },
+        OutsideSignal { expiry: expiry("01:00", ExpirationType::CandleClose), ..base },
+        OutsideSignal { reason: Text::truncated("news"), ..base },
+        outside_signal("b"),
+    ]
+}
+
 fn kinds() -> Vec<EventKind> {
     let intent = IntentId::new(1);
     let price = |time, value| Price { time: Millis::new(time), value };
@@ -157,6 +177,7 @@ fn kinds() -> Vec<EventKind> {
         by_person(1, Outcome::Won, 1),
     ]);
     kinds.extend(rejections.map(|rejection| EventKind::Rejected { intent, rejection }));
+    kinds.extend(outside_signals().into_iter().map(EventKind::OutsideSignal));
     kinds
 }
 
@@ -179,6 +200,7 @@ const fn place(kind: &EventKind) -> Option<usize> {
         EventKind::SecondTrade(_) => Some(12),
         EventKind::SecondTradeSettled { .. } => Some(13),
         EventKind::SettledByPerson { .. } => Some(14),
+        EventKind::OutsideSignal(_) => Some(15),
     }
 }
 
@@ -188,7 +210,7 @@ fn every_part_of_every_event_matters() {
     let mut events: Vec<Event> = kinds().into_iter().map(event).collect();
     let places: std::collections::BTreeSet<_> =
         events.iter().filter_map(|event| place(&event.kind)).collect();
-    assert_eq!(places.len(), 15, "a kind is missing from the table");
+    assert_eq!(places.len(), 16, "a kind is missing from the table");
     events.push(Event { at: Millis::new(1), ..event(NO_SKEW) });
     events.push(Event { received: Millis::new(1), ..event(NO_SKEW) });
     check(&events, |event| Entry::Event(event));

@@ -11,6 +11,7 @@ mod alpha_budget;
 mod answers;
 mod limits;
 mod openings;
+mod outside;
 mod staking;
 mod stretches;
 mod trial;

@@ -178,6 +178,7 @@ mod tests {
             troubles: Vec::new(),
             reloaded: None,
             stale_after_s: None,
+            signals: None,
         };
         ControlAnswer::Done { state }
     }

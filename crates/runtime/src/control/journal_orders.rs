@@ -102,6 +102,11 @@ impl JournalOrders {
     }
 
     fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
+        if matches!(order, ControlOrder::Signal(_)) {
+            // It would be late.
+            let problem = "a signal comes by the socket of the bot".to_owned();
+            return Some(ControlAnswer::Refused { problem });
+        }
         if self.is_beyond_earlier || matches!(order, ControlOrder::Halt { .. }) {
             return self.halt_file.refusal_of(order);
         }

@@ -5,7 +5,7 @@
 //! - through a **socket** that only its owner can open. A message is one line of JSON, its answer another
 //!   ([`ControlOrder`], [`ControlAnswer`]): `{"order":"halt","reason":"..."}`, `{"order":"resume"}`,
 //!   `{"order":"reload","by":"command"}`, `{"order":"status"}`, `{"order":"resolve","intent":7,"resolution":{"adopt":"01J..."},"reason":"..."}` (or
-//!   `"resolution":"not_opened"`). After the line `{"order":"follow"}` the run's events are written to the connection as they
+//!   `"resolution":"not_opened"`), `{"order":"signal","bot":"ema","direction":"BUY","source":"command","id":"1"}`. After the line `{"order":"follow"}` the run's events are written to the connection as they
 //!   happen ([`events`](crate::events)), and nothing else is taken from it;
 //! - through the **journal's database** ([`JournalOrders`]), from wherever that is reached. The answer is durable together
 //!   with what the order brought about. An order that comes both ways bears one mark (`"token":"..."`) and is carried out
@@ -22,6 +22,7 @@ mod halt_file;
 mod journal_orders;
 mod order;
 mod paths;
+mod signal;
 // Who says it to whom.
 #[cfg(unix)]
 mod client;
@@ -53,5 +54,6 @@ pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, 
 pub use paths::ControlPaths;
 #[cfg(unix)]
 pub use server::ControlServer;
+pub use signal::{SignalOrder, SignalOutcome, SignalTally, give_signal};
 #[cfg(not(unix))]
 pub use without_sockets::{ControlServer, FollowedRun, send_order};

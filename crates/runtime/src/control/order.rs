@@ -1,9 +1,9 @@
 //! What is ordered, and what is answered.
 
-use super::ControlError;
+use super::{ControlError, SignalOrder, SignalOutcome, SignalTally};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
-use candlewick_engine::{IntentId, Reloaded, ReloadedBy, VenueId};
+use candlewick_engine::{IntentId, Reloaded, ReloadedBy, SignalSource, VenueId};
 use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ use tokio::sync::{mpsc, oneshot};
 pub(super) const MAX_BYTES: usize = 4_096;
 /// How long the run may take to answer an order.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+/// The same of a signal: one whose sender waits no longer is not carried out.
+const SIGNAL_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a person orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,16 @@ pub enum ControlOrder {
     },
     /// Change nothing; say how the run stands.
     Status,
+    /// A trade that somebody outside of the program asks for (`domain 3.9`).
+    Signal(SignalOrder),
+    /// A door was handed what is no signal: it is noted and counted. No message says so, only a door.
+    #[serde(skip)]
+    SignalProblem {
+        /// By which door.
+        source: SignalSource,
+        /// What is wrong, without what is secret.
+        problem: String,
+    },
     /// End a doubt that only a person can end (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
     Resolve {
         /// Which intent.
@@ -77,6 +89,12 @@ pub enum ControlAnswer {
     Done {
         /// How the run stands now.
         state: RunState,
+    },
+    /// A signal was taken, and this became of it.
+    Signal {
+        /// What.
+        #[serde(flatten)]
+        outcome: SignalOutcome,
     },
     /// It is not done.
     Refused {
@@ -130,6 +148,9 @@ pub struct RunState {
     /// [`RunState::SILENT_AFTER`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale_after_s: Option<NonZeroU32>,
+    /// Signals from outside since the run began; none where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signals: Option<Box<SignalTally>>,
 }
 
 impl RunState {
@@ -184,17 +205,18 @@ impl ControlOrder {
         token: Option<OrderToken>,
         orders: &mpsc::Sender<ControlRequest>,
     ) -> ControlAnswer {
+        let patience = if matches!(self, Self::Signal(_)) { SIGNAL_PATIENCE } else { ANSWER_PATIENCE };
         let (answer, answered) = oneshot::channel();
         let request = ControlRequest { order: self, token, answer };
         let delivered = async {
             orders.send(request).await.ok()?;
             answered.await.ok()
         };
-        match tokio::time::timeout(ANSWER_PATIENCE, delivered).await {
+        match tokio::time::timeout(patience, delivered).await {
             Ok(Some(answer)) => answer,
             Ok(None) => ControlAnswer::Unanswered { problem: "the run has ended, or is about to".to_owned() },
             Err(_) => {
-                let seconds = ANSWER_PATIENCE.as_secs();
+                let seconds = patience.as_secs();
                 ControlAnswer::Unanswered {
                     problem: format!("the run has not answered within {seconds} s; ask for its status"),
                 }
@@ -262,6 +284,7 @@ mod tests {
             troubles: vec!["the account is banned".to_owned()],
             reloaded: None,
             stale_after_s: None,
+            signals: None,
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,

@@ -6,13 +6,14 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
 /// Where an event stands among those of its instant: settlements by close time and intent, answers by intent,
-/// balances, candles by their series' place, prices by symbol.
+/// balances, candles by their series' place, signals from outside, prices by symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Settlement(Millis, IntentId),
     Answer(IntentId),
     Balance,
     Candle(usize),
+    Signal,
     Price(usize),
 }
 

@@ -34,6 +34,7 @@ mod closing;
 mod findings;
 mod missing_trades;
 mod orders;
+mod outside;
 mod overview;
 mod priorities;
 mod reloading;
@@ -69,6 +70,7 @@ use event_queue::EventQueue;
 use journal_state::{Released, Urgency, Waiting};
 use market_watch::MarketWatch;
 use orders::Claims;
+use outside::OutsideWatch;
 use recorded_session::RecordedSession;
 use requests::Requests;
 use standing::Told;
@@ -101,6 +103,7 @@ pub struct Coordinator {
     reloading: Option<(OrderId, ReloadedBy)>,
     /// The last time that they were.
     reloaded: Option<Reloaded>,
+    outside: OutsideWatch,
     ending: Ending,
     rejected_rows: u64,
     venue: VenueWatch,
@@ -153,6 +156,7 @@ impl Coordinator {
             claims: Claims::default(),
             reloading: None,
             reloaded: None,
+            outside: OutsideWatch::default(),
             ending: Ending::new(&settings, until),
             rejected_rows: 0,
             venue: VenueWatch::default(),
@@ -315,6 +319,9 @@ impl Coordinator {
         if let Some(rule) = handled.final_rule {
             self.ending.reach_limit(rule);
         }
+        if let EventKind::OutsideSignal(signal) = &kind {
+            self.answer_signal(signal, handled.decided, step);
+        }
     }
 
     fn control(&mut self, control: Control, step: &mut Step<'_>) {
@@ -341,8 +348,7 @@ impl Coordinator {
                     step.warn("the journal can be written again");
                 }
                 for approved in opens {
-                    let (intent, leave_by) =
-                        (approved.intent(), self.session.session().latest_departure(&approved));
+                    let (intent, leave_by) = (approved.intent(), self.session.latest_departure(&approved));
                     if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
                         self.not_sent(intent, &reason, step);
                         continue;

@@ -56,6 +56,11 @@ impl Coordinator {
                 }
             },
             ControlOrder::Status => self.done(step),
+            ControlOrder::Signal(order) => return self.on_signal(id, &order, step),
+            ControlOrder::SignalProblem { source, problem } => {
+                self.on_signal_problem(source, problem, step);
+                self.done(step)
+            }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
                     return self.ask_named_trade(id, Claim { intent, venue_id, reason }, step);

@@ -7,11 +7,12 @@ use crate::notice::{Evidence, Funds};
 use crate::past::HALTED;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
-    Action, BotId, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms,
-    ReloadNote, Rule, Session, TradeBook,
+    Action, Approved, BotId, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger,
+    OrderTerms, OutsideSignal, ReloadNote, Rule, Session, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
+use std::collections::BTreeMap;
 
 /// The one place where an event enters the Session. Both sides are recorded, and handed to whoever watches; what the Session
 /// approves waits until its intent is durable.
@@ -26,6 +27,8 @@ pub(crate) struct RecordedSession {
     halted: Option<String>,
     actions: Vec<Action>,
     candles: u64,
+    /// When approved signals from outside that have not left expire.
+    expiring: BTreeMap<IntentId, Millis>,
 }
 
 /// What followed from an event.
@@ -35,6 +38,8 @@ pub(crate) struct Handled {
     pub(crate) final_rule: Option<Rule>,
     /// The free balance after it.
     pub(crate) free: Money,
+    /// What was decided on it last: an intent, or the rule that refused it.
+    pub(crate) decided: Option<Result<IntentId, Rule>>,
 }
 
 impl RecordedSession {
@@ -54,6 +59,7 @@ impl RecordedSession {
             halted,
             actions: Vec::with_capacity(64),
             candles: 0,
+            expiring: BTreeMap::new(),
         }
     }
 
@@ -89,7 +95,7 @@ impl RecordedSession {
         }
         let ledger = self.session.ledger();
         let (funds, intent) = (Funds::of(ledger), about.and_then(|intent| self.book.row(intent)).copied());
-        let mut handled = Handled { final_rule: None, free: ledger.free() };
+        let mut handled = Handled { final_rule: None, free: ledger.free(), decided: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
@@ -97,15 +103,30 @@ impl RecordedSession {
         }
         for action in actions.drain(..) {
             match action {
-                Action::Open(approved) => self.journal.enqueue(approved),
-                Action::Refuse(refused) if refused.rule.is_final() && !funds.open_stakes.is_positive() => {
-                    handled.final_rule = handled.final_rule.or(Some(refused.rule));
+                Action::Open(approved) => {
+                    handled.decided = Some(Ok(approved.intent()));
+                    if let EventKind::OutsideSignal(OutsideSignal { expires: Some(expires), .. }) = kind {
+                        self.expiring.insert(approved.intent(), expires);
+                    }
+                    self.journal.enqueue(approved);
                 }
-                Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => {}
+                Action::Refuse(refused) => {
+                    handled.decided = Some(Err(refused.rule));
+                    if refused.rule.is_final() && !funds.open_stakes.is_positive() {
+                        handled.final_rule = handled.final_rule.or(Some(refused.rule));
+                    }
+                }
+                Action::DayOpened { .. } | Action::Verdict(_) => {}
             }
         }
         self.actions = actions;
         handled
+    }
+
+    /// The last moment at which the request of an approved trade, which is about to leave, may do so.
+    pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {
+        let by_rule = self.session.latest_departure(approved);
+        self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires))
     }
 
     /// Prepares limits for the event that puts them in force, and keeps them beside it.

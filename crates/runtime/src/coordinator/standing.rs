@@ -65,6 +65,7 @@ impl Coordinator {
             troubles: self.troubles(now),
             reloaded: self.reloaded.clone().map(Box::new),
             stale_after_s: self.settings.stale_after_s,
+            signals: self.outside.tally(),
         }
     }
 

@@ -199,8 +199,8 @@ impl Names {
             EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
             EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
             EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),
-            // How the run stands says the notice of its phase.
-            EventKind::Price { .. } | EventKind::Control { .. } => None,
+            // How the run stands says the notice of its phase; what became of a signal says what follows.
+            EventKind::OutsideSignal(_) | EventKind::Price { .. } | EventKind::Control { .. } => None,
         };
         resolved.into_iter().for_each(take);
     }

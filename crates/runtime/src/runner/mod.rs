@@ -301,7 +301,7 @@ impl Runner {
                 }
                 self.feed(Input::Order(id, order)).await;
             }
-            Arrival::UnderWay => {}
+            Arrival::UnderWay | Arrival::Left => {}
             Arrival::Answered(token, answer) => self.keep_answer(token, &answer),
         }
     }

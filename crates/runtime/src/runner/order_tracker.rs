@@ -30,6 +30,8 @@ pub(crate) enum Arrival {
     New(OrderId, ControlOrder),
     /// It came another way before, and is not answered yet.
     UnderWay,
+    /// A signal whose sender waits no longer: it was told that nothing came of it.
+    Left,
     /// It came another way before, and was answered so; the journal may not have that yet.
     Answered(OrderToken, ControlAnswer),
 }
@@ -38,6 +40,9 @@ impl OrderTracker {
     /// Takes an order.
     pub(crate) fn take(&mut self, request: ControlRequest) -> Arrival {
         let ControlRequest { order, token, answer } = request;
+        if matches!(order, ControlOrder::Signal(_)) && answer.is_closed() {
+            return Arrival::Left;
+        }
         if let Some(token) = &token {
             let same = |under_way: &&mut UnderWay| under_way.token.as_ref() == Some(token);
             if let Some(under_way) = self.under_way.values_mut().find(same) {

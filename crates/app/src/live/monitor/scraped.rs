@@ -68,7 +68,8 @@ impl Monitor {
         self.sources.orders.upgrade()?.send(request).await.ok()?;
         match answered.await.ok()? {
             ControlAnswer::Done { state } => Some(state),
-            ControlAnswer::Refused { .. }
+            ControlAnswer::Signal { .. }
+            | ControlAnswer::Refused { .. }
             | ControlAnswer::VenueFailed { .. }
             | ControlAnswer::Unanswered { .. } => None,
         }

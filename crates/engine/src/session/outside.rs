@@ -1,0 +1,61 @@
+//! What becomes of a signal from outside.
+
+use super::moment::Moment;
+use super::{Session, Signal};
+use crate::outside_signal::KnownSignals;
+use crate::{Action, BotId, Event, Origin, OutsideSignal};
+use candlewick_sdk::{Expiry, Symbol};
+
+impl Session {
+    /// Whether it has met a signal of this bot, source and name: another is dropped.
+    pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
+        self.outside.as_ref().is_some_and(|known| known.knows(signal))
+    }
+
+    /// The place of the bot of this name.
+    pub fn bot_named(&self, name: &str) -> Option<BotId> {
+        self.names.iter().position(|known| known == name).and_then(BotId::new)
+    }
+
+    /// What a bot trades.
+    pub fn symbol_of(&self, bot: BotId) -> Option<Symbol> {
+        let bot = self.bots.get(bot.index())?;
+        self.symbols.get(bot.symbol.index()).copied()
+    }
+
+    /// How a bot's trades end.
+    pub fn expiry_of(&self, bot: BotId) -> Option<Expiry> {
+        self.bots.get(bot.index()).map(|bot| bot.expiry)
+    }
+
+    /// Holds a signal that is new against the rules; its bot's strategy is not asked.
+    pub(super) fn on_outside_signal(
+        &mut self,
+        signal: &OutsideSignal,
+        event: &Event,
+        actions: &mut Vec<Action>,
+    ) {
+        if !self.remember_signal(signal) {
+            return;
+        }
+        let Some(bot) = self.bots.get(signal.bot.index()) else { return };
+        // One that has expired is as late as one on a candle of the past.
+        let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
+        let origin = if is_expired { Origin::Backfill } else { Origin::Live };
+        let moment = Moment::of(event, origin).of_bot(bot);
+        let id = signal.bot;
+        let reason = self.outside.get_or_insert_default().reason_of(signal);
+        let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason };
+        self.decide(id, &signal, moment, actions);
+    }
+
+    /// Remembers a signal; whether it was new.
+    pub(super) fn remember_signal(&mut self, signal: &OutsideSignal) -> bool {
+        self.outside.get_or_insert_default().remember(signal)
+    }
+
+    /// What is kept of them.
+    pub(super) fn known_signals(&self) -> Option<Box<KnownSignals>> {
+        self.outside.clone().filter(|known| !known.is_empty())
+    }
+}

@@ -1,0 +1,92 @@
+//! A signal from outside, as it is handed to a run, and what becomes of it.
+
+use super::{ControlAnswer, ControlOrder, ControlRequest};
+use candlewick_engine::{IntentId, SignalId, SignalReason, SignalSource};
+use candlewick_sdk::{CloseType, Direction, Millis};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// A trade that somebody outside of the program asks of a bot. It names its bot, or the symbol of exactly one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignalOrder {
+    /// The bot's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bot: Option<String>,
+    /// The symbol, which has to be the bot's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// Up or down.
+    pub direction: Direction,
+    /// By which door it comes.
+    pub source: SignalSource,
+    /// What its sender calls it: a second one of this name is dropped.
+    pub id: SignalId,
+    /// Venue time at which it was given; that of its arrival where it says none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Millis>,
+    /// After how long it is late, where that is before the rule says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_ms: Option<u32>,
+    /// A duration that replaces the bot's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_type: Option<CloseType>,
+    /// Why, in the sender's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<SignalReason>,
+}
+
+/// What became of a signal that was taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "signal", rename_all = "snake_case")]
+pub enum SignalOutcome {
+    /// Risk approved it: its trade is on its way.
+    Approved {
+        /// As this intent.
+        intent: IntentId,
+    },
+    /// A rule refused it.
+    Refused {
+        /// Which.
+        rule: String,
+    },
+    /// One of this bot, source and name was taken before: it is dropped.
+    Duplicate,
+}
+
+/// How many signals came from outside since a run began, and what became of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalTally {
+    /// Those that risk approved.
+    pub approved: u64,
+    /// Those that a rule refused, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, u64>,
+    /// Those that were taken before, and dropped.
+    pub duplicates: u64,
+    /// What was no signal, by the door that it came by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub malformed: BTreeMap<String, u64>,
+    /// What was wrong with the last of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Hands a signal to the run, and waits so long for what becomes of it. None where the run has ended, or has not answered:
+/// then the signal is not carried out any more.
+pub async fn give_signal(
+    orders: &mpsc::WeakSender<ControlRequest>,
+    order: ControlOrder,
+    patience: Duration,
+) -> Option<ControlAnswer> {
+    let (answer, answered) = oneshot::channel();
+    let delivered = async {
+        let orders = orders.upgrade()?;
+        orders.send(ControlRequest { order, token: None, answer }).await.ok()?;
+        drop(orders);
+        answered.await.ok()
+    };
+    tokio::time::timeout(patience, delivered).await.ok().flatten()
+}

@@ -1,0 +1,147 @@
+//! Signals from outside: which bot's they are, which came before, and what becomes of them.
+
+use super::Coordinator;
+use super::command::Step;
+use super::event_queue::Place;
+use super::input::OrderId;
+use crate::control::{ControlAnswer, SignalOrder, SignalOutcome, SignalTally};
+use candlewick_engine::{
+    BotId, EventKind, IntentId, OutsideSignal, Rule, Session, SignalId, SignalReason, SignalSource,
+};
+use candlewick_sdk::{Expiry, Millis};
+use std::collections::BTreeMap;
+
+/// What is no signal is noted at most so often; in between it is counted.
+const ALARM_PACE: Millis = Millis::MINUTE;
+/// How far ahead of venue time a signal's own time may be.
+const AHEAD: Millis = Millis::MINUTE;
+/// A time that is further back than this is none that a decision is stamped with.
+const OLDEST: Millis = Millis::from_seconds(24 * 3_600);
+
+/// The signals of a run.
+#[derive(Debug, Default)]
+pub(crate) struct OutsideWatch {
+    tally: SignalTally,
+    /// Those that have not reached the Session.
+    waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
+    /// When what is no signal is next noted.
+    next_alarm: Option<Millis>,
+}
+
+impl OutsideWatch {
+    /// What came so far; none where nothing did.
+    pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
+        (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
+    }
+}
+
+impl Coordinator {
+    /// Takes a signal: it reaches the Session in its turn among the events of its instant, and is answered then.
+    pub(super) fn on_signal(&mut self, id: OrderId, order: &SignalOrder, step: &mut Step<'_>) {
+        if self.ending.is_stopping() || self.phase.is_over() {
+            let problem = "the run is about to end".to_owned();
+            return self.answer(id, ControlAnswer::Refused { problem }, step);
+        }
+        match signal_of(order, self.session.session(), step.now) {
+            Err(problem) => {
+                self.on_signal_problem(order.source, problem.clone(), step);
+                self.answer(id, ControlAnswer::Refused { problem }, step);
+            }
+            Ok((at, signal)) => {
+                let name = (signal.bot, signal.source, signal.id);
+                if self.session.session().knows_signal(&signal) || self.outside.waiting.contains_key(&name) {
+                    self.outside.tally.duplicates += 1;
+                    let outcome = SignalOutcome::Duplicate;
+                    return self.answer(id, ControlAnswer::Signal { outcome }, step);
+                }
+                self.outside.waiting.insert(name, id);
+                self.events.add(at, Place::Signal, EventKind::OutsideSignal(signal));
+            }
+        }
+    }
+
+    /// The Session has decided.
+    pub(super) fn answer_signal(
+        &mut self,
+        signal: &OutsideSignal,
+        decided: Option<Result<IntentId, Rule>>,
+        step: &mut Step<'_>,
+    ) {
+        let tally = &mut self.outside.tally;
+        let outcome = match decided {
+            Some(Ok(intent)) => {
+                tally.approved += 1;
+                SignalOutcome::Approved { intent }
+            }
+            Some(Err(rule)) => {
+                let rule = rule.as_str().to_owned();
+                *tally.refused.entry(rule.clone()).or_default() += 1;
+                SignalOutcome::Refused { rule }
+            }
+            None => {
+                tally.duplicates += 1;
+                SignalOutcome::Duplicate
+            }
+        };
+        if let Some(id) = self.outside.waiting.remove(&(signal.bot, signal.source, signal.id)) {
+            self.answer(id, ControlAnswer::Signal { outcome }, step);
+        }
+    }
+
+    /// A door was handed what is no signal: that is counted, and an alarm unless there was one just now.
+    pub(super) fn on_signal_problem(&mut self, source: SignalSource, problem: String, step: &mut Step<'_>) {
+        *self.outside.tally.malformed.entry(source.to_string()).or_default() += 1;
+        if self.outside.next_alarm.is_none_or(|next| next <= step.now) {
+            self.outside.next_alarm = Some(step.now + ALARM_PACE);
+            self.session.alarm(format!("what came as a signal ({source}) is none: {problem}"), step);
+        }
+        self.outside.tally.problem = Some(problem);
+    }
+}
+
+/// The signal of an order, and when it was given; what is wrong with it, in words.
+fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Millis, OutsideSignal), String> {
+    let SignalOrder { direction, source, id, .. } = *order;
+    let bot = bot_of(order, session)?;
+    if id.is_empty() {
+        return Err("it has no id: give each signal one of its own".to_owned());
+    }
+    let given = order.time.unwrap_or(now);
+    if given > now + AHEAD {
+        return Err(format!("its time {given} is {} ms ahead of the venue's", given - now));
+    }
+    let at = given.min(now).max(now - OLDEST);
+    let expires = order.expires_ms.map(|after| given.min(now) + Millis::new(i64::from(after)));
+    // Whatever its limits say, one of another day is late.
+    let expires = if at > given { Some(at) } else { expires };
+    let expiry = order.close_type.zip(session.expiry_of(bot));
+    let expiry = expiry.map(|(close_type, own)| Expiry { close_type, ..own });
+    let reason = order.reason.unwrap_or(SignalReason::truncated(""));
+    Ok((at, OutsideSignal { bot, direction, source, id, expires, expiry, reason }))
+}
+
+fn bot_of(order: &SignalOrder, session: &Session) -> Result<BotId, String> {
+    let bots = || (0..session.bots().len()).filter_map(BotId::new);
+    let trades =
+        |bot: &BotId, symbol: &str| session.symbol_of(*bot).is_some_and(|own| own.as_str() == symbol);
+    match (&order.bot, &order.symbol) {
+        (None, None) => Err("it names neither a bot nor a symbol".to_owned()),
+        (Some(name), symbol) => {
+            let bot = session.bot_named(name).ok_or_else(|| {
+                format!("there is no bot {name:?}: the run has {}", session.bots().join(", "))
+            })?;
+            match symbol.as_deref().filter(|symbol| !trades(&bot, symbol)) {
+                None => Ok(bot),
+                Some(symbol) => Err(format!("bot {name} does not trade {symbol:?}")),
+            }
+        }
+        (None, Some(symbol)) => {
+            let mut of_symbol = bots().filter(|bot| trades(bot, symbol));
+            match (of_symbol.next(), of_symbol.next()) {
+                (Some(bot), None) => Ok(bot),
+                (None, _) => Err(format!("no bot trades {symbol:?}")),
+                (Some(_), Some(_)) => Err(format!("several bots trade {symbol:?}: name one of them")),
+            }
+        }
+    }
+}
