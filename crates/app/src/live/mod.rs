@@ -37,9 +37,9 @@ use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::LoggedExchange;
 use candlewick_records::TradingMode;
 use candlewick_runtime::{
-    Demand, Finished, Parts, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
+    Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
 };
-use candlewick_sdk::{Millis, Money, Strategy};
+use candlewick_sdk::{Millis, Money, Payout, Strategy};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -188,11 +188,7 @@ async fn run_watched(
     let (mut journal, past) =
         journal.begin(&mut session, (&settings, runtime.snapshot_every), clock.now()).await?;
     let assumed = loaded.config.simulation.payout_percent;
-    let mut checked = ladders::check(&settings, &Standing::of(&session, past.book()), assumed);
-    if trading == TradingMode::Real {
-        checked = checked.and_then(|()| real::check(&past, &session));
-    }
-    if let Err(refusal) = checked {
+    if let Err(refusal) = check_start((&settings, assumed), trading, (&past, &session)) {
         // The lease goes back at once: a person is about to mend what stands in the way.
         drop(journal.close().await);
         return Err(refusal);
@@ -244,6 +240,16 @@ async fn run_watched(
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
+}
+
+/// Whether the ladders fit what there is, and real money may be traded.
+fn check_start(
+    (settings, assumed_payout): (&SessionSettings, Payout),
+    trading: TradingMode,
+    (past, session): (&Past, &Session),
+) -> Result<(), AppError> {
+    ladders::check(settings, &Standing::of(session, past.book()), assumed_payout)?;
+    if trading == TradingMode::Real { real::check(past, session) } else { Ok(()) }
 }
 
 /// What the journal of a run begins with.
