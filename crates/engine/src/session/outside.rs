@@ -45,7 +45,7 @@ impl Session {
         let moment = Moment::of(event, origin).of_bot(bot);
         let id = signal.bot;
         let reason = self.outside.get_or_insert_default().reason_of(signal);
-        let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason };
+        let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual: false };
         self.decide(id, &signal, moment, actions);
     }
 

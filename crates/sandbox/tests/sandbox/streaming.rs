@@ -175,6 +175,6 @@ async fn the_stream_asks_for_the_key_and_an_unknown_pair_never_begins() {
     let refused = subscribe_error(&client(&sandbox, &clock, "another-key")).await;
     assert!(matches!(&refused, BrokerError::Credentials { .. }), "{refused}");
     assert!(!refused.to_string().contains("another-key"));
-    let unknown = broker.subscribe(&symbol("NOPE")).await.err().expect("no price of it comes");
+    let Err(unknown) = broker.subscribe(&symbol("NOPE")).await else { panic!("no price of it comes") };
     assert!(unknown.to_string().contains("no price of NOPE within 1000 ms"), "{unknown}");
 }
