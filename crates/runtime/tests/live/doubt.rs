@@ -146,6 +146,7 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
         }
         ControlAnswer::VenueFailed { problem } => format!("the venue failed: {problem}"),
         ControlAnswer::Unanswered { problem } => panic!("{problem}"),
+        ControlAnswer::Signal { outcome } => panic!("nobody gave a signal: {outcome:?}"),
     };
     let handled: Vec<String> = ran.answers.iter().map(handled).collect();
     let expected = [
