@@ -6,12 +6,12 @@ use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
+use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
 use candlewick_sdk::{CloseType, Direction};
 use clap::{ArgGroup, Args};
 use serde_json::json;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// For whom, and which way.
 #[derive(Debug, Args)]
@@ -85,8 +85,8 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
         |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
     let id = arguments.id.clone().unwrap_or_else(|| {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        format!("{}-{}", now.as_nanos(), std::process::id())
+        // A process gives one signal.
+        format!("{}-{}", SystemClock::new().now().get(), std::process::id())
     });
     let reason = arguments.reason.as_deref();
     let reason = reason.map(|text| SignalReason::new(text).ok_or_else(|| too_long("--reason", 47)));
