@@ -9,7 +9,7 @@ use crate::recording::{folder, record_in_lock_step};
 
 /// Each command with arguments that let it print what it has, and its exit code. One without arguments here runs until it is
 /// stopped, asks the network, or prints what other programs read.
-const RUNS: [(&str, &str, i32); 58] = [
+const RUNS: [(&str, &str, i32); 59] = [
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
     ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
