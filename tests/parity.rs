@@ -183,6 +183,36 @@ fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
     }
 }
 
+/// Stops in percent, of the day and of sessions of two windows, pauses, and a symbol that has to pay more than others.
+#[test]
+fn stops_of_day_and_session_and_pauses_hold_alike_live() {
+    let (from, to) = (MONDAY, MONDAY + 30 * HOUR);
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, to))
+        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, to));
+    let rules = "daily_loss_limit_percent = 0.9\n\
+        hours = [{ from = \"00:30\", to = \"05:00\" }, { from = \"05:30\", to = \"00:00\" }]\n\
+        pauses = [{ after = 2, of = \"losses\", for_s = 600, scope = \"bot\" }, \
+        { after = 7, of = \"trades\", for_s = 300, scope = \"symbol\" }]\n\
+        min_payout_percent_by_symbol = { EURUSD = 70.0 }\n\
+        [risk.session]\nof = \"hours\"\nloss_limit_percent = 0.6\nprofit_target = 40.0";
+    let gale = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 3 }";
+    let bots = bots(&[
+        ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN),
+        ("b", "EURUSD", "1m", "02:00", "CANDLE_CLOSE", gale),
+    ]);
+    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
+    let trades = check(&folder, &(risk(rules) + &bots), &data);
+    assert!(trades > 100, "{trades}");
+    let data = data.iter().flat_map(|file| ["--data", file]);
+    let backtest: Vec<&str> =
+        ["backtest", "--config", "bots.toml", "--json", "--quiet"].into_iter().chain(data).collect();
+    let refused = folder.run(&backtest).json()["refused"].clone();
+    for rule in ["DailyLossLimit", "SessionLossLimit", "Pause", "OutsideHours"] {
+        assert!(refused[rule].as_u64() > Some(0), "{rule}: {refused}");
+    }
+}
+
 /// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet
 /// that runs dry, and stakes that depend on what happened before.
 #[test]
