@@ -8,16 +8,17 @@ use crate::network::{ModelNetwork, QUEUED};
 use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
 use crate::recovery::recover;
+use crate::stream::{self, Brought, Flow};
 use crate::time::OffClock;
 use crate::truth::RequestState;
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account, OpenOutcome, Rejection, RejectionReason, Reply};
-use candlewick_engine::{Entry, Recorder};
+use candlewick_engine::{Entry, Recorder, SymbolId};
 use candlewick_journal::{Journal, JournalError};
 use candlewick_runtime::{
-    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId, Past,
+    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId, Past, Streams,
 };
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, VecDeque};
@@ -43,6 +44,8 @@ enum Happening {
     Renewal,
     /// People look.
     Look,
+    /// The stream of a symbol brings something; of which of its subscriptions.
+    Stream(SymbolId, u64),
 }
 
 /// What a durable write is for.
@@ -84,6 +87,9 @@ struct Process<'a> {
     /// Opens on their way, and whether they arrive although the process ends.
     flights: BTreeMap<u64, bool>,
     ended: Option<Ended>,
+    flow: Flow,
+    /// The present subscription of each symbol that streams.
+    streams: BTreeMap<SymbolId, u64>,
 }
 
 /// Runs a process to its end.
@@ -102,11 +108,12 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         header: header(&settings),
         account: Account::Demo,
         session,
-        priced: Vec::new(),
+        priced: stream::priced(&world.plan),
         is_simulated: false,
         until: None,
         past: Past::default(),
     };
+    let flow = Flow::new(world.plan.seed, past.runs);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let watcher = Watcher::new(world, &past, Arc::clone(&seen));
     let mut process = Process {
@@ -128,6 +135,8 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         orders: 0,
         flights: BTreeMap::new(),
         ended: None,
+        flow,
+        streams: BTreeMap::new(),
     };
     process.run(end, &seen)
 }
@@ -188,6 +197,7 @@ impl Process<'_> {
                 Happening::Arrived(flight) => self.arrive(*flight),
                 Happening::Answer(answer) => self.feed(Input::Answer(*answer)),
                 Happening::Written(unfinished, purpose) => self.on_written(unfinished, purpose),
+                Happening::Stream(symbol, number) => self.bring(symbol, number),
                 Happening::Renewal => {
                     self.happen_after(RENEWAL, Happening::Renewal);
                     self.feed(Input::RenewJournal);
@@ -282,10 +292,37 @@ impl Process<'_> {
         }
     }
 
+    /// A stream brings prices, or its end.
+    fn bring(&mut self, symbol: SymbolId, number: u64) {
+        if self.streams.get(&symbol) != Some(&number) {
+            return;
+        }
+        let Some(name) = stream::name_of(&self.world.plan, symbol) else { return };
+        match self.flow.next(self.world, name) {
+            Brought::Prices(ticks, pause) => {
+                self.happen_after(pause, Happening::Stream(symbol, number));
+                for tick in ticks {
+                    self.feed(Input::Tick(symbol, tick));
+                }
+            }
+            Brought::End => {
+                self.streams.remove(&symbol);
+                self.feed(Input::FeedEnded(symbol));
+            }
+        }
+    }
+
     fn go_on(&mut self, asking: Box<Asking>) {
         match asking.go_on(self.world, self.clock.now()) {
             Progressed::Asking(asking, span) => self.happen_after(span, Happening::Question(asking)),
-            Progressed::Came(Came { answer }) => self.feed(Input::Answer(answer)),
+            Progressed::Came(Came { answer }) => {
+                if let Answer::Subscription(symbol, Ok(Streams::Yes)) = &answer {
+                    self.count += 1;
+                    self.streams.insert(*symbol, self.count);
+                    self.happen_after(Millis::ZERO, Happening::Stream(*symbol, self.count));
+                }
+                self.feed(Input::Answer(answer));
+            }
         }
     }
 

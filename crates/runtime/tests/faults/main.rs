@@ -1,7 +1,7 @@
 //! The fault machine: random schedules of everything that can go wrong around a run, each from one seed.
 //!
 //! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, the program's own client
-//! that makes sense of them, a clock that is off and jumps, and processes that end at any await or journal write and
+//! that makes sense of them, prices that stream badly, a clock that is off and jumps, and processes that end at any await or journal write and
 //! start again from what was durable. After every step and at the end, when all is quiet, the invariants must hold: one
 //! intent, at most one request, and none later than its signal allows; no trade forgotten or claimed by another's
 //! intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
@@ -34,6 +34,7 @@ mod others;
 mod questions;
 mod records;
 mod recovery;
+mod stream;
 mod watcher;
 // How it goes on.
 mod many;

@@ -18,7 +18,7 @@ use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
 use candlewick_runtime::{Account, Interest, Parts, Runner, RuntimeError, Stop, Watcher as Channel};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Signal, Strategy};
+use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Price, Signal, Strategy};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
@@ -79,6 +79,14 @@ impl Strategy for Random {
         let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
         let is_given = candle.time() < self.until && (word >> 1) % 1_000 < self.often;
         is_given.then(|| Signal::new(direction, "as it happens"))
+    }
+
+    /// Seldom, as there are more prices than candles.
+    fn on_price(&mut self, price: &Price) -> Option<Signal> {
+        let word = mix([self.seed, self.bot + 1_000, price.time.get() as u64]);
+        let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
+        let is_given = price.time < self.until && (word >> 1) % 20_000 < self.often;
+        is_given.then(|| Signal::new(direction, "at this price"))
     }
 }
 

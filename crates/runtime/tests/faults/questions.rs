@@ -9,7 +9,7 @@ use crate::world::World;
 use candlewick_broker::{
     BrokerError, CandleRow, Candles, PriceAnswer, Progress, Reply, TradeListing, TradeReport,
 };
-use candlewick_runtime::{Answer, Ask, Streams};
+use candlewick_runtime::{Answer, Ask};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
@@ -213,7 +213,9 @@ impl Asking {
                 trades: std::mem::take(&mut self.listing.trades).into_values().collect(),
                 ended_early: failed,
             }),
-            Ask::Subscription(symbol, _) => Answer::Subscription(*symbol, Ok(Streams::No)),
+            Ask::Subscription(symbol, name) => {
+                Answer::Subscription(*symbol, crate::stream::subscribed(world, *name))
+            }
             Ask::Settings(_) => Answer::Settings(Err("nobody reads settings again".to_owned())),
         };
         Progressed::Came(Came { answer })

@@ -114,6 +114,7 @@ pub(crate) struct Watcher {
     world: Arc<World>,
     seen: Arc<Mutex<Seen>>,
     book: TradeBook,
+    handed: crate::stream::Handed,
 }
 
 impl Watcher {
@@ -124,7 +125,7 @@ impl Watcher {
     pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
-        Self { world: Arc::clone(world), seen, book }
+        Self { world: Arc::clone(world), seen, book, handed: crate::stream::Handed::default() }
     }
 
     /// Takes a notice, as soon as it is given.
@@ -133,6 +134,7 @@ impl Watcher {
         let mut seen = seen.lock().unwrap();
         match notice {
             Notice::Handled { event, actions, funds, .. } => {
+                self.handed.check(&self.world, &event.kind);
                 self.book.record_event(&event);
                 for action in &actions {
                     self.book.record_action(action);

@@ -1,0 +1,147 @@
+//! Prices that come by themselves, in some schedules: missing, late, twice, in another order, from the future, none at all; streams
+//! that stall, end and begin again. Candles are asked for all the while, and none may be missed or come twice for it.
+
+use crate::dice::{Dice, mix};
+use crate::plan::Plan;
+use crate::truth::price;
+use crate::world::World;
+use candlewick_broker::{BrokerError, PriceTick};
+use candlewick_engine::{EventKind, SeriesId, SymbolId};
+use candlewick_runtime::Streams;
+use candlewick_sdk::{Millis, Symbol};
+use std::collections::BTreeMap;
+
+/// One schedule in so many has strategies that want prices.
+const STREAMING_ONE_IN: u64 = 4;
+
+/// Whether strategies want prices, and how badly they stream. Drawn beside the other dice, so that schedules without stay as they are.
+pub(crate) const fn is_on(seed: u64) -> bool {
+    mix([seed, 2_003, 1]).is_multiple_of(STREAMING_ONE_IN)
+}
+
+/// The symbols whose prices strategies want.
+pub(crate) fn priced(plan: &Plan) -> Vec<Symbol> {
+    if is_on(plan.seed) { plan.bots.iter().map(|bot| bot.symbol).collect() } else { Vec::new() }
+}
+
+/// The symbol of an identifier: symbols are numbered as their bots first name them.
+pub(crate) fn name_of(plan: &Plan, id: SymbolId) -> Option<Symbol> {
+    let mut known: Vec<Symbol> = Vec::new();
+    for bot in &plan.bots {
+        if !known.contains(&bot.symbol) {
+            known.push(bot.symbol);
+        }
+    }
+    known.get(id.index()).copied()
+}
+
+/// Whether a symbol streams, when a run subscribes to it.
+pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<Streams, BrokerError> {
+    let letters = symbol.as_str().bytes().fold(0_u64, |key, byte| key.wrapping_mul(31) + u64::from(byte));
+    let key = mix([letters, world.time.now().get() as u64, 3]);
+    match mix([world.plan.seed, 2_003, key]) % 10 {
+        0..=6 => Ok(Streams::Yes),
+        7 | 8 => Err(BrokerError::Unavailable { text: "no stream now".to_owned() }),
+        _ if mix([world.plan.seed, 2_003, 2]).is_multiple_of(3) => Ok(Streams::No),
+        _ => Err(BrokerError::NotFound { text: "no such pair".to_owned() }),
+    }
+}
+
+/// The streams of a process.
+pub(crate) struct Flow {
+    dice: Dice,
+    /// How often, in a thousand times, something happens to a price.
+    odd: i64,
+}
+
+/// What a stream brings at a moment.
+pub(crate) enum Brought {
+    /// These prices, and more after so long.
+    Prices(Vec<PriceTick>, Millis),
+    /// Its end.
+    End,
+}
+
+impl Flow {
+    pub(crate) fn new(seed: u64, run: u64) -> Self {
+        let mut dice = Dice::new(mix([seed, 2_003, run]));
+        let odd = dice.pick(&[0, 50, 300, 800]);
+        Self { dice, odd }
+    }
+
+    /// The next prices of a symbol, about a second after the last.
+    pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Brought {
+        let dice = &mut self.dice;
+        let now = world.time.now();
+        let second = now.floor_to(Millis::SECOND);
+        let tick =
+            |at: Millis| PriceTick { time: at - Millis::new(1), price: price(world.plan.seed, symbol, at) };
+        let pause = Millis::new(dice.between(900, 1_100));
+        if !dice.per_mille(self.odd) {
+            return Brought::Prices(vec![tick(second)], pause);
+        }
+        let back = Millis::from_seconds(dice.between(1, 90));
+        match dice.between(0, 8) {
+            0 => Brought::Prices(Vec::new(), pause),
+            1 => Brought::Prices(vec![tick(second); 3], pause),
+            2 => Brought::Prices(vec![tick(second), tick(second - Millis::SECOND)], pause),
+            3 => Brought::Prices(vec![tick(second - back)], pause),
+            4 => Brought::Prices(vec![PriceTick { time: now + back * 40, ..tick(second) }], pause),
+            5 => {
+                let price = dice.pick(&[f64::NAN, f64::INFINITY, 0.0, -1.0]);
+                Brought::Prices(vec![PriceTick { price, ..tick(second) }], pause)
+            }
+            6 => {
+                let time = Millis::new(dice.pick(&[i64::MIN, i64::MAX, 0, -1]));
+                Brought::Prices(vec![PriceTick { time, ..tick(second) }], pause)
+            }
+            7 => Brought::Prices(Vec::new(), Millis::from_seconds(dice.between(2, 40))),
+            _ => Brought::End,
+        }
+    }
+}
+
+/// The candles and prices that a process has handed to its Session.
+#[derive(Default)]
+pub(crate) struct Handed {
+    candles: BTreeMap<SeriesId, Millis>,
+}
+
+impl Handed {
+    /// No candle is missed, none comes twice, and a price is one.
+    pub(crate) fn check(&mut self, world: &World, kind: &EventKind) {
+        match kind {
+            EventKind::Candle { series, candle, .. } => {
+                let length = interval_of(world, *series);
+                let last = self.candles.insert(*series, candle.time());
+                let Some(last) = last else { return };
+                world.require(candle.time() > last, || format!("{series:?}: candle {} twice", candle.time()));
+                // A clock that is minutes ahead takes the candle that forms for one that has closed, before the last has come.
+                let habits = &world.plan.habits;
+                let is_whole = habits.gaps == 0 && !habits.has_wild_clocks && habits.clock_jumps == 0;
+                let next = length.map(|length| last + length);
+                world.require(!is_whole || next.is_none_or(|next| next == candle.time()), || {
+                    format!("{series:?}: candle {next:?} is missed, {} came", candle.time())
+                });
+            }
+            EventKind::Price { price, .. } => {
+                // What is asked for may be a record of something else.
+                let most = if world.plan.habits.odd_prices > 0 { f64::MAX } else { 106.0 };
+                let is_price = price.value > 0.0 && price.value <= most;
+                world.require(is_price, || format!("{price:?} is no price"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The interval of a series: series are numbered as their bots first name them.
+fn interval_of(world: &World, id: SeriesId) -> Option<Millis> {
+    let mut known: Vec<_> = Vec::new();
+    for bot in &world.plan.bots {
+        if !known.contains(&bot.series()) {
+            known.push(bot.series());
+        }
+    }
+    known.get(id.index()).map(|series| series.interval.length())
+}
