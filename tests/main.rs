@@ -48,6 +48,7 @@ mod monte_carlo;
 mod new_strategy;
 mod oracle;
 mod oracle_agreement;
+mod outside_signals;
 mod page;
 mod paper;
 mod parity;

@@ -38,7 +38,7 @@ pub enum ControlOrder {
     },
     /// Change nothing; say how the run stands.
     Status,
-    /// A trade that somebody outside of the program asks for (`domain 3.9`).
+    /// A trade that somebody outside of the program asks for (`domain 4`).
     Signal(SignalOrder),
     /// A door was handed what is no signal: it is noted and counted. No message says so, only a door.
     #[serde(skip)]

@@ -2,6 +2,7 @@
 
 mod missing;
 mod oddities;
+mod outside;
 mod reloading;
 mod reports;
 mod token;

@@ -1,0 +1,112 @@
+//! Signals from outside: what a run answers, counts and sends.
+
+use super::*;
+use crate::control::{ControlAnswer, ControlOrder, SignalOrder, SignalOutcome, SignalTally};
+use candlewick_engine::{SignalId, SignalSource};
+use candlewick_sdk::Direction;
+
+fn order(id: &str) -> SignalOrder {
+    SignalOrder {
+        bot: Some("bot".to_owned()),
+        symbol: None,
+        direction: Direction::Sell,
+        source: SignalSource::truncated("command"),
+        id: SignalId::truncated(id),
+        time: None,
+        expires_ms: None,
+        close_type: None,
+        reason: None,
+    }
+}
+
+/// A run that has seen a candle and whose first trade never left.
+fn run() -> Bench {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    bench.step(Input::Durable(Ok(())));
+    let refused = OpenOutcome::NotSent { reason: "no way".to_owned() };
+    bench.step(Input::Answer(Answer::Open(IntentId::new(1), refused)));
+    bench.step(Input::Durable(Ok(())));
+    bench
+}
+
+fn give(bench: &mut Bench, order: SignalOrder) -> (Option<ControlAnswer>, Vec<String>) {
+    let commands = bench.step(Input::Order(OrderId(1), ControlOrder::Signal(order)));
+    let answer = commands.iter().find_map(|command| match command {
+        Command::AnswerOrder(_, answer) => Some(answer.clone()),
+        _ => None,
+    });
+    (answer, words(&commands))
+}
+
+fn outcome(outcome: SignalOutcome) -> Option<ControlAnswer> {
+    Some(ControlAnswer::Signal { outcome })
+}
+
+fn tally(bench: &Bench) -> SignalTally {
+    bench.coordinator.outside.tally().map(|tally| *tally).unwrap_or_default()
+}
+
+#[test]
+fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_none() {
+    let mut bench = run();
+    let (answer, said) = give(bench.at(70_000), order("1"));
+    assert_eq!(answer, outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
+    assert_eq!(said, ["record open 2", "make durable"]);
+    let sent = words(&bench.step(Input::Durable(Ok(()))));
+    assert!(sent.contains(&"send 2".to_owned()), "{sent:?}");
+    let (answer, said) = give(bench.at(71_000), order("1"));
+    assert_eq!(answer, outcome(SignalOutcome::Duplicate));
+    assert!(!said.iter().any(|word| word.starts_with("record open")), "{said:?}");
+    let (answer, _) = give(bench.at(71_000), order("2"));
+    assert_eq!(answer, outcome(SignalOutcome::Refused { rule: "InFlight".to_owned() }));
+    let SignalTally { approved, duplicates, refused, malformed, .. } = tally(&bench);
+    assert_eq!((approved, duplicates), (1, 1));
+    assert_eq!(refused, [("InFlight".to_owned(), 1)].into());
+    assert!(malformed.is_empty());
+}
+
+#[test]
+fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_sent() {
+    let mut bench = run();
+    let given = START + Millis::new(70_000);
+    let late = SignalOrder { time: Some(given), ..order("1") };
+    let (answer, _) = give(bench.at(75_001), late.clone());
+    assert_eq!(answer, outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
+    let yesterday = SignalOrder { time: Some(given - Millis::from_seconds(100_000)), ..order("2") };
+    let (answer, _) = give(bench.at(75_001), yesterday);
+    assert_eq!(answer, outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
+    bench.step(Input::Durable(Ok(())));
+    bench.step(Input::Durable(Ok(())));
+    let expiring = SignalOrder { expires_ms: Some(100), ..order("3") };
+    let (answer, _) = give(bench.at(76_000), expiring);
+    assert_eq!(answer, outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
+    let after = words(&bench.at(76_101).step(Input::Durable(Ok(()))));
+    assert!(after.contains(&"record not sent 2".to_owned()), "{after:?}");
+    assert!(!after.contains(&"send 2".to_owned()), "{after:?}");
+}
+
+#[test]
+fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
+    let mut bench = run();
+    let ahead = START + Millis::new(70_000 + 60_001);
+    let none = [
+        (SignalOrder { bot: Some("other".to_owned()), ..order("1") }, "there is no bot \"other\""),
+        (SignalOrder { bot: None, ..order("1") }, "neither a bot nor a symbol"),
+        (SignalOrder { symbol: Some("NONE".to_owned()), ..order("1") }, "does not trade \"NONE\""),
+        (SignalOrder { bot: None, symbol: Some("NONE".to_owned()), ..order("1") }, "no bot trades"),
+        (order(""), "it has no id"),
+        (SignalOrder { time: Some(ahead), ..order("1") }, "ahead of the venue's"),
+    ];
+    let mut alarms = 0;
+    for (count, (order, part)) in none.into_iter().enumerate() {
+        let commands = bench.at(70_000).step(Input::Order(OrderId(1), ControlOrder::Signal(order)));
+        let is_refused = |command: &Command| matches!(command, Command::AnswerOrder(_, ControlAnswer::Refused { problem }) if problem.contains(part));
+        assert!(commands.iter().any(is_refused), "{part}: {commands:?}");
+        assert!(!words(&commands).iter().any(|word| word.contains("open")), "{commands:?}");
+        alarms +=
+            commands.iter().filter(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))).count();
+        assert_eq!(tally(&bench).malformed["command"], count as u64 + 1);
+    }
+    assert_eq!(alarms, 1, "at most one a minute");
+}
