@@ -334,7 +334,9 @@ fn known_profiles() -> BTreeSet<String> {
     let run = candlewick(&["sandbox", "--faults", "no-such-fault"]);
     let (_, names) = run.stderr.split_once("use ").unwrap();
     let names = names.lines().next().unwrap().replace("or names from", "");
-    names.split(',').map(|name| name.trim().to_owned()).collect()
+    let names = names.split(',').map(|name| name.trim().to_owned());
+    // Those of the pushed prices touch no request: the sandbox's own tests and the fault machine have them.
+    names.filter(|name| !name.starts_with("stream-")).collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::recording::{folder, record_in_lock_step};
 
 /// Each command with arguments that let it print what it has, and its exit code. One without arguments here runs until it is
 /// stopped, asks the network, or prints what other programs read.
-const RUNS: [(&str, &str, i32); 59] = [
+const RUNS: [(&str, &str, i32); 63] = [
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
     ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
@@ -72,6 +72,14 @@ const RUNS: [(&str, &str, i32); 59] = [
     ),
     ("walk-forward run", "--plan parts/plan.json --shard 1", 0),
     ("walk-forward merge", "--config bots.toml", 2),
+    (
+        "monte-carlo plan",
+        "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv --paths 4 --out mc",
+        0,
+    ),
+    ("monte-carlo run", "--plan mc/plan.json --shard 1", 0),
+    ("monte-carlo merge", "--plan mc/plan.json", 2),
+    ("signal", "", 0),
     ("watch", "", 0),
     ("why", "2026-01-06T01:00 --journal run.db", 0),
     ("halt", "--config bots.toml --journal run.db", 0),

@@ -2,6 +2,7 @@
 
 mod booking;
 mod bot_names;
+mod candle_needs;
 mod earlier;
 mod limit_use;
 mod limited_session;
@@ -238,28 +239,9 @@ impl Session {
         self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
-    /// Positions of all series, in the order in which candles of one instant are handed in: shorter interval
-    /// first, then first appearance.
-    pub fn series_order(&self) -> Vec<SeriesId> {
-        let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
-        order.sort_by_key(|id| (self.series[id.index()].interval, *id));
-        order
-    }
-
     /// Position of a symbol.
     pub fn symbol_id(&self, symbol: Symbol) -> Option<SymbolId> {
         self.symbols.iter().position(|known| *known == symbol).and_then(SymbolId::new)
-    }
-
-    /// How many longer candles strategies did not see because shorter ones inside them are missing.
-    pub fn incomplete_candles(&self) -> u64 {
-        self.bots.iter().map(Bot::incomplete).sum()
-    }
-
-    /// How many candles of a series its bots want to have seen before the start.
-    pub fn warmup(&self, series: SeriesId) -> usize {
-        let bots = self.listeners.get(series.index()).into_iter().flatten();
-        bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
     }
 
     /// The last moment at which an approved trade's request may leave: after it the signal is late, whatever kept the

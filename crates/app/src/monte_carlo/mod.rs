@@ -126,7 +126,7 @@ impl MonteCarloTerms {
         });
         let (balance, scale) = (prepared.loaded.initial_balance()?, finished.money_scale);
         let figures = Figures::of(&finished, balance, &prepared.candles.span());
-        let end = finished.final_balance + finished.unsettled_stakes;
+        let end = finished.final_balance;
         let observed = PathRow {
             path: 0,
             rung: 0,

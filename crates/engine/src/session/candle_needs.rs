@@ -1,0 +1,26 @@
+//! Which candles a Session wants, and in which order.
+
+use super::Session;
+use crate::SeriesId;
+use crate::bot::Bot;
+
+impl Session {
+    /// Positions of all series, in the order in which candles of one instant are handed in: shorter interval
+    /// first, then first appearance.
+    pub fn series_order(&self) -> Vec<SeriesId> {
+        let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
+        order.sort_by_key(|id| (self.series[id.index()].interval, *id));
+        order
+    }
+
+    /// How many longer candles strategies did not see because shorter ones inside them are missing.
+    pub fn incomplete_candles(&self) -> u64 {
+        self.bots.iter().map(Bot::incomplete).sum()
+    }
+
+    /// How many candles of a series its bots want to have seen before the start.
+    pub fn warmup(&self, series: SeriesId) -> usize {
+        let bots = self.listeners.get(series.index()).into_iter().flatten();
+        bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
+    }
+}
