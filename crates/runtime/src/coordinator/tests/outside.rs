@@ -39,8 +39,8 @@ fn give(bench: &mut Bench, order: SignalOrder) -> (Option<ControlAnswer>, Vec<St
     (answer, words(&commands))
 }
 
-fn outcome(outcome: SignalOutcome) -> Option<ControlAnswer> {
-    Some(ControlAnswer::Signal { outcome })
+fn outcome(outcome: SignalOutcome) -> ControlAnswer {
+    ControlAnswer::Signal { outcome }
 }
 
 fn tally(bench: &Bench) -> SignalTally {
@@ -51,15 +51,15 @@ fn tally(bench: &Bench) -> SignalTally {
 fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_none() {
     let mut bench = run();
     let (answer, said) = give(bench.at(70_000), order("1"));
-    assert_eq!(answer, outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
+    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
     assert_eq!(said, ["record open 2", "make durable"]);
     let sent = words(&bench.step(Input::Durable(Ok(()))));
     assert!(sent.contains(&"send 2".to_owned()), "{sent:?}");
     let (answer, said) = give(bench.at(71_000), order("1"));
-    assert_eq!(answer, outcome(SignalOutcome::Duplicate));
+    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Duplicate));
     assert!(!said.iter().any(|word| word.starts_with("record open")), "{said:?}");
     let (answer, _) = give(bench.at(71_000), order("2"));
-    assert_eq!(answer, outcome(SignalOutcome::Refused { rule: "InFlight".to_owned() }));
+    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "InFlight".to_owned() }));
     let SignalTally { approved, duplicates, refused, malformed, .. } = tally(&bench);
     assert_eq!((approved, duplicates), (1, 1));
     assert_eq!(refused, [("InFlight".to_owned(), 1)].into());
@@ -72,15 +72,15 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
     let given = START + Millis::new(70_000);
     let late = SignalOrder { time: Some(given), ..order("1") };
     let (answer, _) = give(bench.at(75_001), late.clone());
-    assert_eq!(answer, outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
+    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
     let yesterday = SignalOrder { time: Some(given - Millis::from_seconds(100_000)), ..order("2") };
     let (answer, _) = give(bench.at(75_001), yesterday);
-    assert_eq!(answer, outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
+    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
     bench.step(Input::Durable(Ok(())));
     bench.step(Input::Durable(Ok(())));
     let expiring = SignalOrder { expires_ms: Some(100), ..order("3") };
     let (answer, _) = give(bench.at(76_000), expiring);
-    assert_eq!(answer, outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
+    assert_eq!(answer.unwrap(), outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
     let after = words(&bench.at(76_101).step(Input::Durable(Ok(()))));
     assert!(after.contains(&"record not sent 2".to_owned()), "{after:?}");
     assert!(!after.contains(&"send 2".to_owned()), "{after:?}");
