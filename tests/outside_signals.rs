@@ -5,6 +5,8 @@ use crate::candlewick::Folder;
 use crate::control::{Live, venue_and_folder};
 use crate::recording;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
 
 fn signal(folder: &Folder, arguments: &[&str]) -> Value {
     let common = ["--json", "--config", "bot.toml"];
@@ -54,4 +56,66 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     let bot = Live::start(&folder);
     assert_eq!(signal(&folder, &["--buy", "--id", "one"]), json!({"signal": "duplicate"}));
     bot.end();
+}
+
+/// Hands the bot a line, as another program would.
+fn give(folder: &Folder, line: &str) -> Value {
+    let mut stream = UnixStream::connect(folder.path("candlewick.db.sock")).unwrap();
+    stream.write_all(format!("{line}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    serde_json::from_str(&answer).unwrap()
+}
+
+/// The line of the signal of this number among a thousand: by turns a new one, one that came before, one of yesterday, and
+/// what is none.
+fn line_of(number: u64) -> (String, &'static str) {
+    let signal = |id: u64, more: &str| {
+        let direction = if id.is_multiple_of(8) { "BUY" } else { "SELL" };
+        format!(
+            "{{\"order\":\"signal\",\"bot\":\"btc\",\"direction\":\"{direction}\",\"source\":\"drill\",\"id\":\"{id}\"{more}}}"
+        )
+    };
+    match number % 8 {
+        0 | 4 => (signal(number, ""), "taken"),
+        1 | 2 => (signal(number - number % 8, ""), "duplicate"),
+        3 => (signal(number, ",\"time\":1000"), "late"),
+        5 => (signal(number, "").replace("btc", "nobody"), "refused"),
+        6 => (signal(number, "").replace("BUY", "UP").replace("SELL", "DOWN"), "refused"),
+        _ => ("{\"order\":\"signal\",\"bot\":[]}".to_owned(), "refused"),
+    }
+}
+
+#[test]
+fn of_a_thousand_signals_each_is_one_trade_at_most_and_parity_explains_all() {
+    let (_served, folder) = venue_and_folder();
+    let bot = Live::start(&folder);
+    let mut approved = 0;
+    for number in 0..1_000 {
+        let (line, expected) = line_of(number);
+        let answer = give(&folder, &line);
+        let outcome = answer["signal"].as_str().unwrap_or_default();
+        approved += usize::from(outcome == "approved");
+        match expected {
+            "taken" => assert!(["approved", "refused"].contains(&outcome), "{line}: {answer}"),
+            "duplicate" => assert_eq!(outcome, "duplicate", "{line}: {answer}"),
+            "late" => assert_eq!(answer["rule"], "LateSignal", "{line}: {answer}"),
+            _ => assert_eq!((&answer["answer"], outcome), (&json!("refused"), ""), "{line}: {answer}"),
+        }
+    }
+    let status = folder.run(&["status", "--json", "--config", "bot.toml"]).json();
+    let tally = &status["bot"]["signals"];
+    let refused: u64 =
+        tally["refused"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!((&tally["approved"], &tally["duplicates"]), (&json!(approved), &json!(250)), "{status}");
+    assert_eq!(approved as u64 + refused, 250 + 125, "{status}");
+    assert_eq!(tally["refused"]["LateSignal"], 125, "{status}");
+    assert_eq!(tally["malformed"], json!({"drill": 125}), "no such bot");
+    bot.end();
+    assert!(approved > 0);
+    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 375);
+    assert_eq!(count(&folder, "signal from drill") - refused as usize, approved, "a trade each");
+    let proven = folder.run(&["parity", "--journal", "candlewick.db", "--json"]).json();
+    assert_eq!(proven["decisions"]["difference"], Value::Null, "{proven}");
+    assert_eq!((&proven["ok"], &proven["unexplained"]), (&json!(true), &json!(0)), "{proven}");
 }
