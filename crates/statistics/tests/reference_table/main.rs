@@ -14,17 +14,23 @@ type Figure = (&'static str, f64, f64);
 const REFERENCE: &str = include_str!("../../reference/figures.csv");
 
 /// What the crate offers that is no figure: what goes in, what comes out, and chance itself, whose own tests count it.
-const NO_FIGURES: [&str; 43] = [
+const NO_FIGURES: [&str; 50] = [
     "AlphaBudget",
     "BudgetedBot",
     "TradeDependence",
     "BestOfMany",
+    "BlockBootstrap",
+    "BlockLength",
     "Bootstrap",
     "ConfidenceInterval",
     "DirectedTrade",
     "DirectionBaseline",
     "Drawdown",
     "Expectancy",
+    "GateOpening",
+    "GateRule",
+    "GateWorth",
+    "GatedTrade",
     "GroupMoments",
     "MAX_BLOCKS",
     "MAX_HORIZON_TRADES",
@@ -52,6 +58,7 @@ const NO_FIGURES: [&str; 43] = [
     "StreamEvent",
     "StreakFold",
     "Streaks",
+    "TradeGate",
     "TradeOutcome",
     "TradeSide",
     "TradeStream",
@@ -60,8 +67,9 @@ const NO_FIGURES: [&str; 43] = [
     "WatchStake",
 ];
 /// The same of what may be looked at after every trade: its error rates are measured, by `examples/promises` and the test
-/// `promises`, and tests beside the code hold it to a second implementation of the definition.
-const MEASURED: [&str; 7] = [
+/// `promises`, and tests beside the code hold it to a second implementation of the definition. So are the worth of a gate, by its own
+/// tests, and the length of blocks, which these hold to theory.
+const MEASURED: [&str; 9] = [
     "ChangeDetector",
     "ConfidenceSequence",
     "EdgeTestPlan",
@@ -69,6 +77,8 @@ const MEASURED: [&str; 7] = [
     "Verdict",
     "VerdictRates",
     "WinRate",
+    "best_block_length",
+    "gate_worth",
 ];
 
 #[test]
