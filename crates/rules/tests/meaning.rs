@@ -261,12 +261,24 @@ fn number(depth: u32) -> BoxedStrategy<Number> {
         3 => leaf,
         1 => (prop::sample::select(vec![1_usize, 2, 4]), inner()).prop_map(|(period, of)| Number::Sma(period, of)),
         1 => (inner(), 0_usize..4).prop_map(|(of, by)| Number::Back(of, by)),
-        2 => (prop::sample::select(vec!['+', '-', '*', '/']), inner(), inner()).prop_map(|(sign, one, other)| Number::Arithmetic(sign, one, other)),
+        2 => arithmetic(depth - 1),
         1 => (inner(), inner()).prop_map(|(one, other)| Number::Max(one, other)),
         1 => (condition(), 1_usize..5).prop_map(|(of, among)| Number::Count(of, among)),
         1 => (condition(), 1_usize..6).prop_map(|(of, within)| Number::Since(of, within)),
     ]
     .boxed()
+}
+
+/// Divisions are by powers of two and by zero: a third is rounded, a rolling mean of thirds otherwise than their sum, and at a tie that
+/// would decide.
+fn arithmetic(depth: u32) -> impl proptest::strategy::Strategy<Value = Number> {
+    let inner = move || number(depth).prop_map(Box::new);
+    let divisor = prop::sample::select(vec![-4, -2, -1, 0, 1, 2, 4, 8]);
+    prop_oneof![
+        3 => (prop::sample::select(vec!['+', '-', '*']), inner(), inner())
+            .prop_map(|(sign, one, other)| Number::Arithmetic(sign, one, other)),
+        1 => (inner(), divisor).prop_map(|(one, by)| Number::Arithmetic('/', one, Box::new(Number::Constant(by)))),
+    ]
 }
 
 fn truth(depth: u32) -> BoxedStrategy<Truth> {
