@@ -3,6 +3,7 @@ use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
 use super::load::{self, ALWAYS, CandleSource};
 use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
+use super::price_step::unset_steps;
 use super::rule_bots::rule_bots;
 use crate::configuration::{Flag, Loaded};
 use crate::error::AppError;
@@ -122,6 +123,8 @@ impl CandleChoice {
         let markets = markets_for(bots, &series);
         if stock.source == CandleSource::Synthetic {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
+        } else {
+            notices.extend(unset_steps(&markets, &loaded.config.simulation.ticks));
         }
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));

@@ -1,7 +1,7 @@
 //! Candles of other programs and sources.
 
 use super::OutputFile;
-use super::price_step::price_step;
+use crate::candles::price_step;
 use crate::error::AppError;
 use crate::fetch::Mixing;
 use crate::progress::Progress;

@@ -6,7 +6,6 @@ mod export;
 mod generate;
 mod import;
 mod output_file;
-mod price_step;
 
 pub use contents::CatalogContents;
 pub use export::{ExportTerms, Exported, export};

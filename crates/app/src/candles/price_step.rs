@@ -1,0 +1,76 @@
+//! The step of prices as candles show it: a venue's is no file's column.
+
+use candlewick_sdk::{Candle, Symbol};
+use candlewick_simulator::Market;
+use std::collections::BTreeMap;
+
+/// Candles that are looked at, the newest: they show the step of today.
+const LOOKED_AT: usize = 1_000;
+
+/// The decimals that some price of these candles needs, and the step that they are: 5 decimals are 0.00001.
+pub fn price_step(candles: &[Candle]) -> Option<String> {
+    let newest = &candles[candles.len().saturating_sub(LOOKED_AT)..];
+    let prices =
+        newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()]);
+    let decimals = prices.map(decimals).max()?;
+    Some(if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) })
+}
+
+/// What is said of symbols whose price step nothing sets, for their trades' prices are interpolated and not rounded.
+pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
+    let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
+    let suggested: Vec<String> = unset
+        .filter_map(|market| Some(format!("{} = {}", market.symbol(), price_step(market.prices.candles())?)))
+        .collect();
+    (!suggested.is_empty()).then(|| {
+        format!(
+            "no price step is assumed: prices inside of a candle are not rounded; by the last decimal of these candles \
+             [simulation.ticks] would say {}",
+            suggested.join(", ")
+        )
+    })
+}
+
+fn decimals(price: f64) -> usize {
+    // The shortest text that is this number.
+    price.to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{CandleSeries, Interval, Millis, Ohlcv, Series};
+
+    fn candle(prices: [f64; 4]) -> Candle {
+        let [open, high, low, close] = prices;
+        Candle::new(Millis::ZERO, Interval::MINUTE, Ohlcv { open, high, low, close, volume: 1.0 }).unwrap()
+    }
+
+    #[test]
+    fn the_step_is_the_last_decimal_that_any_price_has() {
+        for (prices, expected) in [
+            ([1.1, 1.13, 1.09, 1.1], "0.01"),
+            ([1.08, 1.08123, 1.07, 1.08], "0.00001"),
+            ([94_000.0, 94_001.0, 93_999.0, 94_000.0], "1"),
+            ([94_000.0, 94_000.5, 94_000.0, 94_000.0], "0.1"),
+        ] {
+            assert_eq!(price_step(&[candle([1.0; 4]), candle(prices)]).as_deref(), Some(expected));
+        }
+        assert_eq!(price_step(&[]), None);
+    }
+
+    #[test]
+    fn only_symbols_without_a_step_are_named() {
+        let market = |symbol: &str, price: f64| {
+            let candles = vec![candle([price; 4])];
+            let series = Series { symbol: symbol.parse().unwrap(), interval: Interval::MINUTE };
+            Market { prices: CandleSeries::new(series, candles).unwrap(), detail: Vec::new() }
+        };
+        let markets = [market("EURUSD", 1.08123), market("BTCUSDT", 94_000.5)];
+        let set = |symbols: &[&str]| symbols.iter().map(|symbol| (symbol.parse().unwrap(), 0.5)).collect();
+        let said = |symbols: &[&str]| unset_steps(&markets, &set(symbols));
+        assert!(said(&[]).unwrap().ends_with("would say EURUSD = 0.00001, BTCUSDT = 0.1"));
+        assert!(said(&["EURUSD"]).unwrap().ends_with("would say BTCUSDT = 0.1"));
+        assert_eq!(said(&["EURUSD", "BTCUSDT"]), None);
+    }
+}
