@@ -46,6 +46,10 @@ pub struct Settings {
     /// Rate limit over both APIs together; 0 means none. An open does not queue behind reading requests.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
+    /// Connections that may be open at once for reading requests, and as many again for opens. A request waits for one that is
+    /// free: an open for as long as its signal is good for, and it is not sent after that.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub max_connections: usize,
     /// How long the venue may ask for no requests at all (`Retry-After`), in ms: what is open is looked after again after
     /// this, whatever it says. What it asks for holds for every request to that host.
     #[schemars(range(max = 86_400_000))]
@@ -115,6 +119,7 @@ impl Default for Settings {
             read_attempts: 4,
             retry_pause_ms: 250,
             requests_per_second: 5.0,
+            max_connections: 100,
             retry_after_limit_ms: 60_000,
             response_limit_bytes: 8 * 1024 * 1024,
             list_rows_limit: 100_000,
@@ -160,6 +165,9 @@ impl Settings {
                            broker.short_close_type to the duration that the venue documents for such orders, and let every bot \
                            have it";
             return Err(BrokerError::settings("open_body", "short", problem));
+        }
+        if !(1..=10_000).contains(&self.max_connections) {
+            return Err(BrokerError::settings("max_connections", self.max_connections, "use 1 to 10000"));
         }
         let segments = self.open_path.strip_prefix('/').map(|path| path.split('/'));
         let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(['?', '#']);
@@ -251,6 +259,7 @@ mod tests {
         check(|s| s.requests_per_second = -1.0, "broker.requests_per_second = \"-1\"");
         check(|s| s.requests_per_second = f64::NAN, "broker.requests_per_second");
         check(|s| s.requests_per_second = 1e-300, "broker.requests_per_second");
+        check(|s| s.max_connections = 0, "broker.max_connections = \"0\": use 1 to 10000");
         check(|s| s.stream_silence_ms = 999, "broker.stream_silence_ms = \"999\": use 1000 to 60000");
         let through_proxy =
             |s: &mut Settings| (s.stream, s.proxy) = (true, Some("http://127.0.0.1:1".into()));
@@ -267,7 +276,7 @@ mod tests {
     fn the_schema_documents_every_key() {
         let schema = serde_json::to_value(schemars::schema_for!(Settings)).unwrap();
         let properties = schema["properties"].as_object().unwrap();
-        assert_eq!(properties.len(), 22);
+        assert_eq!(properties.len(), 23);
         for (key, property) in properties {
             assert!(property.to_string().contains("description"), "{key}");
         }

@@ -7,6 +7,8 @@ use crate::venue::{OrderRules, Venue};
 use crate::{SandboxError, SandboxSettings, Switchboard};
 use axum::Router;
 use candlewick_broker::clock::Clock;
+#[cfg(feature = "stream")]
+use candlewick_sdk::Millis;
 use candlewick_sdk::{CandleSeries, Money, MoneyScale};
 use candlewick_simulator::{Market, SimulationSettings};
 use std::net::SocketAddr;
@@ -54,6 +56,9 @@ pub struct RunningSandbox {
     pub api_key: String,
     /// Its faults.
     pub switchboard: Arc<Switchboard>,
+    /// Venue time of the last push of prices: what was due on that stream by then has been sent, or struck by a fault.
+    #[cfg(feature = "stream")]
+    pub pushed: watch::Receiver<Millis>,
     stop: watch::Sender<bool>,
     /// Until it has ended.
     server: Option<JoinHandle<()>>,
@@ -140,6 +145,8 @@ impl Sandbox {
             token: self.settings.token,
             api_key: self.settings.api_key,
             switchboard: Arc::clone(&self.state.switchboard),
+            #[cfg(feature = "stream")]
+            pushed: self.state.pushed.subscribe(),
             stop: self.stop,
             server: Some(server),
         })

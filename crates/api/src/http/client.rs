@@ -17,7 +17,7 @@ use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
 
 /// For requests that may be repeated.
 pub(super) fn reading_client(settings: &Settings) -> Result<Client, BrokerError> {
-    build(bounded(settings)?)
+    build(bounded(settings)?.pool_max_idle_per_host(settings.max_connections))
 }
 
 /// For requests that must not.

@@ -3,6 +3,7 @@
 // Making a request.
 mod address;
 mod client;
+mod connections;
 mod exchange;
 mod keys;
 mod limit;
@@ -33,6 +34,7 @@ use candlewick_broker::clock::Clock;
 use candlewick_broker::{BrokerError, Priority, TokenState, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, SecondsFormat, Utc};
+use connections::Connections;
 use exchange::{Answer, exchange};
 use keys::Keys;
 use limit::{Host, RateLimit};
@@ -55,6 +57,7 @@ pub struct HttpBroker {
     /// The user that the token belongs to, once it is known.
     user_id: OnceCell<String>,
     rate_limit: RateLimit,
+    connections: Connections,
     /// On which account short orders are opened.
     account_proof: AccountProof,
     trading: Address,
@@ -129,6 +132,7 @@ impl HttpBroker {
         let prices = address("price_url", &settings.price_url, &credentials.api_key)?;
         Ok(Self {
             rate_limit: RateLimit::new(settings.requests_per_second),
+            connections: Connections::new(settings.max_connections),
             account_proof: AccountProof::default(),
             transport,
             observer: None,

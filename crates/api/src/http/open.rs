@@ -1,5 +1,6 @@
 //! Opening a trade: at most one request, and the truth about what is known of it (`domain 5`).
 
+use super::connections::Place;
 use super::exchange::Answer;
 use super::keys::Refused;
 use super::limit::{TooLong, Turn};
@@ -15,6 +16,7 @@ use candlewick_sdk::Millis;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How much later than it may an open may have its turn, because the machine is busy.
 const MAX_DELAY: Duration = Duration::from_secs(2);
@@ -75,7 +77,7 @@ impl HttpBroker {
         leave_by: Millis,
     ) -> Result<Reply<TradeRecord>, Unopened> {
         let generation = self.credentials.generation();
-        let request = self.open_request(order, leave_by).await?;
+        let (request, _place) = self.open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => {
                 let outcome = self.outcome_of(&answer);
@@ -94,14 +96,15 @@ impl HttpBroker {
         }
     }
 
-    /// Makes the request when its turn has come. Whatever fails in here fails before anything left.
-    async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<Request, Unopened> {
+    /// Makes the request when its turn has come and a connection is free for it. Whatever fails in here fails before anything
+    /// left.
+    async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<(Request, Place), Unopened> {
         let not_sent = |reason: String| Unopened::NotSent { reason };
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
         let longest = self.settings.timeout().min(self.left_until(leave_by));
-        let awake = AwakeClock::start();
+        let (awake, began) = (AwakeClock::start(), Instant::now());
         match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
             Ok(()) => {}
             Err(TooLong::Rate(wait)) => {
@@ -112,6 +115,11 @@ impl HttpBroker {
                 return Err(not_sent(format!("the venue wants no requests for another {seconds} s")));
             }
         }
+        let left = longest.saturating_sub(began.elapsed());
+        let Ok(place) = self.connections.to_open(left).await else {
+            let most = self.settings.max_connections;
+            return Err(not_sent(format!("none of broker.max_connections = {most} was free in time")));
+        };
         if let Some(text) = self.credentials.state().refused() {
             return Err(not_sent(format!("the venue does not accept the token: {text}")));
         }
@@ -129,7 +137,7 @@ impl HttpBroker {
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.timeout_mut() = Some(self.settings.timeout());
         *request.body_mut() = Some(body.into());
-        Ok(request)
+        Ok((request, place))
     }
 
     /// How long is left until a moment; on a virtual clock, which does not run with the rate limit's, without end.
@@ -359,6 +367,38 @@ pub(super) mod tests {
         let got = broker.open(&order(), now + Millis::MINUTE * 5).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
         assert_eq!(script.requests().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn an_open_waits_for_a_free_connection_for_as_long_as_its_signal_is_good_for_and_is_sent_once() {
+        let wallets = answer("200 OK", r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#);
+        let acts = vec![Act::Hang, Act::Hang, Act::Reply(wallets), Act::Reply(answer("200 OK", REPLY))];
+        let script = Script::start(acts).await;
+        let settings = Settings { max_connections: 2, requests_per_second: 0.0, ..patient() };
+        let broker = std::sync::Arc::new(script.broker(settings));
+        let open = || {
+            let broker = std::sync::Arc::clone(&broker);
+            tokio::spawn(async move { broker.open(&order(), Millis::MAX).await })
+        };
+        let [first, second] = [open(), open()];
+        while script.requests().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let soon = broker.clock.now() + Millis::new(100);
+        let late = broker.open(&order(), soon).await;
+        assert!(
+            matches!(&late, OpenOutcome::NotSent { reason } if reason.contains("max_connections = 2")),
+            "{late:?}"
+        );
+        // What is read has connections of its own.
+        assert!(broker.ask_wallets().await.is_ok());
+        let fourth = open();
+        tokio::task::yield_now().await;
+        first.abort();
+        let opened = fourth.await.unwrap();
+        assert!(matches!(&opened, OpenOutcome::Opened(_)), "{opened:?}");
+        assert_eq!(script.requests().len(), 4);
+        second.abort();
     }
 
     #[tokio::test]

@@ -81,6 +81,11 @@ impl HttpBroker {
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
         }
+        let Ok(_place) = self.connections.to_read(current_priority(), left()).await else {
+            let most = self.settings.max_connections;
+            let text = format!("none of broker.max_connections = {most} was free before the deadline");
+            return Err(unavailable(text));
+        };
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));

@@ -29,6 +29,9 @@ pub(crate) struct ServerState {
     /// Venue time until which the token is refused.
     expired_until: AtomicI64,
     lists: AtomicU64,
+    /// Venue time of the last push of prices.
+    #[cfg(feature = "stream")]
+    pub(crate) pushed: watch::Sender<Millis>,
 }
 
 impl ServerState {
@@ -58,6 +61,8 @@ impl ServerState {
             venue: Mutex::new(venue),
             expired_until: AtomicI64::new(i64::MIN),
             lists: AtomicU64::new(0),
+            #[cfg(feature = "stream")]
+            pushed: watch::channel(Millis::new(i64::MIN)).0,
         }
     }
 

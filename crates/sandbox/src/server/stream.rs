@@ -167,6 +167,7 @@ impl Client {
         while let Some(message) = messages.pop_front() {
             self.push_one(message).await?;
         }
+        self.state.pushed.send_replace(now);
         Ok(())
     }
 

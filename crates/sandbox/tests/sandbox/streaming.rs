@@ -4,7 +4,7 @@ use crate::harness::{ManualClock, NOON, Premises, START};
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{AsOf, BrokerError, MarketData, PriceFeed, PriceTick};
-use candlewick_sandbox::{FaultProfile, RunningSandbox};
+use candlewick_sandbox::{Fault, FaultProfile, RunningSandbox};
 use candlewick_sdk::{Millis, Symbol};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +47,13 @@ async fn next(feed: &mut PriceFeed) -> Option<PriceTick> {
     tokio::time::timeout(PATIENCE, feed.next()).await.expect("in time").map(|(tick, _)| tick)
 }
 
+/// Moves the timers of this machine, which nobody waits for.
+async fn pass(span: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(span).await;
+    tokio::time::resume();
+}
+
 /// BTCUSDT goes from one minute's price to the next within its records; what is polled of a second is the truth.
 async fn polled(broker: &HttpBroker, name: &str, tick: PriceTick) -> f64 {
     let answer = broker.price(&symbol(name), AsOf::Moment(tick.time)).await.unwrap().value;
@@ -76,34 +83,38 @@ async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
 
 #[tokio::test]
 async fn prices_that_come_twice_late_or_as_garbage_never_go_back_and_are_never_wrong() {
-    let profile = "stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2";
-    let (sandbox, clock, broker) = start(profile).await;
-    let mut feed = subscribe_at_last(&broker, &clock, NOON).await;
-    let (mut last, mut ticks) = (Millis::ZERO, 0);
-    for second in 0..200_i64 {
-        clock.set(NOON + 30_000 + second * 1_000);
-        // Whatever came of this second has come once the next question is answered: none is waited for.
-        while let Ok(Some((tick, _))) = tokio::time::timeout(Duration::from_millis(5), feed.next()).await {
-            assert!(tick.time > last, "{tick:?} after {last:?}");
+    let (mut sandbox, clock, broker) = start("none").await;
+    let mut feed = subscribe(&broker, "BTCUSDT").await;
+    assert!(next(&mut feed).await.is_some());
+    sandbox.switchboard.set("stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2".parse().unwrap());
+    let faults = [Fault::StreamGarbage, Fault::StreamReorder, Fault::StreamDuplicate];
+    let met = |sandbox: &RunningSandbox| faults.map(|fault| sandbox.switchboard.counts().of(fault));
+    let mut ticks = 0;
+    for second in 1..=200_i64 {
+        let ([garbage, reordered, _], now) = (met(&sandbox), NOON + second * 1_000);
+        clock.set(now);
+        let pushed = sandbox.pushed.wait_for(|pushed| *pushed >= Millis::new(now));
+        drop(tokio::time::timeout(PATIENCE, pushed).await.expect("in time").unwrap());
+        // A price that became garbage never comes, and one that is held back comes after a newer one: too late.
+        if met(&sandbox)[..2] == [garbage, reordered] {
+            let tick = next(&mut feed).await.unwrap();
+            assert_eq!(tick.time, Millis::new(now - 1), "one of each second, whatever came before it");
             assert_eq!(tick.price, polled(&broker, "BTCUSDT", tick).await, "{tick:?}");
-            (last, ticks) = (tick.time, ticks + 1);
+            ticks += 1;
         }
     }
-    let counts = sandbox.switchboard.counts();
-    let met = ["stream-duplicate", "stream-reorder", "stream-garbage"]
-        .map(|name| serde_json::to_value(&counts).unwrap()[name].as_u64().unwrap_or(0));
-    assert!(met.iter().all(|count| *count > 5), "{counts:?}");
+    assert!(met(&sandbox).iter().all(|count| *count > 5), "{:?}", met(&sandbox));
     assert!(ticks > 50, "{ticks} of 200");
     assert!(!broker.unrecognised().snapshot().is_empty(), "garbage is counted");
 }
 
-/// Subscribes again until it streams, while venue time goes on.
+/// Subscribes again until it streams, while venue time goes on, and the timers of the client, which pauses between attempts.
 async fn subscribe_at_last(broker: &HttpBroker, clock: &Arc<ManualClock>, from: i64) -> PriceFeed {
     for attempt in 0..200 {
         clock.set(from + attempt * 100);
         match broker.subscribe(&symbol("BTCUSDT")).await {
             Ok(feed) => return feed.expect("it streams"),
-            Err(BrokerError::Unavailable { .. }) => tokio::time::sleep(Duration::from_millis(50)).await,
+            Err(BrokerError::Unavailable { .. }) => pass(Duration::from_secs(1)).await,
             Err(other) => panic!("{other}"),
         }
     }
@@ -141,6 +152,18 @@ async fn a_stream_that_stalls_ends_within_seconds_and_before_it_begins_is_an_err
     assert!(matches!(failed, BrokerError::Unavailable { .. }), "{failed}");
 }
 
+/// Whether a feed of which nothing else is due has ended by now.
+async fn has_ended_by_now(feed: &mut PriceFeed) -> bool {
+    tokio::select! {
+        biased;
+        ended = feed.next() => {
+            assert!(ended.is_none(), "{ended:?}");
+            true
+        }
+        () = tokio::task::yield_now() => false,
+    }
+}
+
 async fn subscribe_error(broker: &HttpBroker) -> BrokerError {
     match broker.subscribe(&symbol("BTCUSDT")).await {
         Ok(_) => panic!("it must not stream"),
@@ -155,18 +178,17 @@ async fn one_pair_that_is_silent_ends_alone() {
     clock.set(START + 40 * 60_000);
     let mut feeds = [subscribe(&broker, "EURUSD").await, subscribe(&broker, "BTCUSDT").await];
     assert!(next(&mut feeds[0]).await.is_some());
-    let ticking = Arc::clone(&clock);
-    let ticker = tokio::spawn(async move {
-        for second in 1..200_i64 {
-            ticking.set(START + 40 * 60_000 + second * 1_000);
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    });
-    assert_eq!(next(&mut feeds[0]).await, None);
-    for _ in 0..15 {
+    assert!(next(&mut feeds[1]).await.is_some());
+    let mut has_ended = false;
+    for second in 1..=30_i64 {
+        clock.set(START + 40 * 60_000 + second * 1_000);
         assert!(next(&mut feeds[1]).await.is_some(), "the other goes on");
+        // Of the first only its end can come; it is due after a second, and looked for every half.
+        pass(Duration::from_millis(100)).await;
+        has_ended = has_ended || has_ended_by_now(&mut feeds[0]).await;
+        assert!(has_ended || second < 20, "it is silent");
     }
-    ticker.abort();
+    assert!(has_ended);
 }
 
 #[tokio::test]
