@@ -69,6 +69,7 @@ mod scraped;
 mod searched;
 mod seconds;
 mod selftest;
+mod sensitivity;
 mod serving;
 mod setting_up;
 mod standstill;

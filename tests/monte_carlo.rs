@@ -54,7 +54,7 @@ fn shards_on_several_machines_merge_to_the_files_of_one() {
         let shard = here.read("monte-carlo/shard-2.jsonl");
         let half: String = shard.split_inclusive('\n').take(3).collect();
         std::fs::write(here.path("monte-carlo/shard-2.jsonl"), half).unwrap();
-        here.run(&merge).fails(2, &["not all paths of shard 2 are in it", "monte-carlo run --shard 2"]);
+        here.run(&merge).fails(2, &["not all rows of shard 2 are in it", "monte-carlo run --shard 2"]);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::recording::{folder, record_in_lock_step};
 
 /// Each command with arguments that let it print what it has, and its exit code. One without arguments here runs until it is
 /// stopped, asks the network, or prints what other programs read.
-const RUNS: [(&str, &str, i32); 63] = [
+const RUNS: &[(&str, &str, i32)] = &[
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
     ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
@@ -79,6 +79,10 @@ const RUNS: [(&str, &str, i32); 63] = [
     ),
     ("monte-carlo run", "--plan mc/plan.json --shard 1", 0),
     ("monte-carlo merge", "--plan mc/plan.json", 2),
+    ("sensitivity", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
+    ("sensitivity plan", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv --out se", 0),
+    ("sensitivity run", "--plan se/plan.json --shard 1", 0),
+    ("sensitivity merge", "--plan se/plan.json", 2),
     ("signal", "", 0),
     ("watch", "", 0),
     ("why", "2026-01-06T01:00 --journal run.db", 0),

@@ -1,6 +1,8 @@
 //! A backtest as it is configured: its settings and candles, and the run.
 
-use crate::bots::{BotSet, error_of_backtest, problem_of_session, session_settings};
+use crate::bots::{
+    BotSet, error_of_backtest, error_of_search, problem_of_session, session_settings, strategies_of,
+};
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use crate::error::AppError;
@@ -12,7 +14,10 @@ use candlewick_engine::{Header, JournalHash, Recorder, check_stakes};
 use candlewick_journal::{FileJournal, NullJournal, Tee};
 use candlewick_records::Delays;
 use candlewick_sdk::{Millis, Registry, Strategy};
+use candlewick_search::SearchError;
+use candlewick_search::sensitivity::Repeat;
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -134,6 +139,31 @@ impl LatencyTerms {
 }
 
 impl PreparedBacktest {
+    /// Has the run repeated on other settings of the venue, with strategies that are built anew for each; as many runs side by
+    /// side as there are `threads`, else one a core.
+    ///
+    /// # Errors
+    /// What `act` says.
+    pub fn repeat<T>(
+        &self,
+        registry: &Registry,
+        threads: Option<NonZeroUsize>,
+        act: impl FnOnce(&Repeat<'_>) -> Result<T, SearchError>,
+    ) -> Result<T, AppError> {
+        let Self { loaded, settings, candles, wants_prices, .. } = self;
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let repeat = Repeat {
+            settings,
+            wants_prices,
+            candles: &candles.series,
+            markets: &candles.markets,
+            balance: loaded.initial_balance()?,
+            strategies: &|| strategies_of(&settings.session.bots, registry),
+            threads: threads.unwrap_or_else(cores),
+        };
+        act(&repeat).map_err(|error| error_of_search(error, loaded))
+    }
+
     /// Runs to the end; its journal is written to a file where one is named.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ mod progress;
 pub mod recent;
 pub mod search;
 pub mod selftest;
+pub mod sensitivity;
 pub mod status;
 pub mod suggestion;
 pub mod tune;

@@ -127,9 +127,12 @@ def test_a_plan_that_this_driver_cannot_run_is_refused(write_plan: Callable[...,
             read_plan(write_plan(**wrong))
 
 
-def test_paths_are_shards_without_a_best(write_plan: Callable[..., Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["monte-carlo", "sensitivity"])
+def test_paths_and_settings_are_shards_without_a_best(
+    write_plan: Callable[..., Path], tmp_path: Path, command: str
+) -> None:
     arguments: dict[str, object] = {"resampling": "trades", "data": [], "catalog": None}
-    plan = read_plan(write_plan(command="monte-carlo", arguments=arguments))
+    plan = read_plan(write_plan(command=command, arguments=arguments))
     head = {"sweep": IDENTITY | {"shard": [3, 3]}}
     lines = [head, *({"trial": path, "rung": 0, "final_balance": 9.5} for path in TRIALS[3])]
     folder = Folder.open(plan, tmp_path / "out")

@@ -109,6 +109,8 @@ def test_candle_arguments_name_a_file_or_a_series(tmp_path: Path) -> None:
     assert cargo.candle_file("BTCUSDT_1m.csv") == ("", Path("BTCUSDT_1m.csv"))
     assert cargo.candle_file("BTCUSDT@1m=a/b.csv") == ("BTCUSDT@1m=", Path("a/b.csv"))
     assert cargo.candle_file("BTCUSDT@1m") == ("", None)
+    assert cargo.candle_file("BTCUSDT@1m=s3://bucket/b.csv") == ("", None)
+    assert cargo.candle_file("s3://bucket/BTCUSDT_1m.csv") == ("", None)
 
 
 def test_candles_that_are_not_there_have_the_code_of_data(plan: Plan, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 mod plan;
 
-pub use plan::MonteCarloPlan;
+pub use plan::{MonteCarloPlan, PlannedPaths};
 
 use crate::backtest::{BacktestTerms, PreparedBacktest};
 use crate::bots::{error_of_search, strategies_of};

@@ -5,7 +5,10 @@ mod hold_out_lock;
 mod layout;
 mod named_files;
 mod plan;
+mod plan_checks;
+mod planned_candles;
 mod prepared;
+mod row_plan;
 mod shards;
 mod variants;
 mod walk;
@@ -18,10 +21,11 @@ pub use named_files::files_of_bots;
 pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
 };
-pub(crate) use plan::{PLAN_FORMAT, check_candles, check_program, read_plan};
 pub(crate) use prepared::chosen_bot;
 pub(crate) use prepared::deciding_sections;
 pub use prepared::{PreparedSearch, SearchTerms};
+pub(crate) use row_plan::RowPlanBasis;
+pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::GatheredShards;
 pub use variants::{SweepRun, TriedCount, count_sweep};
 pub use walk::{HoldOutOutcome, HoldOutUse, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkWatcher};

@@ -2,13 +2,15 @@
 
 use super::LayoutTerms;
 use super::folder::ResultFolder;
+use super::plan_checks::{check_candles, check_identity, check_program};
+use super::planned_candles::PlannedCandles;
 use super::prepared::{PreparedSearch, SearchTerms};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::program_hash::Program;
 use crate::progress::Progress;
-use candlewick_sdk::{Millis, Registry};
+use candlewick_sdk::Registry;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// The name of a plan in the folder of its sweep.
 pub const PLAN_FILE: &str = "plan.json";
 /// What a plan begins with; another program may not understand another number.
-pub(crate) const PLAN_FORMAT: u64 = 3;
+pub(super) const PLAN_FORMAT: u64 = 3;
 
 /// Whose parts a plan is of: the command that runs them and puts them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +34,8 @@ pub enum PlannedCommand {
     WalkForward,
     /// `monte-carlo`.
     MonteCarlo,
+    /// `sensitivity`.
+    Sensitivity,
 }
 
 /// A sweep or a walk, and into how many parts it is cut. Whoever has it needs neither arguments nor configuration.
@@ -80,12 +84,8 @@ struct PlannedArguments {
     min_trades: u64,
     halving: Option<u32>,
     rungs: u32,
-    /// Where the candles lay on the machine that made the plan.
-    data: Vec<String>,
-    catalog: Option<PathBuf>,
-    from: Option<Millis>,
-    to: Option<Millis>,
-    allow_coarse: bool,
+    #[serde(flatten)]
+    candles: PlannedCandles,
 }
 
 /// What is a machine's own in a sweep that was planned elsewhere.
@@ -124,6 +124,7 @@ impl PlannedCommand {
             Self::Sweep => "sweep",
             Self::WalkForward => "walk-forward",
             Self::MonteCarlo => "monte-carlo",
+            Self::Sensitivity => "sensitivity",
         }
     }
 
@@ -133,6 +134,7 @@ impl PlannedCommand {
             Self::Sweep => "sweep",
             Self::WalkForward => "walk forward",
             Self::MonteCarlo => "Monte Carlo",
+            Self::Sensitivity => "sensitivity",
         }
     }
 }
@@ -144,8 +146,7 @@ impl SearchPlan {
         (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
         identity: Value,
     ) -> Result<Self, AppError> {
-        let (config, search) = (&prepared.loaded.config, prepared.sweep.search);
-        let catalog = prepared.loaded.is_set("data.catalog").then(|| config.data.catalog.clone());
+        let search = prepared.sweep.search;
         let arguments = PlannedArguments {
             param: terms.parameters.clone(),
             conditions: terms.conditions.clone(),
@@ -157,11 +158,7 @@ impl SearchPlan {
             min_trades: terms.min_trades,
             halving: terms.halving,
             rungs: terms.rungs,
-            data: config.sandbox.data.clone(),
-            catalog,
-            from: terms.candles.from,
-            to: terms.candles.to,
-            allow_coarse: terms.candles.allow_coarse,
+            candles: PlannedCandles::of(&terms.candles, &prepared.loaded),
         };
         Ok(Self {
             format: PLAN_FORMAT,
@@ -202,9 +199,6 @@ impl SearchPlan {
         let PlannedArguments { search, objective, .. } = &self.arguments;
         let unknown = |what: &str, why: String| AppError::invalid(format!("the plan's {what}: {why}"));
         let planned = self.arguments.clone();
-        let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
-        let (data, catalog) =
-            if is_elsewhere { (place.data, place.catalog) } else { (planned.data, planned.catalog) };
         Ok(SearchTerms {
             search: Some(search.parse().map_err(|why| unknown("search", why))?),
             objective: objective.parse().map_err(|why| unknown("objective", why))?,
@@ -217,15 +211,7 @@ impl SearchPlan {
             halving: planned.halving,
             rungs: planned.rungs,
             threads: place.threads,
-            candles: CandleChoice {
-                data,
-                catalog,
-                from: planned.from,
-                to: planned.to,
-                allow_coarse: planned.allow_coarse,
-                // The plan's bots trade by it.
-                rules: None,
-            },
+            candles: CandleChoice::of_plan(planned.candles, place),
         })
     }
 
@@ -255,33 +241,8 @@ impl SearchPlan {
     ) -> Result<PlanDifferences, AppError> {
         let found = check_program(&self.program, others)?;
         check_candles(&self.candles, &prepared.candles.contents)?;
-        let differs = |key: &&String| *key != "program" && self.sweep.get(*key) != identity.get(*key);
-        let keys = identity.as_object().into_iter().flat_map(|identity| identity.keys()).filter(differs);
-        let keys: Vec<&str> = keys.map(String::as_str).collect();
-        if keys.contains(&"files") {
-            return Err(AppError::data(format!(
-                "{} is not what it was when the plan was made",
-                self.other_files(identity)
-            ))
-            .help("bring the files that parameters name here as they were there"));
-        }
-        if !keys.is_empty() {
-            let problem =
-                format!("what is searched here is not what was planned: it differs in: {}", keys.join(", "));
-            return Err(AppError::invalid(problem)
-                .help("settings of the environment are laid under the plan: unset what is not in it"));
-        }
+        check_identity(&self.sweep, identity, "searched")?;
         Ok(found)
-    }
-
-    /// The files that are others here.
-    fn other_files(&self, identity: &Value) -> String {
-        let of = |whose: &Value| whose["files"].as_object().cloned().unwrap_or_default();
-        let (planned, here) = (of(&self.sweep), of(identity));
-        let differs = |name: &&String| planned.get(*name) != here.get(*name);
-        let names: std::collections::BTreeSet<&String> =
-            planned.keys().chain(here.keys()).filter(differs).collect();
-        names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -289,7 +250,7 @@ impl SearchPlan {
 ///
 /// # Errors
 /// There is none, or it is none that this program understands, or another command's.
-pub(crate) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P, AppError> {
+pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P, AppError> {
     let (shown, typed, title) = (path.display(), command.as_str(), command.title());
     if !path.exists() {
         let help = format!("make one with {typed} plan, or copy it here from where it was made");
@@ -313,51 +274,4 @@ pub(crate) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         return Err(no_plan(format!("{own} made it")).help(format!("{own} run and {own} merge take it")));
     }
     serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
-}
-
-/// Holds this program to that of a plan.
-pub(crate) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences, AppError> {
-    let (own, mut found) = (Program::running()?, PlanDifferences::default());
-    if own.hash != planned.hash {
-        let problem = format!("this is another program than made the plan: {own}, not {planned}");
-        if others == OtherProgram::Refused {
-            return Err(AppError::invalid(problem).help(
-                "run the program that made it; --allow-other-program runs this one, and the report says so",
-            ));
-        }
-        found.allowed.push(problem);
-    }
-    let libraries = own.other_libraries(planned);
-    if !libraries.is_empty() {
-        found.noted.push(format!(
-            "libraries of the system differ from those where the plan was made: {}",
-            libraries.join(", ")
-        ));
-    }
-    Ok(found)
-}
-
-/// Holds the candles here to those of a plan.
-pub(crate) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<(), AppError> {
-    let text = |one: &SeriesContent| {
-        let SeriesContent { candles, start, end, hash, .. } = one;
-        let [start, end] = [*start, *end].map(candlewick_records::utc);
-        format!("{candles} candles from {start} to {end} ({})", &hash[..hash.len().min(12)])
-    };
-    for planned in plan {
-        let name = &planned.series;
-        let found = here.iter().find(|one| one.series == *name);
-        if found == Some(planned) {
-            continue;
-        }
-        let found =
-            found.map_or_else(|| "there are none".to_owned(), |found| format!("there are {}", text(found)));
-        let problem =
-            format!("the candles of {name} are not those of the plan: {}; here {found}", text(planned));
-        return Err(AppError::data(problem).help("--data or --catalog says where they lie on this machine"));
-    }
-    let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
-    let Some(more) = more else { return Ok(()) };
-    let problem = format!("the candles of {} are not in the plan, and would price its trades", more.series);
-    Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
 }

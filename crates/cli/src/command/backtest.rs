@@ -9,12 +9,11 @@ use crate::journal::block_on;
 use crate::output::{show, write_file, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
-use candlewick_app::bots::{error_of_backtest, strategies_of};
 use candlewick_app::candles::Candles;
 use candlewick_app::search::files_of_bots;
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
-use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
+use candlewick_report::analysis::{Background, Prices, Sensitivity};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
@@ -94,18 +93,10 @@ fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
 
 /// Repeats the run on other settings of the venue, with strategies that are built anew for each.
 fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
-    let PreparedBacktest { loaded, settings, candles, wants_prices, .. } = prepared;
-    let repeat = Repeat {
-        settings,
-        wants_prices,
-        candles: &candles.series,
-        markets: &candles.markets,
-        balance: loaded.initial_balance()?,
-        strategies: &|| strategies_of(&settings.session.bots, context.registry),
-    };
-    let repeated =
-        with_spinner("Repeating the run on other settings", context.global, || Sensitivity::of(&repeat));
-    repeated.map_err(|error| error_of_backtest(error, loaded).into())
+    let repeated = with_spinner("Repeating the run on other settings", context.global, || {
+        prepared.repeat(context.registry, None, |repeat| Sensitivity::of(repeat))
+    });
+    Ok(repeated?)
 }
 
 /// Prints the figures of a run, and writes its page where one is asked for.

@@ -29,6 +29,7 @@ mod resolve;
 mod resume;
 mod sandbox;
 mod selftest;
+mod sensitivity;
 mod signal;
 mod status;
 mod strategy;
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     WalkForward(walk_forward::WalkForwardArguments),
     /// What a backtest could have come to: its candles or trades resampled in blocks
     MonteCarlo(monte_carlo::MonteCarloArguments),
+    /// What latency, payout, price path and stress decide of a backtest: it is repeated on other settings of the venue
+    Sensitivity(sensitivity::SensitivityArguments),
     /// From a rule to a checked result: candles, checks, sweep, walk-forward, a verdict on one page, and what to do next
     Tune(tune::TuneArguments),
     /// Run the bots against a venue's demo wallet; with --sandbox, against the embedded one
@@ -152,6 +155,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Sweep(arguments) => sweep::run(arguments, context),
         Command::WalkForward(arguments) => walk_forward::run(arguments, context),
         Command::MonteCarlo(arguments) => monte_carlo::run(arguments, context),
+        Command::Sensitivity(arguments) => sensitivity::run(arguments, context),
         Command::Tune(arguments) => tune::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),

@@ -155,7 +155,7 @@ impl OwnArguments {
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
     let plan = MonteCarloPlan::read(&path)?;
-    let paths = plan.paths(number)?;
+    let paths = plan.runs(number)?;
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
     for one in differences.allowed.iter().chain(&differences.noted) {

@@ -14,15 +14,14 @@ mod finding;
 mod histogram;
 mod metrics;
 mod rolling;
-mod sensitivity;
 
 pub use baselines::Baselines;
 pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
+pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
 pub use dimension::Dimension;
 pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
 pub use finding::{Background, Finding, FindingKind, Severity, VariantsUnknown};
 pub use metrics::{DrawdownFigures, Metrics};
-pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
 
 pub(crate) use breakdown::hours_of_week;
 pub(crate) use drawdowns::worst_drawdowns;

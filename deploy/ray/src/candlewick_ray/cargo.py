@@ -68,7 +68,12 @@ def load(plan: Plan, program: Path, data: tuple[str, ...], catalog: str | None) 
 
 
 def candle_file(argument: str) -> tuple[str, Path | None]:
-    """The parts of a `--data`: `SYMBOL@INTERVAL=PATH`, `PATH`, or a catalog's `SYMBOL@INTERVAL`."""
+    """The parts of a `--data`: `SYMBOL@INTERVAL=PATH`, `PATH`, or what every node finds by itself.
+
+    That is a catalog's `SYMBOL@INTERVAL`, and whatever lies on object storage.
+    """
+    if "://" in argument:
+        return "", None
     series, equals, path = argument.partition("=")
     if equals and "@" in series:
         return f"{series}=", Path(path)

@@ -12,7 +12,7 @@ from candlewick_ray.failure import WRONG_USAGE, Failure
 #: The form of a plan that this driver understands.
 FORMAT = 3
 #: The commands whose plans have shards.
-COMMANDS = ("sweep", "walk-forward", "monte-carlo")
+COMMANDS = ("sweep", "walk-forward", "monte-carlo", "sensitivity")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
         command=str(value["command"]),
         sets=int(value["sets"]),
         shards=int(value["shards"]),
-        # Paths are not better or worse than each other.
+        # Paths and settings of a venue are not better or worse than each other.
         objective=str(arguments.get("objective", "edge")),
         min_trades=int(arguments.get("min_trades", 0)),
         data=tuple(str(one) for one in arguments["data"]),

@@ -1,5 +1,9 @@
 //! How much of a result hangs on the settings of the venue: the same run, repeated with others.
+//!
+//! Each run on another setting is a [`SensitivityRow`], numbered from 0, and a pure function of the run and its number, so that any part of them can run
+//! anywhere; [`Sensitivity::of_rows`] puts all of them together.
 
+use crate::SearchError;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::metric::Expectancy;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
@@ -8,6 +12,8 @@ use candlewick_sdk::{CandleSeries, Millis, Money, Payout, Strategy};
 use candlewick_simulator::{DrawRule, Market, PathKind, SimulationSettings};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+use std::ops::Range;
 
 /// Latencies that are tried, in seconds.
 const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
@@ -71,6 +77,20 @@ pub struct SensitivityPoint {
     pub pnl: f64,
 }
 
+/// One run on another setting, by its number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SensitivityRow {
+    /// Which of the runs, from 0: the trial of a shard's journal.
+    #[serde(rename = "trial")]
+    pub run: u64,
+    /// As in a sweep's journal; always 0.
+    pub rung: u32,
+    /// The setting that is another.
+    pub setting: VenueSetting,
+    /// What became of it.
+    pub point: SensitivityPoint,
+}
+
 /// What it takes to repeat a run.
 pub struct Repeat<'a> {
     /// As the run had them.
@@ -85,7 +105,12 @@ pub struct Repeat<'a> {
     pub balance: Money,
     /// Builds the bots' strategies anew, in their order.
     pub strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
+    /// How many runs go on side by side; the result does not depend on it.
+    pub threads: NonZeroUsize,
 }
+
+/// Says before each run whether to go on.
+pub type RepeatWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// A run that is to be repeated.
 struct Case {
@@ -99,23 +124,26 @@ impl Sensitivity {
     /// How many runs it takes at least.
     pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS.len()) as u64 + 5;
 
-    /// Repeats a run, on all cores.
+    /// Repeats a run on all settings.
     ///
     /// # Errors
     /// Those of a run; the run itself had none.
-    pub fn of(repeat: &Repeat<'_>) -> Result<Self, BacktestError> {
-        let own = &repeat.settings.simulation;
-        let cases = [latencies(own), payouts(own), paths(own), stresses(own)];
-        let run = |case: &Case| repeat.run(case);
-        let curve = |cases: &Vec<Case>| {
-            let points = cases.par_iter().map(run).collect::<Result<Vec<_>, _>>()?;
-            let setting = cases.first().map_or(VenueSetting::Stress, |case| case.setting);
-            Ok::<Curve, BacktestError>(Curve { setting, points })
-        };
-        let curves = cases.par_iter().map(curve).collect::<Result<Vec<_>, _>>()?;
+    pub fn of(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
+        Ok(Self::of_rows(repeat.run(0..repeat.runs(), &|| true)?))
+    }
+
+    /// Of all runs, in the order of their numbers.
+    pub fn of_rows(rows: Vec<SensitivityRow>) -> Self {
+        let mut curves: Vec<Curve> = Vec::new();
+        for SensitivityRow { setting, point, .. } in rows {
+            match curves.last_mut().filter(|curve| curve.setting == setting) {
+                Some(curve) => curve.points.push(point),
+                None => curves.push(Curve { setting, points: vec![point] }),
+            }
+        }
         let of_payouts = curves.iter().find(|curve| curve.setting == VenueSetting::PayoutPercent);
         let break_even_payout_percent = of_payouts.and_then(|curve| crossing(&curve.points));
-        Ok(Self { curves, break_even_payout_percent })
+        Self { curves, break_even_payout_percent }
     }
 
     /// The points of one setting.
@@ -125,7 +153,38 @@ impl Sensitivity {
 }
 
 impl Repeat<'_> {
-    fn run(&self, case: &Case) -> Result<SensitivityPoint, BacktestError> {
+    /// How many runs there are.
+    pub fn runs(&self) -> u64 {
+        self.cases().len() as u64
+    }
+
+    /// Repeats the run on the settings of these numbers; on fewer where the watcher stopped it.
+    ///
+    /// # Errors
+    /// Those of a run; there can be no threads.
+    pub fn run(
+        &self,
+        runs: Range<u64>,
+        watcher: &RepeatWatcher<'_>,
+    ) -> Result<Vec<SensitivityRow>, SearchError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
+        let pool = pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
+        let cases: Vec<(u64, Case)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
+        let row = |(run, case): &(u64, Case)| {
+            let point = watcher().then(|| self.repeat(case))?;
+            Some(point.map(|point| SensitivityRow { run: *run, rung: 0, setting: case.setting, point }))
+        };
+        let rows: Result<Vec<SensitivityRow>, BacktestError> =
+            pool.install(|| cases.par_iter().filter_map(row).collect());
+        Ok(rows?)
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        let own = &self.settings.simulation;
+        [latencies(own), payouts(own), paths(own), stresses(own)].into_iter().flatten().collect()
+    }
+
+    fn repeat(&self, case: &Case) -> Result<SensitivityPoint, BacktestError> {
         let settings = BacktestSettings { simulation: case.simulation.clone(), ..self.settings.clone() };
         let strategies = (self.strategies)()?;
         let backtest =

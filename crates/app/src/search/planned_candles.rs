@@ -1,0 +1,50 @@
+//! Which candles a plan is of, and where they lie on another machine.
+
+use super::plan::PlanPlace;
+use crate::candles::CandleChoice;
+use crate::configuration::Loaded;
+use candlewick_sdk::Millis;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A choice of candles as it stands among the arguments of a plan.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PlannedCandles {
+    /// Where the candles lay on the machine that made the plan.
+    data: Vec<String>,
+    catalog: Option<PathBuf>,
+    from: Option<Millis>,
+    to: Option<Millis>,
+    allow_coarse: bool,
+}
+
+impl PlannedCandles {
+    /// What was chosen, with what the configuration says beside it.
+    pub(crate) fn of(choice: &CandleChoice, loaded: &Loaded) -> Self {
+        Self {
+            data: loaded.config.sandbox.data.clone(),
+            catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
+            from: choice.from,
+            to: choice.to,
+            allow_coarse: choice.allow_coarse,
+        }
+    }
+}
+
+impl CandleChoice {
+    /// A plan's candles, on this machine: in the plan's place where it says none of its own.
+    pub(crate) fn of_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
+        let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
+        let (data, catalog) =
+            if is_elsewhere { (place.data, place.catalog) } else { (planned.data, planned.catalog) };
+        Self {
+            data,
+            catalog,
+            from: planned.from,
+            to: planned.to,
+            allow_coarse: planned.allow_coarse,
+            // The plan's bots trade by it.
+            rules: None,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A backtest on other settings of its venue, one changed at a time, here or in parts on several machines.
+
+mod plan;
+
+pub use plan::{PlannedRepeats, SensitivityPlan};
+
+use crate::backtest::{BacktestTerms, PreparedBacktest};
+use crate::candles::CandleChoice;
+use crate::configuration::{Base, Loaded};
+use crate::error::AppError;
+use crate::program_hash::Program;
+use crate::progress::Progress;
+use crate::search::{deciding_sections, files_of_bots};
+use candlewick_sdk::Registry;
+use candlewick_search::sensitivity::{RepeatWatcher, SensitivityRow};
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What to repeat.
+#[derive(Clone, Debug)]
+pub struct SensitivityTerms {
+    /// How many runs go on side by side; the result does not depend on it [default: one a core]
+    pub threads: Option<NonZeroUsize>,
+    /// Which candles.
+    pub candles: CandleChoice,
+}
+
+/// A backtest that is ready to be repeated.
+pub struct PreparedSensitivity<'a> {
+    terms: SensitivityTerms,
+    registry: &'a Registry,
+    prepared: PreparedBacktest,
+    /// On how many settings it is repeated.
+    pub runs: u64,
+    sections: Value,
+    /// Everything that decides the runs.
+    pub identity: Value,
+}
+
+impl SensitivityTerms {
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// What has to be corrected first.
+    pub fn prepare<'a>(
+        self,
+        files: &[PathBuf],
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<PreparedSensitivity<'a>, AppError> {
+        let loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
+        self.prepare_loaded(loaded, registry, progress)
+    }
+
+    fn prepare_loaded<'a>(
+        self,
+        loaded: Loaded,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<PreparedSensitivity<'a>, AppError> {
+        let sections = deciding_sections(&loaded);
+        let terms = BacktestTerms { candles: self.candles.clone(), stress: None, latency: None };
+        // Each run builds its own strategies.
+        let (prepared, _) = terms.prepare_loaded(loaded, registry, progress)?;
+        let runs = prepared.repeat(registry, self.threads, |repeat| Ok(repeat.runs()))?;
+        let identity = json!({
+            "program": Program::running()?.hash,
+            "strategies": prepared.header.strategies,
+            "data_hash": prepared.candles.hash,
+            "files": files_of_bots(&prepared.settings.session.bots)?,
+            "runs": runs,
+            "settings": prepared.settings,
+        });
+        Ok(PreparedSensitivity { terms: self, registry, prepared, runs, sections, identity })
+    }
+}
+
+impl PreparedSensitivity<'_> {
+    /// What the candles and the configuration are.
+    pub const fn backtest(&self) -> &PreparedBacktest {
+        &self.prepared
+    }
+
+    /// Repeats the backtest on the settings of these numbers; on fewer where the watcher stopped it.
+    ///
+    /// # Errors
+    /// What a backtest does not allow.
+    pub fn run(
+        &self,
+        runs: Range<u64>,
+        watcher: &RepeatWatcher<'_>,
+    ) -> Result<Vec<SensitivityRow>, AppError> {
+        self.prepared.repeat(self.registry, self.terms.threads, |repeat| repeat.run(runs, watcher))
+    }
+}

@@ -1,0 +1,198 @@
+//! `sensitivity`: what latency, payout, price path and stress decide of a backtest.
+
+use crate::candles::CandleArguments;
+use crate::context::Context;
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::output::{print, print_json, show};
+use crate::progress::{Terminal, with_spinner};
+use crate::search::PlannedArguments;
+use candlewick_app::search::{PlannedCommand, ResultFolder};
+use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
+use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
+use candlewick_search::sensitivity::{Sensitivity, SensitivityRow};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What to repeat, and where.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "The backtest is run again with latencies of 0 to 5 s, payouts of 60 to 92 %, both price paths and under stress, one setting \
+                  changed at a time, as backtest --sensitivity does beside its report.\n\nOn several machines: sensitivity plan --shards 4 \
+                  ..., then sensitivity run --plan plan.json --shard N on each, then sensitivity merge --plan plan.json with all of \
+                  their shard-N.jsonl beside it.\n\nExample:\n  candlewick sensitivity --config my.toml --data BTCUSDT_1m.csv"
+)]
+pub(crate) struct SensitivityArguments {
+    #[command(subcommand)]
+    step: Option<Step>,
+    #[command(flatten)]
+    own: Box<OwnArguments>,
+}
+
+/// The arguments of it, and of the plan of one.
+#[derive(Debug, Args)]
+struct OwnArguments {
+    #[command(flatten)]
+    candles: CandleArguments,
+    /// How many runs go on side by side; the result does not depend on it [default: one a core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// The folder of the results
+    #[arg(long, value_name = "DIR", default_value = "sensitivity")]
+    out: PathBuf,
+}
+
+/// A sensitivity in parts.
+#[derive(Debug, Subcommand)]
+enum Step {
+    /// Cut it into shards, for several machines: writes plan.json to the folder
+    #[command(after_help = "Example:\n  candlewick sensitivity plan --shards 4 --config my.toml")]
+    Plan {
+        /// Into how many
+        #[arg(long, value_name = "N", default_value = "4")]
+        shards: NonZeroU64,
+        #[command(flatten)]
+        own: Box<OwnArguments>,
+    },
+    /// Run one shard of a plan; its runs are kept in shard-N.jsonl, which is there whole or not at all
+    #[command(after_help = "Example:\n  candlewick sensitivity run --plan sensitivity/plan.json --shard 2")]
+    Run {
+        /// Which one, from 1
+        #[arg(long, value_name = "N")]
+        shard: u64,
+        #[command(flatten)]
+        planned: PlannedArguments,
+    },
+    /// Put the shards of a plan together: the results are those of one machine, to the byte
+    #[command(after_help = "Example:\n  candlewick sensitivity merge --plan sensitivity/plan.json")]
+    Merge {
+        #[command(flatten)]
+        planned: PlannedArguments,
+    },
+}
+
+pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    match &arguments.step {
+        None => {
+            let (prepared, folder) = arguments.own.prepare(context)?;
+            let rows = match watched(&prepared, 0..prepared.runs, context)? {
+                Ok(rows) => rows,
+                Err(ending) => return Ok(ending),
+            };
+            finish((&prepared, &folder), rows, Vec::new(), context)
+        }
+        Some(Step::Plan { shards, own }) => {
+            let (prepared, folder) = own.prepare(context)?;
+            let plan = prepared.plan(shards.get())?;
+            let path = plan.write(&folder)?;
+            let (runs, shown) = (plan.sets, path.display());
+            let document = json!({ "runs": runs, "shards": shards, "file": path, "program": plan.program });
+            tell(context, &document, || {
+                format!(
+                    "{runs} runs in {shards} shards: wrote {shown}\nnext: sensitivity run --plan {shown} --shard 1 to {shards}, on \
+                     whatever machine has this file, the same program and the candles; then sensitivity merge --plan {shown}",
+                )
+            })
+        }
+        Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
+        Some(Step::Merge { planned }) => merge(planned, context),
+    }
+}
+
+impl OwnArguments {
+    fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedSensitivity<'a>, ResultFolder), Failure> {
+        let terms = SensitivityTerms { threads: self.threads, candles: self.candles.choice() };
+        let progress = Terminal(context.global);
+        let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
+        Ok((prepared, ResultFolder::open(&self.out)?))
+    }
+}
+
+fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (path, folder, others) = planned.place_of(PlannedCommand::Sensitivity, context)?;
+    let plan = SensitivityPlan::read(&path)?;
+    let runs = plan.runs(number)?;
+    let place = (path.as_path(), planned.place());
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
+    for one in differences.allowed.iter().chain(&differences.noted) {
+        context.say(&format!("note: {one}"));
+    }
+    let rows = match watched(&prepared, runs, context)? {
+        Ok(rows) => rows,
+        Err(ending) => return Ok(ending),
+    };
+    let written = plan.put(&ResultFolder::open(&folder)?, (number, &prepared.identity), &rows)?;
+    let (count, shards) = (rows.len(), plan.shards);
+    let notices = differences.allowed;
+    let document = json!({
+        "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
+    });
+    tell(context, &document, || format!("shard {number} of {shards}: {count} runs are done"))
+}
+
+fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (path, folder, others) = planned.place_of(PlannedCommand::Sensitivity, context)?;
+    let plan = SensitivityPlan::read(&path)?;
+    let folder = ResultFolder::open(&folder)?;
+    let (rows, ran_by) = plan.gather(&folder, others)?;
+    let place = (path.as_path(), planned.place());
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
+    for one in differences.noted {
+        context.say(&format!("note: {one}"));
+    }
+    finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
+}
+
+/// Repeats the backtest until all runs are done, or somebody stops it: then nothing is written.
+fn watched(
+    prepared: &PreparedSensitivity<'_>,
+    runs: Range<u64>,
+    context: &Context<'_>,
+) -> Result<Result<Vec<SensitivityRow>, Ending>, Failure> {
+    let sign = interrupt::sign()?;
+    let rows = with_spinner("Repeating the run on other settings", context.global, || {
+        prepared.run(runs, &|| sign.get().is_none())
+    })?;
+    Ok(match sign.get() {
+        None => Ok(rows),
+        Some(ending) => {
+            context.say("stopped; nothing was written");
+            Err(*ending)
+        }
+    })
+}
+
+fn finish(
+    (prepared, folder): (&PreparedSensitivity<'_>, &ResultFolder),
+    rows: Vec<SensitivityRow>,
+    notices: Vec<String>,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let backtest = prepared.backtest();
+    let terms = SensitivityTermsReport {
+        runs: prepared.runs,
+        balance: backtest.settings.session.money_scale.to_f64(backtest.loaded.initial_balance()?),
+        data_hash: backtest.candles.hash.clone(),
+    };
+    let own = backtest.coarse.iter().chain(&backtest.candles.notices).cloned().collect();
+    let notices = [own, notices].concat();
+    let report = SensitivityReport { terms, sensitivity: Sensitivity::of_rows(rows), notices };
+    folder.put("points.csv", |bytes| write_points(&report.sensitivity, bytes))?;
+    folder.put("sensitivity.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
+    show(&report, context.global)?;
+    Ok(Ending::Done)
+}
+
+fn tell(context: &Context<'_>, document: &Value, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
+    if context.global.json {
+        print_json(document)?;
+    } else {
+        print(&text())?;
+    }
+    Ok(Ending::Done)
+}

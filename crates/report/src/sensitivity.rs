@@ -1,0 +1,167 @@
+//! What the settings of the venue decide of a backtest, for people and machines.
+
+use crate::break_even_payout::break_even_payout_words;
+use candlewick_records::table;
+use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
+use serde::Serialize;
+use std::fmt;
+use std::io;
+
+/// What was repeated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SensitivityTermsReport {
+    /// On how many settings.
+    pub runs: u64,
+    /// The balance at the start of each, in money.
+    pub balance: f64,
+    /// Over the candles.
+    pub data_hash: String,
+}
+
+/// A backtest on other settings of its venue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SensitivityReport {
+    /// What was repeated.
+    #[serde(flatten)]
+    pub terms: SensitivityTermsReport,
+    /// What became of each.
+    #[serde(flatten)]
+    pub sensitivity: Sensitivity,
+    /// What else the reader should know.
+    pub notices: Vec<String>,
+}
+
+/// A setting in one word, as the page of a run heads it.
+const fn name(setting: VenueSetting) -> &'static str {
+    match setting {
+        VenueSetting::LatencyMs => "latency",
+        VenueSetting::PayoutPercent => "payout",
+        VenueSetting::Path => "price path",
+        VenueSetting::Stress => "stress",
+    }
+}
+
+fn percent(part: Option<f64>) -> String {
+    part.map_or_else(|| "-".to_owned(), |part| format!("{:.2} %", part * 100.0))
+}
+
+fn cells(setting: VenueSetting, point: &SensitivityPoint) -> [String; 7] {
+    let own = if point.is_own { " (this run)" } else { "" };
+    let mean = point.return_per_unit.map(|mean| format!("{:+.2} %", mean * 100.0));
+    [
+        name(setting).to_owned(),
+        format!("{}{own}", point.label),
+        point.trades.to_string(),
+        percent(point.win_rate),
+        percent(point.break_even),
+        mean.unwrap_or_else(|| "-".to_owned()),
+        format!("{:+.2}", point.pnl),
+    ]
+}
+
+impl fmt::Display for SensitivityReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SensitivityTermsReport { runs, balance, .. } = &self.terms;
+        writeln!(
+            f,
+            "the backtest on {runs} settings of the venue, one changed at a time; each begins with {balance}\n"
+        )?;
+        let header = ["setting", "value", "trades", "win rate", "break-even", "per stake", "pnl"];
+        let mut table = table(header);
+        for curve in &self.sensitivity.curves {
+            for point in &curve.points {
+                table.add_row(cells(curve.setting, point));
+            }
+        }
+        writeln!(f, "{}\n", table.trim_fmt())?;
+        match self.sensitivity.break_even_payout_percent {
+            Some(payout) => write!(f, "break-even payout: {}", break_even_payout_words(payout))?,
+            None => f.write_str("at no payout between 60 and 92 % does it break even")?,
+        }
+        for notice in &self.notices {
+            write!(f, "\nnote: {notice}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the points as CSV, one a line.
+///
+/// # Errors
+/// What the writer says.
+pub fn write_points(sensitivity: &Sensitivity, to: &mut Vec<u8>) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    writer.write_record([
+        "setting",
+        "value",
+        "number",
+        "is_own",
+        "trades",
+        "win_rate",
+        "break_even",
+        "return_per_unit",
+        "pnl",
+    ])?;
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    for curve in &sensitivity.curves {
+        for point in &curve.points {
+            let SensitivityPoint { label, value, is_own, trades, pnl, .. } = point;
+            writer.write_record([
+                name(curve.setting).to_owned(),
+                label.clone(),
+                number(*value),
+                is_own.to_string(),
+                trades.to_string(),
+                number(point.win_rate),
+                number(point.break_even),
+                number(point.return_per_unit),
+                pnl.to_string(),
+            ])?;
+        }
+    }
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_search::sensitivity::SensitivityRow;
+
+    fn row(run: u64, setting: VenueSetting, (label, value): (&str, Option<f64>)) -> SensitivityRow {
+        let point = SensitivityPoint {
+            label: label.to_owned(),
+            value,
+            is_own: run == 0,
+            trades: 4,
+            win_rate: Some(0.5),
+            break_even: None,
+            return_per_unit: Some(-0.025 + 0.05 * run as f64),
+            pnl: -1.5,
+        };
+        SensitivityRow { run, rung: 0, setting, point }
+    }
+
+    #[test]
+    fn a_table_and_a_file_have_a_line_for_each_run() {
+        let rows = vec![
+            row(0, VenueSetting::PayoutPercent, ("80 %", Some(80.0))),
+            row(1, VenueSetting::PayoutPercent, ("84 %", Some(84.0))),
+            row(2, VenueSetting::Path, ("open", None)),
+        ];
+        let sensitivity = Sensitivity::of_rows(rows);
+        assert_eq!(sensitivity.curves.iter().map(|curve| curve.points.len()).collect::<Vec<_>>(), [2, 1]);
+        let mut file = Vec::new();
+        write_points(&sensitivity, &mut file).unwrap();
+        let expected = "setting,value,number,is_own,trades,win_rate,break_even,return_per_unit,pnl\n\
+                        payout,80 %,80,true,4,0.5,,-0.025,-1.5\npayout,84 %,84,false,4,0.5,,0.025,-1.5\n\
+                        price path,open,,false,4,0.5,,0.07500000000000001,-1.5\n";
+        assert_eq!(String::from_utf8(file).unwrap(), expected);
+        let terms = SensitivityTermsReport { runs: 3, balance: 100.0, data_hash: "x".to_owned() };
+        let report = SensitivityReport { terms, sensitivity, notices: vec!["synthetic".to_owned()] };
+        let text = report.to_string();
+        // Half way between a loss of 2.5 % and a gain of 2.5 %.
+        for part in ["80 % (this run)", "-2.50 %", "break-even payout: 82.00 %", "note: synthetic"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
