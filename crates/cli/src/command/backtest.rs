@@ -94,7 +94,7 @@ fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
 /// Repeats the run on other settings of the venue, with strategies that are built anew for each.
 fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
     let repeated = with_spinner("Repeating the run on other settings", context.global, || {
-        prepared.repeat(context.registry, None, |repeat| Sensitivity::of(repeat))
+        prepared.repeat(context.registry, None, Sensitivity::of)
     });
     Ok(repeated?)
 }
