@@ -2,7 +2,9 @@
 // program, and the folder of the pictures or nothing.
 import { execFileSync, spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { axeOf } from "./axe.mjs";
@@ -33,6 +35,49 @@ const until = async (what, holds) => {
   return fail(`${what}: not within ${PATIENCE / 1000} s (${last})`);
 };
 
+// ---- an attack
+const ATTACK = 40000;
+const memoryOf = (child) => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))[1]) / 1024);
+const sorted = (values) => [...values].sort((a, b) => a - b);
+const middleOf = (values) => sorted(values)[values.length >> 1];
+const spread = (values) => `${middleOf(values)} ms (at most ${sorted(values).at(-1)}, of ${values.length})`;
+
+/** A thousand connections that say nothing, readers that do not read, bodies without end, and questions that nobody may ask. */
+const attack = async (address) => {
+  const [host, port] = address.split(":");
+  const end = Date.now() + ATTACK;
+  const counts = { idle: 0, slow: 0, large: 0, asked: 0 };
+  const quiet = () => {};
+  const open = (greeting) => {
+    const socket = connect(Number(port), host);
+    socket.on("error", quiet);
+    if (greeting) socket.write(greeting);
+    return socket;
+  };
+  const sockets = [];
+  const again = async (ms, act) => { while (Date.now() < end) { await act(); await pause(ms); } };
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const ask = (method, path, headers, body) => new Promise((resolve) => {
+    const asked = request({ host, port, method, path, headers, agent, timeout: 3000 }, (answer) => { answer.resume(); answer.on("end", resolve); answer.on("error", resolve); });
+    asked.on("error", resolve);
+    asked.on("timeout", () => asked.destroy());
+    asked.on("close", resolve);
+    asked.end(body);
+  });
+  await Promise.all([
+    again(5000, () => { for (let i = 0; i < 125; i += 1) { counts.idle += 1; sockets.push(open()); } }),
+    again(1000, () => { counts.slow += 1; const one = open(`GET /page.js HTTP/1.1\r\nHost: ${address}\r\n\r\n`.repeat(50)); one.pause(); sockets.push(one); }),
+    again(250, () => { counts.large += 1; const one = open(`POST /api/orders HTTP/1.1\r\nHost: ${address}\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n`); one.write("x".repeat(200000)); sockets.push(one); }),
+    ...[["GET", "/../../etc/passwd"], ["GET", "/api/state"], ["POST", "/api/session"], ["GET", "/%2e%2e/run.db"]].map(([method, path]) => again(10, async () => {
+      counts.asked += 1;
+      await ask(method, path, { Host: counts.asked % 3 ? address : "evil.example", Origin: "http://evil.example", Cookie: "candlewick=replayed" }, method === "POST" ? '{"token":"guessed"}' : undefined);
+    })),
+  ]);
+  for (const socket of sockets) socket.destroy();
+  agent.destroy();
+  return `${counts.idle} idle connections, ${counts.slow} readers that do not read, ${counts.large} bodies without end, ${counts.asked} questions of strangers`;
+};
+
 // ---- the programs
 const children = new Set();
 const environment = { ...process.env };
@@ -59,7 +104,7 @@ const { base_url: base, token, api_key: key } = JSON.parse(await firstOf(sandbox
 Object.assign(environment, { CANDLEWICK_BROKER__API_TOKEN: token, CANDLEWICK_BROKER__API_KEY: key });
 const bot = (name, params) => `[[bots]]\nname = ${JSON.stringify(name)}\nsymbol = "BTCUSDT"\ninterval = "5s"\nstrategy = "coin"\nclose_type = "00:15"\nparams = ${params}\n`;
 writeFileSync("bot.toml", `[broker]\nbase_url = "${base}"\nprice_url = "${base}"\nrequests_per_second = 20\n[journal]\nurl = "sqlite://run.db"\n${
-  bot(NAME, "{ seed = 1, share = 0.6 }")}${bot("second", "{ seed = 2, share = 0.3 }")}[risk]\nmax_drawdown_percent = 20\nallow_opposite = true\nmax_open_trades_per_symbol = 2\nmax_trades_per_hour = 500\n${
+  bot(NAME, "{ seed = 1, share = 0.6 }")}${bot("second", "{ seed = 2, share = 0.9 }")}[risk]\nmax_drawdown_percent = 20\nallow_opposite = true\nallow_duplicate = true\ncooldown_after_loss_s = 0\ncooldown_after_losses = 0\nmax_loss_streak = 0\nmax_open_trades_per_symbol = 6\nmax_trades_per_hour = 500\n${
   OWN.map(([name, limits]) => `[risk.bots.${JSON.stringify(name)}]\n${limits}\n`).join("")}`);
 const live = () => start("live", "--config", "bot.toml");
 const dashboard = (...words) => start("dashboard", "--config", "bot.toml", "--json", ...words);
@@ -196,6 +241,8 @@ const checks = async () => {
   await page.keyboard.type("a look at the page");
   await page.keyboard.press("Enter");
   await waitFor("it is halted", "shown.state.phase === 'halted' && shown.state.reason === 'a look at the page'");
+  // What was decided just before it is shown a moment later.
+  await pause(2000);
   const intents = await look("shown.state.run.intents");
   const close = await look("shown.state.run.feeds[0].last_close");
   await waitFor("candles go on", `shown.state.run.feeds[0].last_close >= ${close} + 15000`);
@@ -203,6 +250,23 @@ const checks = async () => {
   await press("#resume");
   await press("#confirm-yes");
   await waitFor("it opens trades again", `shown.state.phase === 'trading' && shown.state.run.intents > ${intents}`);
+
+  console.log(`- attacked for ${ATTACK / 1000} s: the bot opens as soon as before, in the memory that it had, and the page goes on`);
+  const opened = (after) => {
+    const trades = told("trades");
+    return (trades.trades ?? trades).filter((one) => one.intent_id > after && one.open_time !== null).map((one) => one.request_time - one.decision_time);
+  };
+  const before = { delays: opened(0), memory: memoryOf(trading), served: memoryOf(serving), intents: await look("shown.state.run.intents"), close: await look("shown.state.run.feeds[0].last_close"), backfilled: await look("shown.state.run.feeds[0].backfilled") };
+  const attacks = await attack(address);
+  const after = { delays: opened(before.intents), memory: memoryOf(trading), served: memoryOf(serving) };
+  const feed = await look("shown.state.run.feeds[0]");
+  console.log(`  decision to order: ${spread(before.delays)} before, ${spread(after.delays)} meanwhile; the bot holds ${before.memory} and ${after.memory} MB, the dashboard ${before.served} and ${after.served} MB; ${attacks}`);
+  if (after.delays.length < 3) fail(`the bot hardly traded while the dashboard was attacked: ${JSON.stringify(await look("shown.state.run.refusals"))}`);
+  if (middleOf(after.delays) > middleOf(before.delays) + 150) fail("the bot opened later while the dashboard was attacked");
+  if (after.memory > before.memory * 1.1 + 8) fail("the bot's memory grew while the dashboard was attacked");
+  if (after.served > before.served * 1.2 + 32) fail("the dashboard's memory grew while it was attacked");
+  if (feed.last_close < before.close + ATTACK * 0.8) fail("the page stood still while the dashboard was attacked");
+  if (feed.backfilled > before.backfilled) fail(`candles came too late while the dashboard was attacked: ${JSON.stringify(feed)}`);
 
   console.log("- pictures: nothing cut off, nothing serious to axe");
   if (pictures) mkdirSync(pictures, { recursive: true });

@@ -24,13 +24,13 @@ pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppErro
         let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
         let contents = JournalContents::of_folded(Folded {
             session,
-            book: past.book().clone(),
+            is_halted: past.is_halted(),
             decided: past
                 .decided()
                 .iter()
                 .map(|(intent, at)| (*intent, at.run, at.seq, at.bot, at.at))
                 .collect(),
-            is_halted: past.is_halted(),
+            book: past.into_book(),
             lines,
             last,
         })?;

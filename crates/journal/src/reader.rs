@@ -307,6 +307,16 @@ impl Reader {
         within(ANSWER_DEADLINE, &url, rows).await
     }
 
+    /// The lines that a statement finds.
+    pub(crate) async fn lines_of_rows(
+        &mut self,
+        text: &'static str,
+        numbers: &[i64],
+    ) -> Result<Vec<StoredLine>, JournalError> {
+        let rows = self.rows(text, numbers).await?;
+        self.read_lines(&rows)
+    }
+
     fn read_lines(&self, rows: &[AnyRow]) -> Result<Vec<StoredLine>, JournalError> {
         let line = |row| {
             line_from(row).ok_or_else(|| {

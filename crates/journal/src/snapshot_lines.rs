@@ -6,9 +6,19 @@ use crate::reader::broken;
 use crate::{ChainHash, Head, JournalError, Reader, StoredLine, Walk, lease, point};
 use candlewick_sdk::Millis;
 use sqlx::Row;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// How far behind the last verified line a snapshot is looked for.
 const SNAPSHOT_NEAR: u64 = 1_000_000;
+
+/// Lines by their numbers that one statement asks for.
+const AT_ONCE: usize = 32;
+static NUMBERED: LazyLock<String> = LazyLock::new(|| {
+    let places: Vec<String> = (1..=AT_ONCE * 2).map(|place| format!("${place}")).collect();
+    let columns = "seq, run, kind, intent, at, received, body, hash";
+    format!("SELECT {columns} FROM entries WHERE seq IN ({})", places.join(", "))
+});
 
 impl Reader {
     /// From behind this line on, each held to it and to the last line that was verified before, so many at a time. What is
@@ -55,9 +65,18 @@ impl Reader {
     /// [`JournalError::BrokenChain`] where one is missing or not as it was written; the database does not answer.
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>, JournalError> {
         let mut lines = Vec::with_capacity(numbers.len());
-        for seq in numbers {
-            let line = self.sound_line(*seq).await?;
-            lines.push(line.ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?);
+        for some in numbers.chunks(AT_ONCE) {
+            // Each with the one before it; what is missing at the end of the statement is asked for twice.
+            let asked = (0..AT_ONCE).map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
+            let asked: Vec<i64> =
+                asked.flat_map(|seq| [seq.saturating_sub(1), seq]).map(u64::cast_signed).collect();
+            let found: BTreeMap<u64, StoredLine> =
+                self.lines_of_rows(&NUMBERED, &asked).await?.into_iter().map(|line| (line.seq, line)).collect();
+            for seq in some {
+                let before = found.get(&seq.saturating_sub(1)).map_or(ChainHash::GENESIS, |line| line.hash);
+                let line = found.get(seq).filter(|line| before.of_next(*seq, &line.line) == line.hash);
+                lines.push(line.cloned().ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?);
+            }
         }
         Ok(lines)
     }

@@ -68,7 +68,15 @@ impl JournalContents {
     /// # Errors
     /// A journal that cannot be read, is not as it was written, has no run yet, or holds what is no entry.
     pub async fn read(reader: &mut Reader) -> Result<Self, RecordsError> {
-        let read = read_lines(reader, Which::WithoutCandles).await?;
+        Self::read_and(reader, |_| Ok(())).await
+    }
+
+    /// The same, and shows each line on the way, candles too, in one walk.
+    pub(crate) async fn read_and(
+        reader: &mut Reader,
+        visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
+    ) -> Result<Self, RecordsError> {
+        let read = read_lines(reader, Which::WithoutCandles, visit).await?;
         let runs = RecordedRun::all_of(&read.kept)?;
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
             return Err(RecordsError::NoRun);

@@ -18,8 +18,8 @@ pub struct Delays {
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// From a candle's close until it was here.
-    close_to_available: Vec<Millis>,
+    /// From a candle's close until it was here, each length with how many there were: candles are most of a journal.
+    close_to_available: BTreeMap<Millis, usize>,
     /// From a decision until the order reached the venue, by the venue's own stamp: what a backtest calls latency.
     decide_to_arrival: Vec<Millis>,
     /// From a decision to the trade's open time.
@@ -90,28 +90,51 @@ struct Asked {
     sent: Millis,
 }
 
+/// The delays of a journal, or of one of its runs, while its lines come.
+pub(crate) struct DelayReading {
+    run: Option<u64>,
+    delays: Delays,
+    series: Vec<Series>,
+    bots: Vec<Symbol>,
+    asked: BTreeMap<u64, Asked>,
+}
+
+impl DelayReading {
+    pub(crate) fn of(run: Option<u64>) -> Self {
+        let (series, bots, asked) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { run, delays: Delays::default(), series, bots, asked }
+    }
+
+    /// Takes the next line.
+    ///
+    /// # Errors
+    /// It is no entry.
+    pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+        if stored.line.kind == LineKind::Run {
+            for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
+                self.series = run.series();
+                self.bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
+            }
+        } else if self.run.is_none_or(|run| run == stored.line.run) {
+            self.delays.take(stored, (&self.series, &self.bots), &mut self.asked)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end(self) -> Delays {
+        self.delays
+    }
+}
+
 impl Delays {
     /// Reads the delays of a journal, or of one of its runs.
     ///
     /// # Errors
     /// It cannot be read, or holds what is no entry.
     pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
-        let mut delays = Self::default();
-        let (mut series, mut bots): (Vec<Series>, Vec<Symbol>) = (Vec::new(), Vec::new());
-        let mut asked = BTreeMap::new();
-        let read = visit_all(reader, |stored| {
-            if stored.line.kind == LineKind::Run {
-                for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
-                    series = run.series();
-                    bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
-                }
-            } else if run.is_none_or(|run| run == stored.line.run) {
-                delays.take(stored, (&series, &bots), &mut asked)?;
-            }
-            Ok(())
-        });
-        read.await?;
-        Ok(delays)
+        let mut reading = DelayReading::of(run);
+        visit_all(reader, |stored| reading.take(stored)).await?;
+        Ok(reading.end())
     }
 
     fn take(
@@ -125,7 +148,7 @@ impl Delays {
             let candle: CandleTold = read(stored)?;
             if let ("live", Some(series)) = (candle.origin.as_str(), series.get(candle.series)) {
                 let samples = self.symbols.entry(series.symbol).or_default();
-                samples.close_to_available.push(candle.received - candle.at);
+                *samples.close_to_available.entry(candle.received - candle.at).or_default() += 1;
             }
         } else if let Some(intent) = stored.line.intent {
             if stored.line.kind == LineKind::Action {
@@ -170,7 +193,7 @@ impl Delays {
     pub fn lines(&self) -> Vec<DelayLine> {
         let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
             symbol: symbol.to_string(),
-            close_to_available_ms: Spread::of(&samples.close_to_available),
+            close_to_available_ms: Spread::of_counts(&samples.close_to_available),
             decide_to_arrival_ms: Spread::of(&samples.decide_to_arrival),
             decide_to_open_ms: Spread::of(&samples.decide_to_open),
             request_to_answer_ms: Spread::of(&samples.request_to_answer),
@@ -181,12 +204,26 @@ impl Delays {
 
 impl Spread {
     fn of(samples: &[Millis]) -> Option<Self> {
-        let mut sorted = samples.to_vec();
-        sorted.sort_unstable();
-        let max = *sorted.last()?;
+        let mut counts = BTreeMap::new();
+        samples.iter().for_each(|sample| *counts.entry(*sample).or_default() += 1);
+        Self::of_counts(&counts)
+    }
+
+    /// Of samples that are counted by their lengths.
+    fn of_counts(counts: &BTreeMap<Millis, usize>) -> Option<Self> {
+        let max = *counts.last_key_value()?.0;
+        let count: usize = counts.values().sum();
         // The smallest sample that so many percent of all do not exceed.
-        let at = |percent: usize| sorted[(sorted.len() * percent).div_ceil(100).max(1) - 1];
-        Some(Self { count: sorted.len(), p50: at(50), p90: at(90), p99: at(99), max })
+        let at = |percent: usize| {
+            let rank = (count * percent).div_ceil(100).max(1);
+            let mut seen = 0;
+            let found = counts.iter().find(|(_, many)| {
+                seen += **many;
+                seen >= rank
+            });
+            found.map_or(max, |(sample, _)| *sample)
+        };
+        Some(Self { count, p50: at(50), p90: at(90), p99: at(99), max })
     }
 }
 

@@ -27,11 +27,15 @@ pub(crate) struct Lines {
     pub last: Option<StoredLine>,
 }
 
-/// Reads a journal to its present end, and verifies each line.
+/// Reads a journal to its present end, verifies each line, and shows it on the way, in one walk.
 ///
 /// # Errors
-/// It cannot be read, or a line is not as it was written.
-pub(crate) async fn read_lines(reader: &mut Reader, which: Which) -> Result<Lines, JournalError> {
+/// It cannot be read, a line is not as it was written, or what `visit` says.
+pub(crate) async fn read_lines(
+    reader: &mut Reader,
+    which: Which,
+    mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
+) -> Result<Lines, RecordsError> {
     let mut read = Lines::default();
     let mut walk = reader.walk(PAGE).await?;
     loop {
@@ -39,6 +43,7 @@ pub(crate) async fn read_lines(reader: &mut Reader, which: Which) -> Result<Line
         if page.is_empty() {
             return Ok(read);
         }
+        page.iter().try_for_each(&mut visit)?;
         read.take(page, which);
     }
 }

@@ -1,7 +1,7 @@
 //! The part of a journal that a report is of: all its runs, or one.
 
 use crate::contents::JournalContents;
-use crate::delays::Delays;
+use crate::delays::{DelayReading, Delays};
 use crate::error::RecordsError;
 use crate::fold::SessionFold;
 use crate::refusal::read_refusal;
@@ -52,8 +52,9 @@ impl RecordedRuns {
     /// # Errors
     /// A journal that cannot be read, or has no such run.
     pub async fn read(reader: &mut Reader, number: Option<u64>) -> Result<Self, RecordsError> {
-        let contents = JournalContents::read(reader).await?;
-        let delays = Delays::read(reader, number).await?;
+        let mut delays = DelayReading::of(number);
+        let contents = JournalContents::read_and(reader, |stored| delays.take(stored)).await?;
+        let delays = delays.end();
         let Some(number) = number else { return Self::whole(contents, delays) };
         let last = contents.last_run().number;
         let run = contents.run(number).ok_or(RecordsError::UnknownRun { number, last })?;
@@ -88,18 +89,19 @@ impl RecordedRuns {
     fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();
-        let (mut balance, mut ledger, mut last, mut verdicts) = (None, None, None, Vec::new());
+        let mut balance = None;
+        let (mut ledger, mut verdicts) = (contents.session.ledger().clone(), Vec::new());
         let mut weight_of_all_bots = 0.0;
-        for stored in &contents.lines {
+        let end = contents.lines.iter().rposition(|stored| stored.line.run == run.number);
+        for (place, stored) in contents.lines.iter().enumerate() {
             let is_own = stored.line.run == run.number;
             let is_header = stored.line.kind == LineKind::Run;
             if is_own && is_header {
                 balance = Some(fold.session.ledger().equity());
             }
             let recorded = fold.take(stored)?;
-            if is_own {
-                last = Some(stored);
-                ledger = Some(fold.session.ledger().clone());
+            if end == Some(place) {
+                ledger = fold.session.ledger().clone();
                 verdicts = fold.session.verdicts().cloned().collect();
                 weight_of_all_bots = fold.session.weight_of_all_bots();
             }
@@ -111,7 +113,7 @@ impl RecordedRuns {
                 }
             }
         }
-        let last = last.unwrap_or(&contents.last);
+        let last = end.and_then(|end| contents.lines.get(end)).unwrap_or(&contents.last);
         Ok(Self {
             session: contents.settings_at_end(run)?,
             simulation: run.simulation.clone(),
@@ -119,7 +121,7 @@ impl RecordedRuns {
             trading: run.trading,
             book,
             balance: balance.unwrap_or_default(),
-            ledger: ledger.unwrap_or_else(|| contents.session.ledger().clone()),
+            ledger,
             candles: contents.candles.get(&run.number).copied().unwrap_or_default(),
             journal_hash: last.hash.to_string(),
             span: run.began..last.line.received,

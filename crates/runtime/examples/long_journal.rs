@@ -1,12 +1,15 @@
 //! Makes a long journal, to measure what its length costs: `long_journal FILE LINES`, with a hundred symbols at 1m, a trade
-//! about every thousand lines, and snapshots as a run keeps them.
+//! about every thousand lines, and snapshots as a run keeps them. `long_journal FILE` goes on from it as a start does, up to where a run
+//! would begin.
+
+#![allow(clippy::print_stdout, reason = "figures are printed")]
 
 use candlewick_broker::clock::AwakeClock;
 use candlewick_engine::{
     Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
     RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
-use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
+use candlewick_journal::{Holder, Journal as _, JournalUrl, Reader, RunJournal, Store};
 use candlewick_runtime::JournalFold;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
@@ -60,7 +63,11 @@ fn settings() -> Result<SessionSettings, Box<dyn Error>> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, lines] = arguments.as_slice() else { return Err("long_journal FILE LINES".into()) };
+    let (file, lines) = match arguments.as_slice() {
+        [file] => return start(file).await,
+        [file, lines] => (file, lines),
+        _ => return Err("long_journal FILE [LINES]".into()),
+    };
     let (lines, settings): (u64, _) = (lines.parse()?, settings()?);
     let url = JournalUrl::from_path(Path::new(file));
     let store = Store::open(&url, &Holder::of_this_process("long_journal")).await?;
@@ -105,6 +112,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     journal.close().await?;
+    Ok(())
+}
+
+/// What a start of these bots finds in the journal, and how long that takes.
+async fn start(file: &str) -> Result<(), Box<dyn Error>> {
+    let (clock, settings) = (AwakeClock::start(), settings()?);
+    let url = JournalUrl::from_path(Path::new(file));
+    let store = Store::open(&url, &Holder::of_this_process("long_journal")).await?;
+    let mut reader = Reader::open(&url).await?;
+    let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
+    let mut session = Session::new(&settings, strategies.collect())?;
+    let fold = JournalFold::read(&mut reader, &settings, SNAPSHOT_EVERY).await?;
+    let past = fold.hand_over(&mut session)?;
+    let (read, intents, took) = (fold.read_lines(), past.book().rows().len(), clock.elapsed());
+    println!("{} ms: {read} lines behind the snapshot, {intents} intents", took.as_millis());
+    reader.close().await;
+    store.close().await?;
     Ok(())
 }
 

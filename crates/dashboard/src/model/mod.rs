@@ -386,7 +386,8 @@ impl Model {
     }
 }
 
-fn is_candle(stored: &StoredLine) -> bool {
+/// Whether a line holds a candle.
+pub(crate) fn is_candle(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
 }
 

@@ -8,7 +8,11 @@ const MOST_ASKED = 2000;
 class JournalLines {
   /** @param {HTMLElement} list @param {HTMLElement} button that asks for earlier ones */
   constructor(list, button) {
-    Object.assign(this, { list, button, shown: new Map(), earliest: null });
+    /** @type {any} */
+    this.list = list;
+    this.button = button;
+    this.shown = new Map();
+    this.earliest = null;
   }
 
   /** What came; where lines before it are left out, the gap is shown. @param {{ missed: number, lines: object[] }} news */

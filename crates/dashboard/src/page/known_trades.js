@@ -18,7 +18,9 @@ class KnownTrades {
 
   /** Those of one bot from now on, or of all: others are forgotten. @param {string | null} bot */
   of(bot) {
-    Object.assign(this, { bot, trades: new Map(), before: null });
+    this.bot = bot;
+    this.trades = new Map();
+    this.before = null;
   }
 
   /** Newest first. */

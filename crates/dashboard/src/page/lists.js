@@ -9,7 +9,9 @@
 class Table {
   /** @param {HTMLElement} place @param {string} label @param {{ name: string, className?: string }[]} columns @param {string} empty */
   constructor(place, label, columns, empty) {
-    Object.assign(this, { columns, rows: new Map(), text: new Map() });
+    this.columns = columns;
+    this.rows = new Map();
+    this.text = new Map();
     place.classList.add("cards");
     this.table = make(place, "table");
     this.table.setAttribute("aria-label", label);

@@ -272,4 +272,4 @@ setInterval(() => {
   showBanner();
 }, 250);
 // For whoever drives this page.
-window.candlewick = { shown, known, charts, clock, connection };
+Object.assign(window, { candlewick: { shown, known, charts, clock, connection } });

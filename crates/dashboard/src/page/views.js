@@ -27,7 +27,7 @@ const priceOf = (value) => {
 const stateOf = (trade, run) => (trade.state === "in_doubt" && !run.in_doubt.includes(trade.intent_id) ? "sent" : trade.state.replace("_", " "));
 
 class Views {
-  /** @param {{ explain: (intent: number) => void, look: (trade: object) => void }} on */
+  /** @param {{ explain: (intent: number) => void, choose: (bot: number) => void }} on */
   constructor(on) {
     this.on = on;
     this.tiles = new Map();
@@ -160,7 +160,7 @@ class Views {
       bar.setAttribute("preserveAspectRatio", "none");
       bar.setAttribute("aria-hidden", "true");
       const kind = share >= 1 ? "used full" : share >= 0.75 ? "used near" : "used";
-      for (const [className, width] of [["rail", 100], [kind, share * 100]]) {
+      for (const [className, width] of /** @type {[string, number][]} */ ([["rail", 100], [kind, share * 100]])) {
         const part = bar.appendChild(document.createElementNS(SVG, "rect"));
         part.setAttribute("class", className);
         part.setAttribute("width", String(width));
@@ -176,7 +176,7 @@ class Views {
     const { state } = this;
     if (!state) return;
     const now = clock.venue();
-    for (const place of document.querySelectorAll("[data-closes]")) {
+    for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-closes]"))) {
       const rest = Number(place.dataset.closes) - (now ?? state.run.last_event);
       const text = now === null ? `${format.utc(Number(place.dataset.closes))} UTC` : rest > 0 ? left(rest) : "closed, awaits its settlement";
       if (place.textContent !== text) place.textContent = text;

@@ -3,7 +3,7 @@
 use super::Shared;
 use super::last_run::last_run;
 use super::old_lines::OldLines;
-use crate::model::{Model, Recent, Took};
+use crate::model::{Model, Recent, Took, is_candle};
 use candlewick_journal::{Holder, JournalError, LeaseTerms, Reader, StoredLine};
 use candlewick_records::RecordsError;
 use std::time::Duration;
@@ -134,6 +134,8 @@ fn take(
     let mut known = shared.known();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
     let mut is_new = !page.is_empty();
+    // Candles change no money, trade or verdict.
+    let is_to_bring_up = page.iter().any(|line| !is_candle(line));
     if !follows(model.last.as_ref(), page.first()) {
         known.model = None;
         return Ok(true);
@@ -149,7 +151,7 @@ fn take(
         }
     }
     match recent {
-        Some(recent) if is_new => recent.bring_up(model)?,
+        Some(recent) if is_to_bring_up => recent.bring_up(model)?,
         Some(_) => {}
         None => {
             let reading = (total > 0).then(|| (model.seq(), total));

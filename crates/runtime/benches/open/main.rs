@@ -4,7 +4,7 @@
 //!
 //! `cargo bench -p candlewick-runtime --bench open` measures a whole run: runner, coordinator, Session, journal in a file of SQLite
 //! in the folder for temporary files, client. An open and each floor take turns at one pace, so that a disk or a processor
-//! that is busy elsewhere slows all of them alike. `TMPDIR=/dev/shm` before it takes the disk out of all of them.
+//! that is busy elsewhere slows all of them alike. Then the same once more with the tables of the journal kept up beside it. `TMPDIR=/dev/shm` before it takes the disk out of all of them.
 
 #![allow(clippy::unwrap_used, reason = "what cannot be measured ends the bench")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads a stopwatch")]
@@ -18,7 +18,7 @@ mod stage;
 
 use figures::Times;
 use floor::Floor;
-use path::Opens;
+use path::{Beside, Opens};
 use server::Server;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -46,13 +46,16 @@ fn main() {
         ("current_thread", Builder::new_current_thread().enable_all().build()),
         ("two worker threads", Builder::new_multi_thread().worker_threads(2).enable_all().build()),
     ] {
-        let (floor, opens) = measure(&runtime.unwrap());
-        println!("{name}: {} opens of {} signals", opens.first_byte.len(), opens.signals);
-        print(&floor, &opens);
+        let runtime = runtime.unwrap();
+        for (beside, kept) in [("", Beside::Nothing), (", with tables kept beside", Beside::Tables)] {
+            let (floor, opens) = measure(&runtime, kept);
+            println!("{name}{beside}: {} opens of {} signals", opens.first_byte.len(), opens.signals);
+            print(&floor, &opens);
+        }
     }
 }
 
-fn measure(runtime: &Runtime) -> (Floor, Opens) {
+fn measure(runtime: &Runtime, beside: Beside) -> (Floor, Opens) {
     let (mut floor, mut opens) = (Floor::default(), Opens::default());
     // The bare requests have a far end of their own, which counts no open.
     let (server, bare_server) = (Server::start(), Server::start());
@@ -61,7 +64,7 @@ fn measure(runtime: &Runtime) -> (Floor, Opens) {
     runtime.block_on(async {
         floor.post_back_to_back(&bare_server, BACK_TO_BACK).await;
         let pace = Pace { began: Instant::now(), minute: MINUTE, count: OPENS };
-        let run = path::run(&server, &journal, pace, &mut opens);
+        let run = path::run(&server, (&journal, beside), pace, &mut opens);
         tokio::join!(run, floor.accompany(&bare_server, &bare, pace));
     });
     (floor, opens)

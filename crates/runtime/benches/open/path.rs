@@ -9,13 +9,16 @@ use candlewick_broker::Account as Kind;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{BotSettings, Header, RiskSettings, Session, SessionSettings, StakeSettings};
 use candlewick_journal::{Holder, Journal, JournalUrl, LoggedExchange, RunJournal, Store};
-use candlewick_runtime::{Account, Parts, Past, Runner, RuntimeSettings};
+use candlewick_runtime::{Account, JournalFold, Parts, Past, Runner, RuntimeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, MoneyScale, Symbol};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc;
+
+/// `runtime.snapshot_every` as it is by default.
+const EVERY: u64 = 100_000;
 
 /// How long after a signal each stage was reached.
 #[derive(Default)]
@@ -39,8 +42,16 @@ impl HttpObserver for ToJournal {
     }
 }
 
+/// What is kept beside the entries of the journal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    Nothing,
+    /// Tables for queries, as a run of the program keeps them.
+    Tables,
+}
+
 /// Runs a bot that opens at every candle, with its journal in `file`.
-pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Opens) {
+pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace: Pace, into: &mut Opens) {
     let start = Millis::DAY * 20_000;
     let (signalled, handed) = (Moments::default(), Moments::default());
     let clock: Arc<dyn Clock> = Arc::new(FastClock { began: pace.began, start, minute: pace.minute });
@@ -49,6 +60,7 @@ pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Op
     let unrecognised = client.unrecognised();
     let venue = Arc::new(BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) });
     let settings = session_settings();
+    let fold = (beside == Beside::Tables).then(|| JournalFold::new(&settings, EVERY).unwrap());
     let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
     let runner = Runner::new(Parts {
         settings: RuntimeSettings {
@@ -60,8 +72,8 @@ pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Op
         },
         header: Header {
             format: 1,
-            settings: serde_json::json!({}),
-            strategies: Vec::new(),
+            settings: serde_json::json!({ "session": settings }),
+            strategies: vec![("signaller".to_owned(), "1".to_owned())],
             data_hash: None,
         },
         market: Arc::clone(&venue) as _,
@@ -71,7 +83,7 @@ pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Op
         session: Session::new(&settings, vec![Box::new(Signaller(Arc::clone(&signalled)))]).unwrap(),
         bots: settings.bots,
         wants_prices: vec![false],
-        journal: open_journal(file, start).await,
+        journal: open_journal(file, start, fold).await,
         past: Past::default(),
         exchanges,
         unrecognised,
@@ -96,11 +108,15 @@ fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpBroker {
     HttpBroker::new(settings, credentials, clock).unwrap()
 }
 
-async fn open_journal(file: &Path, now: Millis) -> Box<dyn Journal> {
+async fn open_journal(file: &Path, now: Millis, fold: Option<JournalFold>) -> Box<dyn Journal> {
     let (url, holder) = (JournalUrl::from_path(file), Holder::of_this_process("bench"));
     let store = Store::open(&url, &holder).await.unwrap();
     let began = Instant::now();
-    Box::new(RunJournal::new(store, 1, now, move || began.elapsed()))
+    let journal = RunJournal::new(store, 1, now, move || began.elapsed());
+    match fold {
+        Some(fold) => Box::new(journal.followed_by(Box::new(fold))),
+        None => Box::new(journal),
+    }
 }
 
 impl Opens {

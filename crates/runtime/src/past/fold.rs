@@ -1,7 +1,7 @@
 //! A journal folded line by line, from its beginning or from its last snapshot on, and the snapshots that are kept of it.
 
 use super::Past;
-use super::snapshot::{Pieces, Restored, Unusable, Written, fingerprint};
+use super::snapshot::{PART, Pieces, Restored, Unusable, Written, fingerprint};
 use crate::RuntimeError;
 use candlewick_engine::{EngineError, JournalDecoder, Session, SessionSettings};
 use candlewick_journal::{Follower, Head, IntentRows, JournalError, Line, Reader, StoredLine, is_snapshot};
@@ -24,6 +24,8 @@ pub struct JournalFold {
     before: Written,
     /// Lines from one snapshot to the next; 0 for none.
     every: u64,
+    /// Intents of a part of one.
+    part: usize,
     /// Lines since the last whole one, and lines that were folded at all.
     since: u64,
     read: u64,
@@ -56,6 +58,7 @@ impl JournalFold {
             written: Written::default(),
             before: Written::default(),
             every,
+            part: PART,
             since: 0,
             read: 0,
             last: 0,
@@ -132,7 +135,7 @@ impl JournalFold {
                 return unusable(format!("entry {}, which it continues, is another", previous.seq));
             }
         }
-        let mut fold = match pieces.restore(settings, last.head()) {
+        let mut fold = match pieces.restore(settings) {
             Ok(restored) => Self::of_restored(restored, (fingerprint.to_owned(), every), last.head()),
             Err(why) => return unusable(why),
         };
@@ -153,19 +156,32 @@ impl JournalFold {
         }
     }
 
-    /// As it was when a snapshot was written, by the bodies of its lines, the last one first.
+    /// As it was when a snapshot was written, by lines of snapshots, the last one first; those that it does not go on from may be among
+    /// them.
     ///
     /// # Errors
     /// Why it cannot be.
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
         let fingerprint = fingerprint(settings).map_err(|error| error.to_string())?;
-        let (mut pieces, Some(last)) = (Pieces::default(), lines.first()) else {
-            return Err("there is no line".to_owned());
-        };
-        for stored in lines {
-            pieces.take(&stored.line.body, &fingerprint)?;
+        let mut pieces = Pieces::default();
+        let last = lines.first().ok_or("there is no line")?;
+        let mut next = Some(last);
+        while let Some(stored) = next {
+            let previous = pieces.take(&stored.line.body, &fingerprint)?;
+            let part = |head: Head| lines.iter().find(|line| line.head() == head);
+            next = match previous {
+                Some(head) => Some(part(head).ok_or_else(|| format!("part {} is missing", head.seq))?),
+                None => None,
+            };
         }
-        Ok(Self::of_restored(pieces.restore(settings, last.head())?, (fingerprint, every), last.head()))
+        Ok(Self::of_restored(pieces.restore(settings)?, (fingerprint, every), last.head()))
+    }
+
+    /// The same, whose snapshots have parts of so many intents.
+    #[must_use]
+    pub fn with_parts_of(mut self, intents: usize) -> Self {
+        self.part = intents.max(1);
+        self
     }
 
     fn of_restored(restored: Restored, (fingerprint, every): (String, u64), last: Head) -> Self {
@@ -179,6 +195,7 @@ impl JournalFold {
             before: written.clone(),
             written,
             every,
+            part: PART,
             since,
             read,
             last: last.seq,
@@ -236,8 +253,23 @@ impl JournalFold {
     }
 
     /// The next piece of a snapshot of it as it stands, and whether that is the last.
-    pub(super) fn piece(&mut self) -> Result<(String, bool), serde_json::Error> {
-        self.written.next(&self.past, (&self.fingerprint, &self.session, self.decoder.as_ref()))
+    fn piece(&mut self) -> Result<(String, bool), serde_json::Error> {
+        match self.written.next_part(&self.past, self.part) {
+            Some(end) => Ok((self.written.part(&self.past, end)?, false)),
+            None => Ok((self.whole()?, true)),
+        }
+    }
+
+    fn whole(&self) -> Result<String, serde_json::Error> {
+        self.written.whole(&self.past, (&self.fingerprint, &self.session, self.decoder.as_ref()))
+    }
+
+    /// The piece that this one would be, if it is of this fold as it stands and the same was written before it.
+    pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
+        match self.written.end_of_part(&self.past, body) {
+            Some(end) => self.written.part(&self.past, end).ok(),
+            None => self.whole().ok(),
+        }
     }
 
     /// How much of it is written already.
@@ -290,7 +322,10 @@ impl Follower for JournalFold {
     }
 
     fn recorded(&mut self, head: Head) {
-        self.written.previous = Some(head);
+        // Nothing goes on from a whole one.
+        if self.is_writing {
+            self.written.previous = Some(head);
+        }
     }
 
     fn not_recorded(&mut self, why: &str) {

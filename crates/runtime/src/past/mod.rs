@@ -112,6 +112,11 @@ impl Past {
         &self.book
     }
 
+    /// The same, for whom it is to become.
+    pub fn into_book(self) -> TradeBook {
+        self.book
+    }
+
     /// Where each intent was decided.
     pub const fn decided(&self) -> &BTreeMap<IntentId, Decided> {
         &self.decided

@@ -12,49 +12,51 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The number of the form of a snapshot: raised with every change of what it holds or means.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
-/// Intents of one part.
-pub(super) const ROWS: usize = 1_000;
+/// Intents of one part, as a run writes them.
+pub(super) const PART: usize = 250;
+/// Numbers of lines that are worth a part, also without so many intents.
+const PART_TOLD: usize = 10_000;
 
-/// A line of a snapshot: a part of it, or the whole of it but for what earlier lines hold.
+/// A line of a snapshot: what it has gained since the part before, for good, or that and its state as it stands.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// Intents that do not fit into one line.
-    SnapshotPart(Rows),
-    /// The rest, and the state.
+    /// What later snapshots go on from.
+    SnapshotPart(Gain),
+    /// What is in no part yet, and the state. No later snapshot goes on from it.
     Snapshot(Box<Whole>),
 }
 
-/// Intents that have changed since the line before.
+/// What has become known since the part before: intents that are new or were not over then, and the rest of what only grows.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Rows {
-    /// The line before, by number and hash: what that holds counts too.
+pub(super) struct Gain {
+    /// The part before, by number and hash: what that holds counts too.
     pub(super) previous: Option<Head>,
-    pub(super) intents: Vec<KeptIntent>,
+    intents: Vec<KeptIntent>,
+    unexplained: Vec<String>,
+    second_trades: Vec<String>,
+    alarms: Vec<String>,
+    found: Vec<String>,
+    told: Vec<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct KeptIntent {
+struct KeptIntent {
     kept: KeptRow,
     sent: Option<Millis>,
     doubted: Option<Millis>,
     decided: Option<Decided>,
 }
 
-/// What a fold has come to.
+/// What a fold has come to, but for what parts hold.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Whole {
     format: u32,
     /// The hash of the settings under which the journal was folded.
     settings: String,
-    pub(super) rows: Rows,
-    unexplained: Vec<String>,
-    second_trades: Vec<String>,
-    alarms: Vec<String>,
-    found: Vec<String>,
-    told: Vec<u64>,
+    gain: Gain,
     session: SessionSnapshot,
     decoder: Option<JournalDecoder>,
     totals: BookTotals,
@@ -65,10 +67,10 @@ pub(super) struct Whole {
     began: Option<Millis>,
 }
 
-/// How much of a fold the lines of its snapshots hold already.
+/// How much of a fold the parts of its snapshots hold already.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
-    /// The last line.
+    /// The last part.
     pub(super) previous: Option<Head>,
     rows: usize,
     /// Places of intents that were not over when they were written.
@@ -91,11 +93,11 @@ impl KeptIntent {
 }
 
 impl Written {
-    /// All that a fold has come to, whose last snapshot is this line.
-    fn all_of(past: &Past, previous: Head) -> Self {
+    /// All that a fold has come to, whose last part is this line.
+    fn all_of(past: &Past, previous: Option<Head>) -> Self {
         let rows = past.book.rows();
         Self {
-            previous: Some(previous),
+            previous,
             rows: rows.len(),
             open: (0..rows.len()).filter(|place| !rows[*place].is_over()).collect(),
             unexplained: past.unexplained.len(),
@@ -106,33 +108,38 @@ impl Written {
         }
     }
 
-    /// The next line of a snapshot of this fold, and whether that is the whole.
-    pub(super) fn next(
-        &mut self,
+    /// The place before which the intents of the next part end, where so many are worth one; none where a whole is next.
+    pub(super) fn next_part(&self, past: &Past, part: usize) -> Option<usize> {
+        let (rows, told) = (past.book.rows().len(), past.told.len());
+        let is_due = rows >= self.rows + part || told >= self.told + PART_TOLD;
+        is_due.then(|| rows.min(self.rows + part))
+    }
+
+    /// The next part of this fold, with its intents up to before this place.
+    pub(super) fn part(&mut self, past: &Past, end: usize) -> Result<String, serde_json::Error> {
+        let gain = self.gain(past, end);
+        let all = past.book.rows();
+        let places = self.open.drain(..).chain(self.rows..end);
+        self.open = places.collect();
+        self.open.retain(|place| all.get(*place).is_some_and(|row| !row.is_over()));
+        self.rows = end;
+        (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
+        self.told = past.told.len();
+        self.alarms.extend(gain.alarms.iter().cloned());
+        self.found.extend(gain.found.iter().cloned());
+        serde_json::to_string(&Piece::SnapshotPart(gain))
+    }
+
+    /// The last line of a snapshot of this fold.
+    pub(super) fn whole(
+        &self,
         past: &Past,
         (settings, session, decoder): (&str, &Session, Option<&JournalDecoder>),
-    ) -> Result<(String, bool), serde_json::Error> {
-        let all = past.book.rows();
-        let is_whole = all.len() <= self.rows + ROWS;
-        let new = self.rows..all.len().min(self.rows + ROWS);
-        let places: Vec<usize> =
-            if is_whole { self.open.drain(..).chain(new.clone()).collect() } else { new.clone().collect() };
-        let intents = places.iter().filter_map(|place| KeptIntent::of(past, *place)).collect();
-        self.open.extend(places.into_iter().filter(|place| !all[*place].is_over()));
-        self.rows = new.end;
-        let rows = Rows { previous: self.previous, intents };
-        if !is_whole {
-            return Ok((serde_json::to_string(&Piece::SnapshotPart(rows))?, false));
-        }
-        let whole = Whole {
+    ) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&Piece::Snapshot(Box::new(Whole {
             format: FORMAT,
             settings: settings.to_owned(),
-            rows,
-            unexplained: past.unexplained[self.unexplained..].to_vec(),
-            second_trades: past.second_trades[self.second_trades..].to_vec(),
-            alarms: past.alarms.difference(&self.alarms).cloned().collect(),
-            found: past.found.difference(&self.found).cloned().collect(),
-            told: past.told[self.told..].to_vec(),
+            gain: self.gain(past, past.book.rows().len()),
             session: session.snapshot(),
             decoder: decoder.cloned(),
             totals: past.book.totals(),
@@ -141,12 +148,29 @@ impl Written {
             wallet_line: past.wallet_line,
             runs: past.runs,
             began: past.began,
-        };
-        (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
-        self.told = past.told.len();
-        self.alarms.extend(whole.alarms.iter().cloned());
-        self.found.extend(whole.found.iter().cloned());
-        Ok((serde_json::to_string(&Piece::Snapshot(Box::new(whole)))?, true))
+        })))
+    }
+
+    /// What the parts so far do not hold, of intents those before this place.
+    fn gain(&self, past: &Past, end: usize) -> Gain {
+        let places = self.open.iter().copied().chain(self.rows..end);
+        Gain {
+            previous: self.previous,
+            intents: places.filter_map(|place| KeptIntent::of(past, place)).collect(),
+            unexplained: past.unexplained[self.unexplained..].to_vec(),
+            second_trades: past.second_trades[self.second_trades..].to_vec(),
+            alarms: past.alarms.difference(&self.alarms).cloned().collect(),
+            found: past.found.difference(&self.found).cloned().collect(),
+            told: past.told[self.told..].to_vec(),
+        }
+    }
+
+    /// The place before which the intents of a part end, by its text; none where it is no part.
+    pub(super) fn end_of_part(&self, past: &Past, body: &str) -> Option<usize> {
+        let Piece::SnapshotPart(gain) = serde_json::from_str(body).ok()? else { return None };
+        let last = gain.intents.last().map(|intent| intent.kept.row().approved.intent());
+        let end = past.book.rows().partition_point(|row| Some(row.approved.intent()) <= last);
+        Some(end.max(self.rows))
     }
 }
 
@@ -161,34 +185,11 @@ pub(super) struct Restored {
     pub(super) written: Written,
 }
 
-/// The pieces of a snapshot that have been read, the last one first. Of earlier ones only what they added is read: what state they
-/// had is long over, and is most of them.
+/// The pieces of a snapshot that have been read, the last one first.
 #[derive(Default)]
 pub(super) struct Pieces {
-    last: Option<Box<Whole>>,
-    /// What each adds, the last one's own first.
-    gains: Vec<Gain>,
-}
-
-/// A piece without its state.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Earlier {
-    SnapshotPart(Rows),
-    Snapshot(Gain),
-}
-
-/// What a piece adds to those before it.
-#[derive(Deserialize)]
-struct Gain {
-    format: u32,
-    settings: String,
-    rows: Rows,
-    unexplained: Vec<String>,
-    second_trades: Vec<String>,
-    alarms: Vec<String>,
-    found: Vec<String>,
-    told: Vec<u64>,
+    whole: Option<Box<Whole>>,
+    parts: Vec<Gain>,
 }
 
 impl Gain {
@@ -198,7 +199,7 @@ impl Gain {
         past.alarms.extend(self.alarms);
         past.found.extend(self.found);
         past.told.extend(self.told);
-        for KeptIntent { kept, sent, doubted, decided } in self.rows.intents {
+        for KeptIntent { kept, sent, doubted, decided } in self.intents {
             let intent: IntentId = kept.row().approved.intent();
             past.sent.extend(sent.map(|at| (intent, at)));
             past.doubted.extend(doubted.map(|at| (intent, at)));
@@ -211,69 +212,46 @@ impl Gain {
     }
 }
 
-impl Whole {
-    /// What it adds; that is no longer in it.
-    fn take_gain(&mut self) -> Gain {
-        Gain {
-            format: self.format,
-            settings: std::mem::take(&mut self.settings),
-            rows: std::mem::replace(&mut self.rows, Rows { previous: None, intents: Vec::new() }),
-            unexplained: std::mem::take(&mut self.unexplained),
-            second_trades: std::mem::take(&mut self.second_trades),
-            alarms: std::mem::take(&mut self.alarms),
-            found: std::mem::take(&mut self.found),
-            told: std::mem::take(&mut self.told),
-        }
-    }
-}
-
 impl Pieces {
-    /// Takes the next one; the line before it, which is to be taken next.
+    /// Takes the next one; the part before it, which is to be taken next.
     pub(super) fn take(&mut self, body: &str, fingerprint: &str) -> Result<Option<Head>, Unusable> {
-        let unreadable = |error: serde_json::Error| {
+        let piece = serde_json::from_str(body).map_err(|error| {
             let format = format_of(body).filter(|format| *format != FORMAT);
             format.map_or_else(|| format!("it cannot be read: {error}"), other_format)
-        };
-        let gain = if self.last.is_none() {
-            let Piece::Snapshot(mut whole) = serde_json::from_str(body).map_err(unreadable)? else {
-                return Err("it is a part of one".to_owned());
-            };
-            let gain = whole.take_gain();
-            self.last = Some(whole);
-            gain
-        } else {
-            match serde_json::from_str(body).map_err(unreadable)? {
-                Earlier::Snapshot(gain) => gain,
-                Earlier::SnapshotPart(rows) => Gain {
-                    format: FORMAT,
-                    settings: fingerprint.to_owned(),
-                    rows,
-                    unexplained: Vec::new(),
-                    second_trades: Vec::new(),
-                    alarms: Vec::new(),
-                    found: Vec::new(),
-                    told: Vec::new(),
-                },
+        })?;
+        match (piece, &self.whole) {
+            (Piece::Snapshot(whole), None) => {
+                if whole.format != FORMAT {
+                    return Err(other_format(whole.format));
+                }
+                if whole.settings != fingerprint {
+                    return Err(
+                        "it was written under other settings of bots, cooldowns, days or verdicts".to_owned()
+                    );
+                }
+                let previous = whole.gain.previous;
+                self.whole = Some(whole);
+                Ok(previous)
             }
-        };
-        if gain.format != FORMAT {
-            return Err(other_format(gain.format));
+            (Piece::SnapshotPart(part), Some(_)) => {
+                let previous = part.previous;
+                self.parts.push(part);
+                Ok(previous)
+            }
+            (Piece::SnapshotPart(_), None) => Err("it is a part of one".to_owned()),
+            (Piece::Snapshot(_), Some(_)) => Err("it continues what is no part".to_owned()),
         }
-        if gain.settings != fingerprint {
-            return Err("it was written under other settings of bots, cooldowns, days or verdicts".to_owned());
-        }
-        let previous = gain.rows.previous;
-        self.gains.push(gain);
-        Ok(previous)
     }
 
-    /// The fold that they are of; `last` is the line of the first that was taken.
-    pub(super) fn restore(self, settings: &SessionSettings, last: Head) -> Result<Restored, Unusable> {
+    /// The fold that they are of.
+    pub(super) fn restore(self, settings: &SessionSettings) -> Result<Restored, Unusable> {
+        let whole = *self.whole.ok_or("it has no state")?;
         let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());
-        for gain in self.gains.into_iter().rev() {
-            gain.put_into(&mut past, &mut reasons)?;
+        for part in self.parts.into_iter().rev() {
+            part.put_into(&mut past, &mut reasons)?;
         }
-        let whole = *self.last.ok_or("it has no state")?;
+        let written = Written::all_of(&past, whole.gain.previous);
+        whole.gain.put_into(&mut past, &mut reasons)?;
         let mut session = Session::silent(settings).map_err(|error| error.to_string())?;
         session.restore(whole.session).map_err(|error| error.to_string())?;
         if !past.book.count_from(whole.totals) {
@@ -285,12 +263,11 @@ impl Pieces {
         }
         (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
         (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);
-        let written = Written::all_of(&past, last);
         Ok(Restored { session, past, decoder: whole.decoder, written })
     }
 }
 
-/// The line that a piece continues, if it does.
+/// The part that a piece continues, if it does.
 pub(super) fn previous_of(body: &str) -> Result<Option<Head>, serde_json::Error> {
     #[derive(Deserialize)]
     struct Link {
@@ -298,7 +275,7 @@ pub(super) fn previous_of(body: &str) -> Result<Option<Head>, serde_json::Error>
     }
     #[derive(Deserialize)]
     struct WholeLink {
-        rows: Link,
+        gain: Link,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -307,8 +284,8 @@ pub(super) fn previous_of(body: &str) -> Result<Option<Head>, serde_json::Error>
         Snapshot(WholeLink),
     }
     Ok(match serde_json::from_str(body)? {
-        PieceLink::SnapshotPart(rows) => rows.previous,
-        PieceLink::Snapshot(whole) => whole.rows.previous,
+        PieceLink::SnapshotPart(part) => part.previous,
+        PieceLink::Snapshot(whole) => whole.gain.previous,
     })
 }
 

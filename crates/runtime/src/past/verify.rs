@@ -143,19 +143,19 @@ impl Checks {
 /// A fold under the settings of some runs.
 struct Check {
     fold: JournalFold,
-    /// What the lines of snapshots held up to each of them, by its number: a later run goes on from any whole one.
+    /// What the parts of snapshots held up to each of them, by its number: a later run may go on from any.
     after: BTreeMap<u64, Written>,
 }
 
 impl Check {
-    /// Whether this piece is what the fold comes to; then later ones may continue it.
+    /// Whether this piece is what the fold comes to; a part may then be continued by later ones.
     fn is_same(&mut self, stored: &StoredLine) -> bool {
         let body = &stored.line.body;
         let is_same = self.written_before(body).is_some_and(|written| {
             *self.fold.written() = written;
-            self.fold.piece().is_ok_and(|(expected, _)| expected == *body)
+            self.fold.piece_like(body).is_some_and(|expected| expected == *body)
         });
-        if is_same {
+        if is_same && !is_whole(stored) {
             self.fold.written().previous = Some(stored.head());
             self.after.insert(stored.seq, self.fold.written().clone());
         }

@@ -17,7 +17,9 @@ pub(crate) fn recover(world: &World, session: &mut Session) -> Result<Past, Runt
     let place = |which: u64| mix([world.plan.seed, count as u64, which]) as usize % (count + 1);
     let mut places = [place(1), place(2)];
     places.sort_unstable();
-    let mut fold = JournalFold::new(&settings, 1)?;
+    // Few intents to a part, so that there are parts.
+    let part = 1 + place(3) % 4;
+    let mut fold = JournalFold::new(&settings, 1)?.with_parts_of(part);
     let (mut kept, mut from) = (Vec::new(), 0);
     for to in places {
         disk.lines[from..to].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
@@ -28,7 +30,7 @@ pub(crate) fn recover(world: &World, session: &mut Session) -> Result<Past, Runt
             kept.insert(0, piece);
         }
         if !kept.is_empty() {
-            fold = JournalFold::of_snapshot(&settings, 1, &kept).unwrap();
+            fold = JournalFold::of_snapshot(&settings, 1, &kept).unwrap().with_parts_of(part);
         }
     }
     disk.lines[from..].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;

@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
+#[cfg(all(unix, debug_assertions))]
+mod killed;
 mod snapshots;
 mod tables;

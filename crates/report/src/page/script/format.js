@@ -1,9 +1,11 @@
 // Numbers, times and trades as text. Nothing here or below makes markup of text: it is only ever set as text.
 "use strict";
+/** What the document is known to have, of whatever kind. @param {string} id @returns {any} */
 const byId = (id) => document.getElementById(id);
 
 const format = (() => {
   const SPACE = "\u202f";
+  /** @type {[number, string][]} */
   const units = [[86400000, "d"], [3600000, "h"], [60000, "m"], [1000, "s"]];
   const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, SPACE);
   const fixed = (value, decimals) => {

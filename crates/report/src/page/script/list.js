@@ -3,7 +3,14 @@ const ON_PAPER = 100;
 
 class TradeList {
   constructor({ contents, trades, window, look }) {
-    Object.assign(this, { contents, trades, window, look, order: "decided", way: 1, found: trades });
+    this.contents = contents;
+    this.trades = trades;
+    this.window = window;
+    this.look = look;
+    this.order = "decided";
+    this.way = 1;
+    this.found = trades;
+    this.isOnPaper = false;
     this.place = byId("rows");
     const { bots, series, money } = contents;
     const decimals = (trade) => series[bots[trade.bot].series]?.decimals ?? 5;
@@ -117,8 +124,9 @@ class TradeList {
       const line = document.createElement("tr");
       line.className = "space";
       line.setAttribute("aria-hidden", "true");
-      make(line, "td").colSpan = this.columns.length;
-      line.firstChild.style.height = `${rows * high}px`;
+      const cell = make(line, "td");
+      cell.colSpan = this.columns.length;
+      cell.style.height = `${rows * high}px`;
       return rows > 0 ? [line] : [];
     };
     const rows = this.found.slice(first, end).map((trade, place) => this.row(trade, first + place));

@@ -13,7 +13,7 @@
   const view = new TimeWindow(time.from, time.to);
   const prices = contents.series.length > 0 ? new Prices(contents, trades, () => view.changed()) : null;
   if (prices) view.limit(time.from, time.to, prices.series.levels[0].length * 20);
-  const charts = [...document.querySelectorAll("[data-chart]")].map((place) => {
+  const charts = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-chart]"))].map((place) => {
     const chart = new Chart(place, specs[place.dataset.chart], { columns, prices, window: view });
     listen(chart);
     return chart;
@@ -123,6 +123,6 @@
   redraw();
   describe();
   // For whoever drives this page: what is shown, and how to look elsewhere.
-  window.candlewick = { view, trades, charts, list, prices, bars: (level) => prices.load(prices.series.levels[level]) };
-  root.dataset.ready = Math.round(performance.now());
+  Object.assign(window, { candlewick: { view, trades, charts, list, prices, bars: (level) => prices.load(prices.series.levels[level]) } });
+  root.dataset.ready = String(Math.round(performance.now()));
 })();

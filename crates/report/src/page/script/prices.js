@@ -16,7 +16,14 @@ const rowsOfTrade = (trade, contents) => {
 // Candles in the level that fits what is looked at, with the trades on them.
 class Prices {
   constructor(contents, trades, changed) {
-    Object.assign(this, { contents, trades, changed, level: null, bars: null, seen: [], marked: null, spots: [] });
+    this.contents = contents;
+    this.trades = trades;
+    this.changed = changed;
+    this.level = null;
+    this.bars = null;
+    this.seen = [];
+    this.marked = null;
+    this.spots = [];
     this.known = new Map();
     this.choose(0);
   }
@@ -180,7 +187,7 @@ class Prices {
     const reach = (view.bottom - view.top) * 0.1;
     const middle = view.bottom - reach - 4;
     const width = Math.max(1, (view.x(length) - view.x(0)) * 0.8);
-    for (const [outcome, colour, way] of [["won", "--good", -1], ["lost", "--bad", 1]]) {
+    for (const [outcome, colour, way] of /** @type {[string, string, number][]} */ ([["won", "--good", -1], ["lost", "--bad", 1]])) {
       g.fillStyle = view.colour(colour);
       for (const [bar, count] of sums[outcome]) {
         const high = (count / most) * reach;

@@ -1,0 +1,63 @@
+//! A run is killed by SIGKILL at each line of its snapshots in turn, parts and whole ones, right before it is written and right after it is
+//! durable: the next start finds what the lines come to, and goes on.
+
+use crate::snapshots::{Folder, state};
+use candlewick_runtime::check_journal;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// Says to the process that is to be killed where its journal is.
+const FOLDER: &str = "SNAPSHOTS_FOLDER";
+const SIGKILL: i32 = 9;
+/// What is verified is remembered at each look at the clock: the next start trusts the last snapshot that was durable.
+const MINUTES: Duration = Duration::from_mins(2);
+
+/// Begins a run in a process of its own, which dies at this line of its snapshots, if it comes to it.
+fn run_to_die(folder: &Folder, point: &str) -> ExitStatus {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "killed::a_run_that_is_to_be_killed", "--quiet"]);
+    command.env(FOLDER, folder.path("")).env("JOURNAL_KILL_POINT", point);
+    command.stdout(Stdio::null()).status().unwrap()
+}
+
+/// No test by itself: what [`run_to_die`] runs.
+#[tokio::test]
+async fn a_run_that_is_to_be_killed() {
+    let Some(path) = std::env::var_os(FOLDER) else { return };
+    let mut folder = Folder::at(Path::new(&path));
+    folder.pace = MINUTES;
+    folder.run(false).await;
+}
+
+#[tokio::test]
+async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
+    let (mut killed, mut most) = (0, (0, 0));
+    for (side, count) in (1..).flat_map(|count| [("before", count), ("after", count)]) {
+        let mut folder = Folder::new();
+        folder.pace = MINUTES;
+        let point = format!("{side} snapshot {count}");
+        let status = run_to_die(&folder, &point);
+        if status.success() {
+            break;
+        }
+        assert_eq!(status.signal(), Some(SIGKILL), "{point}: {status}");
+        killed += 1;
+        let (kept, whole_ones) = folder.snapshots().await;
+        assert_eq!(kept, count - usize::from(side == "before"), "{point}");
+        most = most.max((kept as u64 - whole_ones, whole_ones));
+        let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
+        assert_eq!(state(&from_snapshot), state(&whole), "{point}");
+        assert_eq!(from_snapshot.notice(), None, "{point}");
+        assert_eq!(from_snapshot.read_lines() < whole.read_lines(), whole_ones > 0, "{point}");
+        // It goes on as one that ended cleanly.
+        folder.run(false).await;
+        let checked = check_journal(&mut folder.reader().await).await.unwrap();
+        assert_eq!(checked.snapshots.not_checked.len(), 0, "{point}");
+        assert_eq!(checked.snapshots.sound, folder.snapshots().await.1, "{point}");
+        assert_eq!(state(&folder.read().await.unwrap()), state(&folder.read_whole().await), "{point}");
+    }
+    let (parts, whole_ones) = most;
+    assert!(killed >= 12 && parts >= 3 && whole_ones >= 3, "{killed} times, {parts} parts, {whole_ones} whole ones");
+}
