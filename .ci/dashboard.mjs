@@ -277,7 +277,12 @@ const checks = async () => {
       await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
       await pause(400);
       const cut = await page.evaluate(() => {
-        const isCut = (one) => { const box = one.getBoundingClientRect(); return box.width > 0 && (box.left < -0.5 || box.right > innerWidth + 0.5); };
+        const scrolls = (one) => one && one !== document.body && (/auto|scroll/.test(getComputedStyle(one).overflowX) || scrolls(one.parentElement));
+        const isCut = (one) => {
+          const box = one.getBoundingClientRect();
+          const most = Math.min(innerWidth, one.closest("section")?.getBoundingClientRect().right ?? innerWidth);
+          return box.width > 0 && (box.left < -0.5 || box.right > innerWidth + 0.5 || (box.right > most + 0.5 && !scrolls(one)));
+        };
         return [...document.querySelectorAll("body *")].filter((one) => !one.closest(".unseen, dialog") && isCut(one)).map((one) => one.outerHTML.slice(0, 140));
       });
       const bars = await page.$$eval("#limit-list dd.bar", (all) => all.map((one) => one.getBoundingClientRect().width));

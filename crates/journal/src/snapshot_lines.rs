@@ -67,15 +67,22 @@ impl Reader {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(AT_ONCE) {
             // Each with the one before it; what is missing at the end of the statement is asked for twice.
-            let asked = (0..AT_ONCE).map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
+            let asked =
+                (0..AT_ONCE).map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
             let asked: Vec<i64> =
                 asked.flat_map(|seq| [seq.saturating_sub(1), seq]).map(u64::cast_signed).collect();
-            let found: BTreeMap<u64, StoredLine> =
-                self.lines_of_rows(&NUMBERED, &asked).await?.into_iter().map(|line| (line.seq, line)).collect();
+            let found: BTreeMap<u64, StoredLine> = self
+                .lines_of_rows(&NUMBERED, &asked)
+                .await?
+                .into_iter()
+                .map(|line| (line.seq, line))
+                .collect();
             for seq in some {
                 let before = found.get(&seq.saturating_sub(1)).map_or(ChainHash::GENESIS, |line| line.hash);
                 let line = found.get(seq).filter(|line| before.of_next(*seq, &line.line) == line.hash);
-                lines.push(line.cloned().ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?);
+                lines.push(
+                    line.cloned().ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?,
+                );
             }
         }
         Ok(lines)

@@ -59,5 +59,8 @@ async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
         assert_eq!(state(&folder.read().await.unwrap()), state(&folder.read_whole().await), "{point}");
     }
     let (parts, whole_ones) = most;
-    assert!(killed >= 12 && parts >= 3 && whole_ones >= 3, "{killed} times, {parts} parts, {whole_ones} whole ones");
+    assert!(
+        killed >= 12 && parts >= 3 && whole_ones >= 3,
+        "{killed} times, {parts} parts, {whole_ones} whole ones"
+    );
 }
