@@ -33,7 +33,7 @@ async fn a_run_that_is_to_be_killed() {
 
 #[tokio::test]
 async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
-    let (mut killed, mut most) = (0, (0, 0));
+    let (mut killed, mut short, mut most) = (0, 0, (0, 0));
     for (side, count) in (1..).flat_map(|count| [("before", count), ("after", count)]) {
         let mut folder = Folder::new();
         folder.pace = MINUTES;
@@ -50,7 +50,10 @@ async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
         let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
         assert_eq!(state(&from_snapshot), state(&whole), "{point}");
         assert_eq!(from_snapshot.notice(), None, "{point}");
-        assert_eq!(from_snapshot.read_lines() < whole.read_lines(), whole_ones > 0, "{point}");
+        // The last one is believed once what comes after it was verified.
+        let is_short = from_snapshot.read_lines() < whole.read_lines();
+        assert!(is_short || whole_ones < 2, "{point}");
+        short += u32::from(is_short);
         // It goes on as one that ended cleanly.
         folder.run(false).await;
         let checked = check_journal(&mut folder.reader().await).await.unwrap();
@@ -60,7 +63,7 @@ async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
     }
     let (parts, whole_ones) = most;
     assert!(
-        killed >= 12 && parts >= 3 && whole_ones >= 3,
+        killed >= 12 && short >= 8 && parts >= 3 && whole_ones >= 3,
         "{killed} times, {parts} parts, {whole_ones} whole ones"
     );
 }
