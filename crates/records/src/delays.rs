@@ -205,7 +205,9 @@ impl Delays {
 impl Spread {
     fn of(samples: &[Millis]) -> Option<Self> {
         let mut counts = BTreeMap::new();
-        samples.iter().for_each(|sample| *counts.entry(*sample).or_default() += 1);
+        for sample in samples {
+            *counts.entry(*sample).or_default() += 1;
+        }
         Self::of_counts(&counts)
     }
 
