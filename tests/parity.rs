@@ -213,6 +213,34 @@ fn stops_of_day_and_session_and_pauses_hold_alike_live() {
     }
 }
 
+/// Two ladders that go on with the next candle, one of which stops for the session on its own, and a third bot that trades on.
+#[test]
+fn a_ladder_that_goes_on_with_the_next_candle_and_a_bot_s_session_stops_hold_alike_live() {
+    let (from, to) = (MONDAY, MONDAY + 20 * HOUR);
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &thinned(&shipped("BTCUSDT_1m.csv", from, to), 31))
+        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, to))
+        .with("GBPUSD_1m.csv", &shipped("GBPUSD_1m.csv", from, to));
+    let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 4, entry = \"next_candle\" }";
+    let rules = "hours = [{ from = \"00:30\", to = \"05:00\" }, { from = \"05:30\", to = \"00:00\" }]\n\
+        session = { of = \"hours\" }\n\
+        [risk.bots.b]\nsession_loss_limit = 25\nsession_profit_target_percent = 0.3";
+    let bots = bots(&[
+        ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", again),
+        ("b", "EURUSD", "1m", "01:00", "CANDLE_CLOSE", again),
+        ("c", "GBPUSD", "1m", "01:00", "TIME_FIXED", TEN),
+    ]);
+    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"];
+    let trades = check(&folder, &(risk(rules) + &bots), &data);
+    assert!(trades > 150, "{trades}");
+    let data: Vec<&str> = data.iter().flat_map(|file| ["--data", file]).collect();
+    let backtest = [&["backtest", "--config", "bots.toml", "--json", "--quiet"], &data[..]].concat();
+    let refused = folder.run(&backtest).json()["refused"].clone();
+    assert!(refused["BotSessionLossLimit"].as_u64() > Some(0), "{refused}");
+    let entered = folder.read("stored.csv").matches("ladder: again with the next candle").count();
+    assert!(entered > 20, "{entered} of {trades}");
+}
+
 /// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet
 /// that runs dry, and stakes that depend on what happened before.
 #[test]

@@ -63,7 +63,7 @@ pub struct EventSequence {
 
 /// All intents, in their order, and the count of refusals by name. It heeds and ignores what the Session does:
 /// an answer counts once, and what is over stays as it ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) reasons: Reasons,
@@ -131,6 +131,24 @@ impl EventSequence {
             left_out: moved(left_out, news),
             settled: moved(settled, news),
             ..self
+        }
+    }
+}
+
+/// Empty. Written out, because the list of refusals is longer than those that have a default.
+impl Default for TradeBook {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            reasons: Reasons::default(),
+            venue_ids: Vec::new(),
+            refused: [0; Rule::ALL.len()],
+            no_price: 0,
+            rejected: 0,
+            not_sent: 0,
+            departures: BTreeMap::new(),
+            settled_by_person: BTreeSet::new(),
+            news: 0,
         }
     }
 }

@@ -1,15 +1,19 @@
 //! A bot inside a Session: its strategy, its place and its stake.
 
+use crate::reentry::Reentry;
 use crate::stake::Stake;
 use crate::{BotVerdict, SymbolId};
 use candlewick_sdk::{
-    Candle, CandleAnswer, Expiry, LongerCandles, Millis, Price, Settlement, ShownCandles, Signal, Strategy,
+    Candle, CandleAnswer, Direction, Expiry, LongerCandles, Millis, Price, Settlement, ShownCandles, Signal,
+    Strategy,
 };
 
 /// In the order in which it is read: what a signal needs stands together, because the bots of a crowd do not all fit the nearest cache.
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
+    /// Its next entry without a signal; none of a bot whose ladder does not go on with the next candle.
+    pub(crate) reentry: Option<Box<Reentry>>,
     pub(crate) expiry: Expiry,
     /// The length of its candles.
     pub(crate) interval: Millis,
@@ -39,6 +43,7 @@ impl Bot {
         let verdict = Box::new(verdict);
         Self {
             stake,
+            reentry: None,
             expiry,
             interval,
             symbol,
@@ -51,6 +56,12 @@ impl Bot {
         }
     }
 
+    /// Makes its ladder go on with the next candle, without a signal.
+    pub(crate) fn with_reentries(mut self) -> Self {
+        self.reentry = Some(Box::default());
+        self
+    }
+
     /// How many candles it wants to have seen.
     pub(crate) fn warmup(&self) -> usize {
         self.strategy.warmup()
@@ -60,13 +71,17 @@ impl Bot {
     /// those were.
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-        let shown = if self.longer.is_empty() {
+        let enters_again = self.is_reentry_due();
+        let shown = if self.longer.is_empty() && !enters_again {
             self.strategy.on_candles(candles, self.cold.saturating_sub(1), signal).count
         } else {
             self.on_candle_with_longer(candles, signal)
         };
         self.keep_close(&candles[..shown]);
         self.cold = self.cold.saturating_sub(shown);
+        if enters_again {
+            self.enter_again(signal);
+        }
         shown
     }
 
@@ -79,7 +94,7 @@ impl Bot {
         most: usize,
         answers: &mut Vec<CandleAnswer>,
     ) -> usize {
-        if self.is_warm() && self.longer.is_empty() {
+        if self.is_warm() && self.longer.is_empty() && self.reentry.is_none() {
             let shown = self.strategy.on_candles_ahead(candles, most, answers);
             self.keep_close(&candles[..shown]);
             return shown;
@@ -96,7 +111,7 @@ impl Bot {
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
-        while !rest.is_empty() && (!self.is_warm() || !self.longer.is_empty()) {
+        while !rest.is_empty() && (!self.is_warm() || !self.longer.is_empty() || self.is_reentry_due()) {
             let shown = self.on_candles(rest, &mut signal);
             suppressed += u64::from(signal.is_some() && self.is_warm());
             rest = &rest[shown..];
@@ -114,7 +129,7 @@ impl Bot {
         candles: &[Candle],
         signal: &mut Option<Signal>,
     ) -> (usize, u64) {
-        if !self.wants_settlements && self.longer.is_empty() {
+        if !self.waits_for_settlements() && self.longer.is_empty() {
             let ShownCandles { count, suppressed } = self.strategy.on_candles(candles, suppress, signal);
             self.keep_close(&candles[..count]);
             return (count, suppressed);
@@ -123,6 +138,38 @@ impl Bot {
         let suppressed = self.on_candles_suppressed(first);
         self.on_settled(settlement);
         (first.len() + self.on_candles(rest, signal), suppressed)
+    }
+
+    /// Whether it enters at its next candle, or at one soon after, without a signal.
+    #[inline]
+    fn is_reentry_due(&self) -> bool {
+        self.reentry.as_ref().is_some_and(|reentry| reentry.is_due())
+    }
+
+    /// Puts its entry in the place of the strategy's signal on the candle that was just shown, where that is the candle for it.
+    #[cold]
+    fn enter_again(&mut self, signal: &mut Option<Signal>) {
+        if let Some(entry) =
+            self.reentry.as_mut().and_then(|due| due.on_close(self.last_close, self.interval))
+        {
+            *signal = Some(entry);
+        }
+    }
+
+    /// A trade of it was approved.
+    #[inline]
+    pub(crate) fn on_decided(&mut self, expiry: Expiry) {
+        if let Some(reentry) = &mut self.reentry {
+            reentry.on_decided(expiry);
+        }
+    }
+
+    /// A trade of it has ended, and its stake rule knows: whether its ladder goes on with the next candle.
+    #[inline]
+    pub(crate) fn on_ended(&mut self, direction: Direction, at: Millis) {
+        if let Some(reentry) = &mut self.reentry {
+            reentry.on_ended(direction, at, self.stake.level());
+        }
     }
 
     /// Keeps when the last of the candles that were shown closed.
@@ -147,6 +194,11 @@ impl Bot {
         self.longer.incomplete()
     }
 
+    /// Whether its strategy lets nothing be traded for now, whoever asks for it.
+    pub(crate) fn is_gate_closed(&self) -> bool {
+        self.strategy.is_gate_closed()
+    }
+
     pub(crate) fn on_price(&mut self, price: &Price) -> Option<Signal> {
         self.strategy.on_price(price)
     }
@@ -157,10 +209,10 @@ impl Bot {
         self.cold == 0
     }
 
-    /// Whether its strategy is shown the settlements of its trades.
+    /// Whether what it answers may depend on the settlements of its trades.
     #[inline]
-    pub(crate) const fn wants_settlements(&self) -> bool {
-        self.wants_settlements
+    pub(crate) const fn waits_for_settlements(&self) -> bool {
+        self.wants_settlements || self.reentry.is_some()
     }
 
     pub(crate) fn on_settled(&mut self, settlement: &Settlement) {

@@ -4,7 +4,7 @@
 use crate::risk::Limits;
 use crate::stake::Stake;
 use crate::{EngineError, SessionSettings, StakeSettings};
-use candlewick_sdk::Money;
+use candlewick_sdk::{Money, MoneyScale};
 
 /// What is to be said of a bot's ladder before the first trade.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,16 +55,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
                 ),
             ));
         }
-        if let Some(most) = limits.daily_loss_of(&bot.name, balance).filter(|most| cost.total > *most) {
-            return Err(EngineError::setting(
-                format!("risk.bots.{}.daily_loss_limit", bot.name),
-                format!(
-                    "the bot's ladder costs {}, more than the {} that it may lose in a day: take fewer levels, a smaller amount, or raise it",
-                    scale.format(cost.total),
-                    scale.format(most)
-                ),
-            ));
-        }
+        check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
         let (bot, cost, largest) = (bot.name.clone(), scale.format(cost.total), scale.format(cost.largest));
         let text = format!(
@@ -94,16 +85,44 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     Ok(notices)
 }
 
+/// Holds the full cost of a bot's ladder against what the bot may lose by limits of its own.
+fn check_own_limits(
+    bot: &str,
+    cost: Money,
+    balance: Money,
+    (limits, scale): (&Limits, MoneyScale),
+) -> Result<(), EngineError> {
+    let own = [
+        ("daily_loss_limit", "day", limits.daily_loss_of(bot, balance)),
+        ("session_loss_limit", "session", limits.session_loss_of(bot, balance)),
+    ];
+    for (limit, span, most) in own {
+        let Some(most) = most.filter(|most| cost > *most) else { continue };
+        let (cost, most) = (scale.format(cost), scale.format(most));
+        let problem = format!(
+            "the bot's ladder costs {cost}, more than the {most} that it may lose in a {span}: take fewer levels, a smaller amount, or \
+             raise it"
+        );
+        return Err(EngineError::setting(format!("risk.bots.{bot}.{limit}"), problem));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{BotLimitSettings, BotSettings, RiskSettings, StakeSettings};
     use candlewick_sdk::rust_decimal::Decimal;
-    use candlewick_sdk::{ExpirationType, Interval, MoneyScale, Symbol};
+    use candlewick_sdk::{ExpirationType, Interval, Symbol};
 
     fn check(bots: usize, amount: i64, change: impl Fn(&mut RiskSettings), expected: Result<usize, &str>) {
         // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
-        let stake = StakeSettings::Martingale { amount: Decimal::from(amount), factor: 2.0, levels: 3 };
+        let stake = StakeSettings::Martingale {
+            amount: Decimal::from(amount),
+            factor: 2.0,
+            levels: 3,
+            entry: crate::LadderEntry::NextSignal,
+        };
         check_stake(bots, &stake, change, expected);
     }
 
@@ -199,6 +218,16 @@ mod tests {
             Err("risk.bots.bot-0.daily_loss_limit: the bot's ladder costs 70.00, more than the 69.00"),
         );
         check(1, 10, own(70), Ok(1));
+        let in_session = |percent: f64| {
+            move |risk: &mut RiskSettings| {
+                let limits =
+                    BotLimitSettings { session_loss_limit_percent: percent, ..BotLimitSettings::default() };
+                risk.bots.insert("bot-0".to_owned(), limits);
+            }
+        };
+        let words = "risk.bots.bot-0.session_loss_limit: the bot's ladder costs 70.00, more than the 69.00 that it may lose in a session";
+        check(1, 10, in_session(0.69), Err(words));
+        check(1, 10, in_session(0.7), Ok(1));
         check(
             1,
             10,

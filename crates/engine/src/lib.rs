@@ -29,6 +29,7 @@ mod nominal;
 mod outside_signal;
 mod reasons;
 mod record;
+mod reentry;
 mod reload;
 mod risk;
 mod ruin;
@@ -67,5 +68,5 @@ pub use session::{
     TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
-pub use stake::{KellyBound, StakeSettings};
+pub use stake::{KellyBound, LadderEntry, StakeSettings};
 pub use taken::{Departure, Taken, VenueSymbol};

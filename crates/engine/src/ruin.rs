@@ -104,7 +104,7 @@ impl StakeRuin {
                 StakePlan::Flat { stake: stake - stake % step }
             }
             StakeSettings::Share { percent } => StakePlan::Share { fraction: percent / 100.0, step },
-            StakeSettings::Martingale { amount, factor, levels } => {
+            StakeSettings::Martingale { amount, factor, levels, entry: _ } => {
                 let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
                 StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
             }
@@ -191,8 +191,10 @@ pub fn check_ruin(
         let decisive = ladder.at(ladder.decisive_rate()).map_err(refused)?;
         let coin = ladder.at(0.5).map_err(refused)?;
         total += decisive;
+        let bot = settings.bots.iter().find(|bot| bot.name == ladder.bot);
+        let is_with_candles = bot.is_some_and(|bot| bot.stake.enters_without_signal());
         report.notices.push(format!(
-            "bot \"{}\": its ladder is ruined within {} trades with a probability of {} if it wins {} ({}), of {} if it wins 50 %",
+            "bot \"{}\": its ladder is ruined within {} trades with a probability of {} if it wins {} ({}), of {} if it wins 50 %{}",
             ladder.bot,
             ladder.question.horizon_trades,
             percent(decisive),
@@ -203,6 +205,11 @@ pub fn check_ruin(
                 "break-even"
             },
             percent(coin),
+            if is_with_candles {
+                "; each level above the first is entered with the next candle, whatever the strategy says"
+            } else {
+                ""
+            },
         ));
     }
     if limit > 0.0 && total > limit {
@@ -277,7 +284,12 @@ mod tests {
     }
 
     fn martingale(levels: u32) -> StakeSettings {
-        StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels }
+        StakeSettings::Martingale {
+            amount: Decimal::TEN,
+            factor: 2.0,
+            levels,
+            entry: crate::LadderEntry::NextSignal,
+        }
     }
 
     fn record(lower_bound: Option<f64>) -> TradeRecord {
@@ -300,6 +312,15 @@ mod tests {
         }
         assert_eq!(check(&[martingale(3)], 0.0, even).refusal, None, "0 turns the limit off");
         assert_eq!(check(&[martingale(3)], 0.0, even).notices.len(), 1);
+    }
+
+    #[test]
+    fn a_ladder_that_goes_on_with_the_next_candle_says_so_beside_its_ruin() {
+        let stake = |entry| StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry };
+        let notice = |entry| check(&[stake(entry)], 0.0, record(None)).notices.remove(0);
+        let [signal, candle] = [crate::LadderEntry::NextSignal, crate::LadderEntry::NextCandle].map(notice);
+        let more = "; each level above the first is entered with the next candle, whatever the strategy says";
+        assert_eq!(candle, format!("{signal}{more}"));
     }
 
     #[test]

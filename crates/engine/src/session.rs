@@ -101,7 +101,8 @@ impl Session {
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
             let judged = (stake, verdicts::of_first_run(plan, &budget, &bot.name));
-            bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer)));
+            let made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
+            bots.push(if bot.stake.enters_without_signal() { made.with_reentries() } else { made });
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
         limits.take_places(&names, &symbols);
@@ -366,9 +367,11 @@ impl Session {
     /// Counts an approved trade.
     #[inline]
     fn count_trade(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: Probe) {
-        let Proposal { bot, symbol, at, .. } = *proposal;
-        self.bots[bot.index()].verdict.on_decided(id, symbol, at);
-        self.bots[bot.index()].stake.decided(id);
+        let Proposal { bot, symbol, expiry, at, .. } = *proposal;
+        let own = &mut self.bots[bot.index()];
+        own.verdict.on_decided(id, symbol, at);
+        own.stake.decided(id);
+        own.on_decided(expiry);
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(bot);
         if probe == Probe::Needed {

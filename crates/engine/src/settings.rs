@@ -1,6 +1,6 @@
 //! What a Session is made from.
 
-use crate::{RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
+use crate::{BotLimitSettings, RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     BuildError, CloseType, ExpirationType, Expiry, Interval, MoneyError, MoneyScale, Series, Symbol,
@@ -67,7 +67,8 @@ impl SessionSettings {
         let by_symbol = own.min_payout_percent_by_symbol.iter();
         let by_symbol = by_symbol.map(|(name, least)| (name.clone(), if *least > 0.0 { 1.0 } else { 0.0 }));
         let session = &own.session;
-        let (is_limited, of) = (!session.is_none(), session.of);
+        let of_bots = own.bots.values().any(BotLimitSettings::limits_session);
+        let (is_limited, of) = (!session.is_none() || of_bots, session.of);
         let limit = if is_limited { Decimal::ONE } else { Decimal::ZERO };
         let session = SessionLimitSettings { of, loss_limit: limit, ..SessionLimitSettings::default() };
         let risk = RiskSettings {

@@ -66,6 +66,8 @@ const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
         Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "profit today"),
         Rule::SessionLossLimit => ("session.loss_limit", "loss this session, open trades as lost"),
         Rule::SessionProfitTarget => ("session.profit_target", "profit this session"),
+        Rule::BotSessionLossLimit => ("session_loss_limit", "loss this session, open trades as lost"),
+        Rule::BotSessionProfitTarget => ("session_profit_target", "profit this session"),
         Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown, open trades as lost"),
         Rule::LossStreak | Rule::BotLossStreak => ("max_loss_streak", "losses in a row"),
         _ => return None,

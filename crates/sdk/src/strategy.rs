@@ -60,6 +60,12 @@ pub trait Strategy: CandleLoop + Send {
         true
     }
 
+    /// Whether nothing of its bot is traded for now, so that a signal from outside, too, is refused by the rule `GateClosed`: a strategy
+    /// that makes its own signals [virtual](crate::Signal::as_virtual) at times says here when. Asked at each signal from outside.
+    fn is_gate_closed(&self) -> bool {
+        false
+    }
+
     /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them
     /// who ask why it decided so (`candlewick explain`); nothing that trades does. A name may be the strategy's own text.
     ///

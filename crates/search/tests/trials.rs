@@ -145,12 +145,30 @@ fn rules() -> Vec<(Value, Value)> {
             })),
         ),
         (
+            fixed.clone(),
+            with(json!({
+                "hours": [{ "from": "06:00", "to": "05:59" }], "session": { "of": "hours" },
+                "bots": { "btc": { "session_loss_limit": 35, "session_profit_target_percent": 0.25 } }
+            })),
+        ),
+        (
             fixed,
             with(json!({ "max_drawdown_percent": 1.5, "min_payout_percent": 70.0, "payout_max_age_s": 900 })),
         ),
         (
             json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 5 }),
             with(json!({ "max_stake": 60 })),
+        ),
+        (
+            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 4, "entry": "next_candle" }),
+            open.clone(),
+        ),
+        (
+            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 3, "entry": "next_candle" }),
+            with(json!({
+                "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true, "cooldown_after_losses": 2,
+                "cooldown_after_losses_s": 300
+            })),
         ),
         (json!({ "kind": "soros", "amount": 7.0, "wins": 3 }), with(json!({ "daily_loss_limit": 80 }))),
         (

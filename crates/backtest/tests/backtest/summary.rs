@@ -102,7 +102,12 @@ fn fixed() -> StakeSettings {
 }
 
 fn ladder() -> StakeSettings {
-    StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 }
+    StakeSettings::Martingale {
+        amount: Decimal::TEN,
+        factor: 2.0,
+        levels: 3,
+        entry: candlewick_engine::LadderEntry::NextSignal,
+    }
 }
 
 fn check_near(found: Option<f64>, expected: f64) {

@@ -2,7 +2,7 @@
 
 use crate::terminal::lines;
 use candlewick_app::configuration::{Loaded, Mode};
-use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+use candlewick_engine::{BotSettings, LadderEntry, RiskSettings, StakeSettings};
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
@@ -149,8 +149,12 @@ fn stake_words(stake: &StakeSettings) -> String {
     match stake {
         StakeSettings::Fixed { amount } => amount.to_string(),
         StakeSettings::Share { percent } => format!("{percent} % of the free balance"),
-        StakeSettings::Martingale { amount, factor, levels } => {
-            format!("{amount}, times {factor} after a loss, {}", counted(*levels, "level", "levels"))
+        StakeSettings::Martingale { amount, factor, levels, entry } => {
+            let entry = match entry {
+                LadderEntry::NextSignal => "",
+                LadderEntry::NextCandle => ", again with the next candle",
+            };
+            format!("{amount}, times {factor} after a loss, {}{entry}", counted(*levels, "level", "levels"))
         }
         StakeSettings::Soros { amount, wins } => {
             format!("{amount} and the profit of up to {}", counted(*wins, "win", "wins"))

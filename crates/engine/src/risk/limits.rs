@@ -65,7 +65,7 @@ impl Limits {
         let hours: Vec<Window> = hours
             .map(|(index, hours)| Window::new(hours, &format!("risk.hours[{index}]")))
             .collect::<Result<_, _>>()?;
-        let session = SessionLimits::new(&settings.session, &hours, scale)?;
+        let session = SessionLimits::new((&settings.session, &settings.bots), &hours, scale)?;
         settings.blackouts.check()?;
         PauseSettings::check(&settings.pauses)?;
         let own = settings;
@@ -134,6 +134,11 @@ impl Limits {
     /// The most that the bot of this name may lose in a day that begins with this equity, by a limit of its own.
     pub(crate) fn daily_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
         self.named_bots.get(bot)?.daily_loss_limit.of(equity)
+    }
+
+    /// The same in a session.
+    pub(crate) fn session_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
+        self.named_bots.get(bot)?.session_loss_limit.of(equity)
     }
 
     /// The limits that a bot has of its own.

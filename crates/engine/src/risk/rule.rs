@@ -71,6 +71,10 @@ pub enum Rule {
     SessionProfitTarget = 29,
     /// The signal is a virtual one: the gate of its strategy is closed.
     GateClosed = 30,
+    /// The bot's loss of the session would go beyond its limit if everything it has open were lost.
+    BotSessionLossLimit = 31,
+    /// The bot's profit target of the session is reached.
+    BotSessionProfitTarget = 32,
 }
 
 impl Rule {
@@ -113,6 +117,8 @@ impl Rule {
             Self::SessionLossLimit => "the session's loss limit",
             Self::SessionProfitTarget => "the session's profit target",
             Self::GateClosed => "gate closed, traded virtually",
+            Self::BotSessionLossLimit => "the bot's loss limit of the session",
+            Self::BotSessionProfitTarget => "the bot's profit target of the session",
         };
         format!("{words} ({self})")
     }

@@ -1,5 +1,6 @@
 //! A session whose loss and profit are limited, beside those of the day: that of a run, or of each window of the trading hours.
 
+use super::BotLimitSettings;
 use super::bound::Bound;
 use super::hours::Window;
 use super::settings::is_off;
@@ -8,6 +9,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The section `[risk.session]`: limits of a session. 0 turns any of them off.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,8 +70,9 @@ impl SessionLimitSettings {
 }
 
 impl SessionLimits {
+    /// Those of a run; a session is counted as well where bots have limits of their own in it.
     pub(super) fn new(
-        settings: &SessionLimitSettings,
+        (settings, bots): (&SessionLimitSettings, &BTreeMap<String, BotLimitSettings>),
         hours: &[Window],
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
@@ -84,7 +87,7 @@ impl SessionLimits {
             loss_limit: bound((own.loss_limit, own.loss_limit_percent), "loss_limit")?,
             profit_target: bound((own.profit_target, own.profit_target_percent), "profit_target")?,
             of: settings.of,
-            is_on: !settings.is_none(),
+            is_on: !settings.is_none() || bots.values().any(BotLimitSettings::limits_session),
         })
     }
 

@@ -160,3 +160,8 @@ impl Default for RiskSettings {
 pub(super) fn is_off(percent: &f64) -> bool {
     *percent == 0.0
 }
+
+/// The same of an amount.
+pub(super) fn is_zero(amount: &Decimal) -> bool {
+    amount.is_zero()
+}

@@ -37,6 +37,11 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     if refuses(session_profit_target::check) || (is_stake_fixed && refuses(session_loss_limit::check)) {
         return Millis::MAX;
     }
+    if refuses(bot_limits::session_profit_target::check)
+        || (is_stake_fixed && refuses(bot_limits::session_loss_limit::check))
+    {
+        return Millis::MAX;
+    }
     let mut until = proposal.at;
     if refuses(max_trades_per_day::check)
         || refuses(daily_profit_target::check)
@@ -66,6 +71,8 @@ pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule
         .or_else(|| found(bot_limits::loss_streak::check, Rule::BotLossStreak))
         .or_else(|| of_run(session_profit_target::check, Rule::SessionProfitTarget))
         .or_else(|| of_run(session_loss_limit::check, Rule::SessionLossLimit))
+        .or_else(|| of_run(bot_limits::session_profit_target::check, Rule::BotSessionProfitTarget))
+        .or_else(|| of_run(bot_limits::session_loss_limit::check, Rule::BotSessionLossLimit))
         .or_else(|| found(max_drawdown::check, Rule::MaxDrawdown))
         .or_else(|| found(insufficient_balance::check, Rule::InsufficientBalance))
 }

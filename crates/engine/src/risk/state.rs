@@ -41,6 +41,9 @@ pub(super) struct BotTally {
     pub(super) trades_today: u32,
     /// Settled since the day began.
     pub(super) day_profit: Money,
+    /// Settled since the session began, where one is counted.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub(super) session_profit: Money,
     /// Losses in a row.
     pub(super) losses: u32,
 }
@@ -275,6 +278,26 @@ impl RiskState {
         self.pauses.count(&limits.pauses, whose, outcome, (at, day_end));
     }
 
+    /// A session begins with this equity, and ends by time or not.
+    pub(crate) fn begin_session(&mut self, equity: Money, end: Option<Millis>) {
+        self.session.begin(equity, end);
+        self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
+    }
+
+    /// The counts of the session begin anew, and its end stays.
+    pub(crate) fn begin_session_anew(&mut self, equity: Money) {
+        self.session.begin_anew(equity);
+        self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
+    }
+
+    /// A trade of the bot ended in the session with this profit.
+    pub(crate) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
+        self.session.profit += profit;
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.session_profit += profit;
+        }
+    }
+
     /// What is counted of the session.
     pub(crate) const fn session(&self) -> SessionTally {
         self.session
@@ -306,6 +329,12 @@ impl RiskState {
             *rested_at = (*rested_at).max(at + span);
         }
     }
+}
+
+/// Whether nothing was counted: it is not kept then.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_nothing(profit: &Money) -> bool {
+    *profit == Money::ZERO
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::intent::{Intent, Reinstated};
 use crate::{Action, BotId, IntentId, Opened, Settled, SymbolId, Taken};
-use candlewick_sdk::{Millis, Money, Outcome, Payout, Settlement};
+use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
     pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
@@ -83,7 +83,7 @@ impl Session {
         let end = (settled.outcome, settled.profit, settled.payout);
         self.ledger.settle(intent.stake, settled.profit);
         self.state.end_probe(intent.symbol, intent.id);
-        self.count_end((intent.bot, intent.id), intent.symbol, end, at);
+        self.count_end((intent.bot, intent.id), (intent.symbol, intent.direction), end, at);
         Some(intent)
     }
 
@@ -92,12 +92,12 @@ impl Session {
     pub(super) fn count_end(
         &mut self,
         (bot, intent): (BotId, IntentId),
-        symbol: SymbolId,
+        (symbol, direction): (SymbolId, Direction),
         (outcome, profit, payout): (Outcome, Money, Option<Payout>),
         at: Millis,
     ) {
         self.ledger.count_outcome(outcome);
-        self.earn_in_session(profit);
+        self.earn_in_session(bot, profit);
         self.state.count_outcome(symbol, outcome);
         self.state.count_bot_end(bot, profit, outcome);
         if self.limits.cools_down() && outcome == Outcome::Lost {
@@ -109,6 +109,7 @@ impl Session {
         }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.stake.settled(intent, (outcome, profit, payout));
+            bot.on_ended(direction, at);
         }
     }
 

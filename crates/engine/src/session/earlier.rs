@@ -45,6 +45,7 @@ impl Session {
                 }
                 if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
                     bot.stake.decided(approved.intent());
+                    bot.on_decided(approved.expiry());
                 }
                 let at = approved.decision_time();
                 if Probe::of(&self.limits, &self.state, approved.symbol(), at) == Probe::Needed {

@@ -1,13 +1,14 @@
 //! The session whose loss and profit are limited: when it begins, and what is counted of it.
 
 use super::Session;
+use crate::BotId;
 use candlewick_sdk::{Millis, Money};
 
 impl Session {
     /// A run begins, and with it the session of a run.
     pub(super) fn begin_session_of_run(&mut self) {
         if self.limits.session.is_of_runs() {
-            self.state.session_mut().begin(self.ledger.equity(), None);
+            self.state.begin_session(self.ledger.equity(), None);
         }
     }
 
@@ -15,22 +16,22 @@ impl Session {
     pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
         if self.limits.session.is_of_hours() && now >= self.state.session().end() {
             let end = self.limits.session_end(now);
-            self.state.session_mut().begin(self.ledger.equity(), Some(end));
+            self.state.begin_session(self.ledger.equity(), Some(end));
         }
     }
 
     /// A person resumed: what the session has won or lost is counted from here.
     pub(super) fn resume_session(&mut self) {
         if self.limits.session.is_on() {
-            self.state.session_mut().begin_anew(self.ledger.equity());
+            self.state.begin_session_anew(self.ledger.equity());
         }
     }
 
-    /// A trade ended in it with this profit.
+    /// A trade of the bot ended in it with this profit.
     #[inline]
-    pub(super) fn earn_in_session(&mut self, profit: Money) {
+    pub(super) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
         if self.limits.session.is_on() {
-            self.state.session_mut().profit += profit;
+            self.state.earn_in_session(bot, profit);
         }
     }
 

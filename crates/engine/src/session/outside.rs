@@ -43,9 +43,9 @@ impl Session {
         let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
         let moment = Moment::of(event, origin).of_bot(bot);
-        let id = signal.bot;
+        let (id, is_virtual) = (signal.bot, bot.is_gate_closed());
         let reason = self.outside.get_or_insert_default().reason_of(signal);
-        let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual: false };
+        let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual };
         self.decide(id, &signal, moment, actions);
     }
 

@@ -20,7 +20,7 @@ impl Session {
             return Err(EngineError::setting("risk.day_start", problem));
         }
         if !self.limits.session.has_sessions_of(&limits.session) {
-            let problem = "the session that has begun goes on: restart the bot to count others";
+            let problem = "the session that has begun goes on, and where none was limited none was counted: restart the bot to count others";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         if limits.counts_hours() && !self.limits.counts_hours() {

@@ -1,7 +1,7 @@
 //! Second trades of one request: the venue has them, so their stakes are at risk.
 
 use super::Session;
-use crate::{SecondTrade, VenueId};
+use crate::{BotId, SecondTrade, VenueId};
 use candlewick_sdk::Money;
 
 impl Session {
@@ -22,8 +22,9 @@ impl Session {
         if let Some(place) = self.second_trades.iter().position(|known| known.venue_id == *venue_id) {
             let trade = self.second_trades.remove(place);
             self.ledger.settle(trade.stake, profit);
-            self.earn_in_session(profit);
-            if let Some(bot) = self.intents.end_second(trade.intent) {
+            let bot = self.intents.end_second(trade.intent);
+            self.earn_in_session(bot.unwrap_or(BotId::RETIRED), profit);
+            if let Some(bot) = bot {
                 self.state.earn_of_bot(bot, profit);
             }
         }

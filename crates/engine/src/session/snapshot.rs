@@ -4,6 +4,7 @@ use super::Session;
 use super::verdicts::SharedVerdicts;
 use crate::intent::Intents;
 use crate::outside_signal::KnownSignals;
+use crate::reentry::Reentry;
 use crate::risk::RiskState;
 use crate::stake::Stake;
 use crate::{BotVerdict, Ledger, SecondTrade};
@@ -36,6 +37,9 @@ struct BotState {
     stake: Stake,
     verdict: BotVerdict,
     last_close: Millis,
+    /// Its next entry without a signal, where its ladder goes on with the next candle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reentry: Option<Box<Reentry>>,
 }
 
 /// Why a Session cannot go on from a snapshot.
@@ -68,6 +72,7 @@ impl Session {
             stake: bot.stake.clone(),
             verdict: (*bot.verdict).clone(),
             last_close: bot.last_close,
+            reentry: bot.reentry.clone(),
         });
         SessionSnapshot {
             format: SessionSnapshot::FORMAT,
@@ -104,11 +109,12 @@ impl Session {
             return other("symbols");
         }
         for (own, kept) in self.bots.iter_mut().zip(bots) {
-            if !own.stake.go_on_from(kept.stake) {
+            let is_same = own.reentry.is_some() == kept.reentry.is_some();
+            if !is_same || !own.stake.go_on_from(kept.stake) {
                 return other("stakes");
             }
             *own.verdict = kept.verdict;
-            own.last_close = kept.last_close;
+            (own.last_close, own.reentry) = (kept.last_close, kept.reentry);
         }
         (self.symbols, self.shared, self.state) = (symbols, shared, state);
         (self.ledger, self.intents) = (snapshot.ledger, snapshot.intents);

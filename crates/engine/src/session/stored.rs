@@ -60,7 +60,7 @@ impl<'a> StoredCandles<'a> {
             for (place, bot) in session.listeners[id.index()].iter().enumerate() {
                 let own = &session.bots[bot.index()];
                 let waits_for_events = priced.contains(&own.symbol);
-                let sees_candles_only = !waits_for_events && !own.wants_settlements();
+                let sees_candles_only = !waits_for_events && !own.waits_for_settlements();
                 let most_answers = if sees_candles_only { ANSWERS } else { 1 };
                 readers.push(Reader {
                     bot: *bot,

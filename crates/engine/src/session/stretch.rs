@@ -61,7 +61,7 @@ impl Session {
     /// Whether the bot's strategy may yet be shown a settlement of a trade that is under way.
     #[inline]
     fn waits_for_settlement(&self, bot: BotId) -> bool {
-        self.bots[bot.index()].wants_settlements()
+        self.bots[bot.index()].waits_for_settlements()
             && (self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot))
     }
 

@@ -195,7 +195,12 @@ impl TrialSession {
         if probe == Probe::Needed {
             self.session.state.end_probe(symbol, id);
         }
-        self.session.count_end((bot, id), symbol, (outcome, profit, Some(payout)), settled_at);
+        self.session.count_end(
+            (bot, id),
+            (symbol, proposal.direction),
+            (outcome, profit, Some(payout)),
+            settled_at,
+        );
         // A verdict updates the rules; no action is made of it.
         self.session.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
     }

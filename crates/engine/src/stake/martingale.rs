@@ -39,6 +39,11 @@ impl Martingale {
         }
     }
 
+    /// Where it stands; the first level is 1.
+    pub(super) const fn level(&self) -> u32 {
+        self.level as u32 + 1
+    }
+
     pub(super) fn cost(&self) -> LadderCost {
         LadderCost {
             total: self.stakes.iter().copied().sum(),

@@ -42,6 +42,9 @@ pub enum StakeSettings {
         factor: f64,
         /// How many levels there are, the first included.
         levels: u32,
+        /// With what the ladder goes on after a trade that was not won.
+        #[serde(default, skip_serializing_if = "LadderEntry::is_next_signal")]
+        entry: LadderEntry,
     },
     /// After a win its profit is added to the stake, for a number of wins in a row; then it starts anew.
     Soros {
@@ -62,6 +65,18 @@ pub enum StakeSettings {
         #[serde(default)]
         bound: KellyBound,
     },
+}
+
+/// With what a ladder goes on after a trade that was not won.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LadderEntry {
+    /// With the next signal of the bot's strategy.
+    #[default]
+    NextSignal,
+    /// With the next candle of the bot: the first that closes once the settlement is known, and within one interval after it. The
+    /// direction and the expiry are those of the trade before. What the strategy says at that candle is not asked.
+    NextCandle,
 }
 
 /// The lower end of the win rate that a Kelly stake goes by.
@@ -99,7 +114,20 @@ pub(crate) enum Stake {
     Kelly(Box<Kelly>),
 }
 
+impl LadderEntry {
+    /// Whether it is what it was before there was a choice: it is not written then.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_next_signal(&self) -> bool {
+        *self == Self::NextSignal
+    }
+}
+
 impl StakeSettings {
+    /// Whether a bot enters trades that its strategy does not signal: its ladder goes on with the next candle.
+    pub const fn enters_without_signal(&self) -> bool {
+        matches!(self, Self::Martingale { entry: LadderEntry::NextCandle, .. })
+    }
+
     /// Whether a loss makes the next stake larger, so that many small wins hide the losses to come.
     pub const fn climbs_after_losses(&self) -> bool {
         match self {
@@ -129,7 +157,7 @@ impl Stake {
                 within(*percent, 0.0, 100.0, &format!("{key}.percent"))?;
                 Ok(Self::Share(Share::new(*percent)))
             }
-            StakeSettings::Martingale { amount, factor, levels } => {
+            StakeSettings::Martingale { amount, factor, levels, entry: _ } => {
                 within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
                 within(f64::from(*levels), 0.0, 64.0, &format!("{key}.levels"))?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
@@ -203,6 +231,14 @@ impl Stake {
             Self::Martingale(rule) => rule.settled(outcome),
             Self::Soros(rule) => rule.settled(outcome, profit),
             Self::Kelly(rule) => rule.settled(intent, outcome, payout),
+        }
+    }
+
+    /// The level on which the next stake is, of a ladder that grows after losses; the first is 1, as that of any other rule.
+    pub(crate) const fn level(&self) -> u32 {
+        match self {
+            Self::Martingale(rule) => rule.level(),
+            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => 1,
         }
     }
 

@@ -51,7 +51,12 @@ fn what_the_venue_says_a_trade_earned_is_what_is_booked() {
 #[test]
 fn an_intent_that_never_came_to_be_returns_its_stake_and_counts_nowhere() {
     for answer in [rejected, not_sent] {
-        let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 };
+        let ladder = StakeSettings::Martingale {
+            amount: Decimal::TEN,
+            factor: 2.0,
+            levels: 3,
+            entry: candlewick_engine::LadderEntry::NextSignal,
+        };
         let mut session = TestSession::new(&[bot().staking(ladder)], |risk| {
             risk.max_trades_per_hour = 2;
             risk.max_trades_per_day = 2;

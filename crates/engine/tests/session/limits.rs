@@ -3,9 +3,12 @@
 use crate::event::{NO_SKEW, adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{Control, CooldownScope, RiskSettings, StakeSettings};
+use candlewick_engine::{
+    BotId, BotLimitSettings, Control, CooldownScope, RiskSettings, SessionSpan, StakeSettings,
+};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::from_str;
 
 /// Minutes of a day.
 const DAY: i64 = 24 * 60;
@@ -85,6 +88,49 @@ fn a_trade_that_was_found_late_counts_in_its_day_and_hour() {
             (candle(0, 4), refusal),
         ]);
     }
+}
+
+#[test]
+fn a_bot_stops_for_its_session_by_its_own_trades_and_the_other_trades_on() {
+    let scripts = [Script::new("a").buys(&[1, 2, 3, 6]), Script::new("b").on("ETHUSDT").buys(&[3, 4])];
+    let mut session = TestSession::new(&scripts, |risk| {
+        // 0.25 % of 10,000.00 are 25.00.
+        let own = BotLimitSettings { session_loss_limit_percent: 0.25, ..BotLimitSettings::default() };
+        risk.bots.insert("a".to_owned(), own);
+    });
+    loses(&mut session, 1, 1);
+    loses(&mut session, 2, 2);
+    session.check(&[
+        // 20.00 are lost: with this stake it would be 30.00.
+        (candle(0, 3), "a BotSessionLossLimit"),
+        (candle(1, 3), "#3 b BUY 10.00"),
+        (at(182, opened(3)), ""),
+        (at(239, lost(3, 1_000)), ""),
+        (candle(1, 4), "#4 b BUY 10.00"),
+        (at(250, control(Control::Resume)), ""),
+        // A person resumed: the session is counted from here.
+        (candle(0, 6), "#5 a BUY 10.00"),
+    ]);
+}
+
+#[test]
+fn a_bot_s_session_of_hours_begins_with_each_window_and_a_day_does_not_end_it() {
+    let mut session = TestSession::new(&[bot(&[1, 2, DAY + 1, DAY + 9 * 60 + 1])], |risk| {
+        risk.session.of = SessionSpan::Hours;
+        risk.hours = from_str(r#"[{"from":"09:00","to":"08:59"}]"#).unwrap();
+        let own = BotLimitSettings { session_profit_target: Decimal::from(8), ..BotLimitSettings::default() };
+        risk.bots.insert("a".to_owned(), own);
+    });
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, opened(1)), ""),
+        (at(119, won(1, 800)), ""),
+        (candle(0, 2), "a BotSessionProfitTarget"),
+    ]);
+    let is_met = |session: &TestSession| session.session.stopped_by(BotId::FIRST);
+    assert_eq!(is_met(&session), None, "time lifts it");
+    session.check(&[(candle(0, 9 * 60), ""), (candle(0, DAY + 9 * 60), "day 10008.00")]);
+    session.check(&[(candle(0, DAY + 9 * 60 + 1), "#2 a BUY 10.00")]);
 }
 
 #[test]

@@ -27,6 +27,18 @@ fn a_signal_from_outside_passes_the_rules_of_any_other() {
 }
 
 #[test]
+fn a_closed_gate_holds_back_a_signal_from_outside_too() {
+    let mut session = TestSession::new(&[Script::new("a").closed_until(2)], |_| {});
+    session.check(&[
+        (candle(0, 1), ""),
+        (signal(61, outside_signal("1")), "a GateClosed"),
+        (candle(0, 2), ""),
+        (signal(121, outside_signal("1")), ""),
+        (signal(122, outside_signal("2")), "#1 a BUY 10.00"),
+    ]);
+}
+
+#[test]
 fn a_second_signal_of_one_name_is_dropped_however_its_trade_ended() {
     let mut session = TestSession::new(&[Script::new("a")], |_| {});
     let other_door = OutsideSignal { source: Text::truncated("list"), ..outside_signal("1") };

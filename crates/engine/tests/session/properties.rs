@@ -98,7 +98,12 @@ fn session(min_payout_percent: f64) -> Session {
     let stakes = [
         StakeSettings::Fixed { amount },
         StakeSettings::Share { percent: 1.0 },
-        StakeSettings::Martingale { amount, factor: 2.0, levels: 4 },
+        StakeSettings::Martingale {
+            amount,
+            factor: 2.0,
+            levels: 4,
+            entry: candlewick_engine::LadderEntry::NextSignal,
+        },
         StakeSettings::Soros { amount, wins: 2 },
         StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound: KellyBound::default() },
     ];

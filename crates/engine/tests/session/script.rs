@@ -17,6 +17,8 @@ pub(crate) type SeenSettlements = Arc<Mutex<Vec<String>>>;
 pub(crate) struct Script {
     pub(crate) bot: BotSettings,
     warmup: usize,
+    /// Until when its gate is closed.
+    closed_until: Millis,
     signals: Vec<(Millis, Signal)>,
     seen: SeenSettlements,
 }
@@ -34,7 +36,13 @@ impl Script {
             params: candlewick_sdk::serde_json::json!({}),
             stake: StakeSettings::Fixed { amount: Decimal::TEN },
         };
-        Self { bot, warmup: 0, signals: Vec::new(), seen: SeenSettlements::default() }
+        Self {
+            bot,
+            warmup: 0,
+            closed_until: Millis::new(i64::MIN),
+            signals: Vec::new(),
+            seen: SeenSettlements::default(),
+        }
     }
 
     pub(crate) fn on(mut self, symbol: &str) -> Self {
@@ -63,6 +71,12 @@ impl Script {
         self
     }
 
+    /// Has a gate that is closed before the candle of this minute.
+    pub(crate) fn closed_until(mut self, at: i64) -> Self {
+        self.closed_until = minute(at);
+        self
+    }
+
     /// Buys at the candles that close, and the prices that are seen, at these minutes.
     pub(crate) fn buys(self, minutes: &[i64]) -> Self {
         minutes.iter().fold(self, |script, at| script.says(*at, Signal::buy("scripted")))
@@ -82,13 +96,18 @@ impl Script {
     }
 
     pub(crate) fn strategy(&self) -> Box<dyn Strategy> {
-        Box::new(Scripted { interval: self.bot.interval, script: self.clone() })
+        Box::new(Scripted {
+            interval: self.bot.interval,
+            script: self.clone(),
+            last_close: Millis::new(i64::MIN),
+        })
     }
 }
 
 struct Scripted {
     interval: Interval,
     script: Script,
+    last_close: Millis,
 }
 
 impl Scripted {
@@ -103,7 +122,12 @@ impl Strategy for Scripted {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.signal_at(candle.close_time(self.interval))
+        self.last_close = candle.close_time(self.interval);
+        self.signal_at(self.last_close)
+    }
+
+    fn is_gate_closed(&self) -> bool {
+        self.last_close < self.script.closed_until
     }
 
     fn on_price(&mut self, price: &Price) -> Option<Signal> {

@@ -6,10 +6,10 @@ use crate::event::{
 };
 use crate::script::Script;
 use candlewick_engine::{
-    Action, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder, JournalHash,
-    KellyBound, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder, RestoreError, RiskSettings,
-    Session, SessionLimitSettings, SessionSettings, SessionSnapshot, Settled, StakeSettings, Taken,
-    VenueSymbol, VerdictSettings,
+    Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder,
+    JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder,
+    RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings, SessionSnapshot, Settled,
+    StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -41,7 +41,7 @@ fn settings(max_open_trades: u32) -> SessionSettings {
     let stakes = [
         StakeSettings::Fixed { amount },
         StakeSettings::Share { percent: 1.0 },
-        StakeSettings::Martingale { amount, factor: 2.0, levels: 4 },
+        StakeSettings::Martingale { amount, factor: 2.0, levels: 4, entry: LadderEntry::NextCandle },
         StakeSettings::Soros { amount, wins: 2 },
         kelly(KellyBound::ConfidenceSequence),
         kelly(KellyBound::Wilson),
@@ -52,6 +52,7 @@ fn settings(max_open_trades: u32) -> SessionSettings {
         .map(|(index, stake)| Script::new(&format!("bot-{index}")).on(SYMBOLS[index]).staking(stake).bot);
     let verdict =
         VerdictSettings { alpha: 0.4, beta: 0.4, delta: 0.5, watch_trades: 12, ..VerdictSettings::default() };
+    let own = BotLimitSettings { session_loss_limit_percent: 2.0, ..BotLimitSettings::default() };
     let risk = RiskSettings {
         max_open_trades,
         max_open_trades_per_symbol: max_open_trades,
@@ -71,6 +72,7 @@ fn settings(max_open_trades: u32) -> SessionSettings {
         daily_loss_limit: Decimal::ZERO,
         max_loss_streak: 0,
         verdict,
+        bots: [("bot-1".to_owned(), own)].into(),
         ..RiskSettings::default()
     };
     SessionSettings {
@@ -427,7 +429,7 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
         assert_ne!(other, own);
         (folded(&entries, &other) == state, other.fingerprint().unwrap() == fingerprint)
     };
-    let no_matter: [fn(&mut RiskSettings); 26] = [
+    let no_matter: [fn(&mut RiskSettings); 27] = [
         |risk| risk.max_open_trades = 1,
         |risk| risk.max_open_trades_per_symbol = 1,
         |risk| risk.max_trades_per_hour = 1,
@@ -454,6 +456,10 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
         |risk| risk.max_ruin_probability += 0.01,
         |risk| risk.ruin_horizon_trades += 1,
         |risk| (risk.max_open_trades, risk.max_trades_per_hour) = (2, 3),
+        |risk| {
+            let own = BotLimitSettings { session_loss_limit: Decimal::TEN, ..BotLimitSettings::default() };
+            risk.bots.insert("bot-1".to_owned(), own);
+        },
     ];
     for (place, change) in no_matter.into_iter().enumerate() {
         assert_eq!(with(change), (true, true), "change {place}");
@@ -495,7 +501,12 @@ fn a_snapshot_of_other_settings_or_of_another_program_is_refused() {
     other(|own| drop(own.bots.pop()), "bots");
     other(|own| own.bots[0].symbol = "X".parse().unwrap(), "symbols");
     other(|own| own.money_scale = from_value(json!(3)).unwrap(), "decimals of its money");
-    let martingale = StakeSettings::Martingale { amount: Decimal::ONE, factor: 2.0, levels: 5 };
+    let martingale = StakeSettings::Martingale {
+        amount: Decimal::ONE,
+        factor: 2.0,
+        levels: 5,
+        entry: LadderEntry::NextSignal,
+    };
     for stake in [StakeSettings::Fixed { amount: Decimal::TWO }, martingale] {
         let mut own = settings(9);
         own.bots[2].stake = stake;

@@ -1,11 +1,12 @@
 //! How much is staked, from trade to trade.
 
 use crate::event::{
-    at, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, rejected, settled, won,
+    at, backfilled, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, price, rejected,
+    settled, won,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{EventKind, KellyBound, RiskSettings, Settled, StakeSettings};
+use candlewick_engine::{EventKind, IntentId, KellyBound, LadderEntry, RiskSettings, Settled, StakeSettings};
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -30,7 +31,12 @@ fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
 
 #[test]
 fn a_martingale_climbs_with_losses_and_only_with_them() {
-    let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 };
+    let ladder = StakeSettings::Martingale {
+        amount: Decimal::TEN,
+        factor: 2.0,
+        levels: 3,
+        entry: LadderEntry::NextSignal,
+    };
     let win: Ending = |intent| won(intent, 800);
     let lose: Ending = |intent| lost(intent, 1_000);
     check(
@@ -39,6 +45,102 @@ fn a_martingale_climbs_with_losses_and_only_with_them() {
         &["10.00", "20.00", "20.00", "20.00", "20.00", "20.00", "40.00", "10.00", "20.00"],
     );
     check(ladder, &[lose, lose, lose], &["10.00", "20.00", "40.00", "10.00"]);
+}
+
+/// A ladder of 10, 20 and 40 that goes on with the next candle.
+fn with_next_candle(script: Script) -> TestSession {
+    let entry = LadderEntry::NextCandle;
+    let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry };
+    TestSession::new(&[script.staking(ladder)], |_| {})
+}
+
+#[test]
+fn a_ladder_goes_on_with_the_first_candle_after_the_settlement_and_stops_at_its_top() {
+    let mut session = with_next_candle(Script::new("a").sells(&[1, 9]));
+    session.check(&[
+        (candle(0, 1), "#1 a SELL 10.00"),
+        (at(62, opened(1)), ""),
+        (candle(0, 2), ""),
+        (at(126, lost(1, 1_000)), ""),
+        (candle(0, 3), "#2 a SELL 20.00"),
+        (at(182, opened(2)), ""),
+        (candle(0, 4), ""),
+        // Known at the very moment at which a candle closes, and before it.
+        (at(300, lost(2, 2_000)), ""),
+        (candle(0, 5), "#3 a SELL 40.00"),
+        (at(302, opened(3)), ""),
+        (candle(0, 6), ""),
+        // The top is lost, too: the ladder begins anew, with a signal.
+        (at(366, lost(3, 4_000)), ""),
+        (candle(0, 7), ""),
+        (candle(0, 8), ""),
+        (candle(0, 9), "#4 a SELL 10.00"),
+    ]);
+    let reason = session.book.reason(session.book.row(IntentId::new(3)).unwrap());
+    assert_eq!(reason.to_string(), "ladder: again with the next candle level=3");
+}
+
+#[test]
+fn a_win_ends_the_ladder_and_a_draw_above_the_first_level_is_entered_again() {
+    let mut session = with_next_candle(Script::new("a").buys(&[1, 8]));
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, opened(1)), ""),
+        // On the first level a draw is no reason to go on.
+        (at(119, drew(1)), ""),
+        (candle(0, 2), ""),
+        (candle(0, 8), "#2 a BUY 10.00"),
+        (at(482, opened(2)), ""),
+        (at(539, lost(2, 1_000)), ""),
+        (candle(0, 9), "#3 a BUY 20.00"),
+        (at(542, opened(3)), ""),
+        (at(599, drew(3)), ""),
+        (candle(0, 10), "#4 a BUY 20.00"),
+        (at(602, opened(4)), ""),
+        (at(659, won(4, 1_600)), ""),
+        (candle(0, 11), ""),
+    ]);
+}
+
+#[test]
+fn what_the_strategy_says_at_that_candle_is_not_asked_and_what_it_says_before_takes_its_place() {
+    let mut session = with_next_candle(Script::new("a").buys(&[1]).sells(&[2, 3]));
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, opened(1)), ""),
+        (at(119, lost(1, 1_000)), ""),
+        (candle(0, 2), "#2 a BUY 20.00"),
+        (at(122, opened(2)), ""),
+        (at(170, lost(2, 2_000)), ""),
+        // A signal on a price, before the candle.
+        (price(0, 180), "#3 a SELL 40.00"),
+        (candle(0, 3), "a InFlight"),
+    ]);
+}
+
+#[test]
+fn a_candle_that_is_missing_fetched_later_or_refused_leaves_the_ladder_to_the_next_signal() {
+    let lose_the_first =
+        [(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), ""), (at(119, lost(1, 1_000)), "")];
+    let mut session = with_next_candle(Script::new("a").buys(&[1, 5]));
+    session.check(&lose_the_first);
+    session.check(&[(candle(0, 3), ""), (candle(0, 5), "#2 a BUY 20.00")]);
+    let mut session = with_next_candle(Script::new("a").buys(&[1, 5]));
+    session.check(&lose_the_first);
+    session.check(&[
+        (backfilled(0, 2), "a LateSignal"),
+        (candle(0, 3), ""),
+        (candle(0, 5), "#2 a BUY 20.00"),
+    ]);
+    // The venue refuses it: there is no second attempt.
+    let mut session = with_next_candle(Script::new("a").buys(&[1, 5]));
+    session.check(&lose_the_first);
+    session.check(&[
+        (candle(0, 2), "#2 a BUY 20.00"),
+        (at(122, rejected(2)), ""),
+        (candle(0, 3), ""),
+        (candle(0, 5), "#3 a BUY 20.00"),
+    ]);
 }
 
 #[test]
@@ -54,7 +156,12 @@ fn soros_stakes_what_the_venue_paid() {
 
 #[test]
 fn each_bot_climbs_its_own_ladder() {
-    let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 };
+    let ladder = StakeSettings::Martingale {
+        amount: Decimal::TEN,
+        factor: 2.0,
+        levels: 3,
+        entry: LadderEntry::NextSignal,
+    };
     let scripts = [
         Script::new("a").buys(&[1, 3]).staking(ladder.clone()),
         Script::new("b").buys(&[2]).staking(ladder.clone()),

@@ -44,7 +44,12 @@ fn settings() -> SessionSettings {
         close_type: "01:00".parse().unwrap(),
         expiration_type: ExpirationType::TimeFixed,
         params: serde_json::json!({}),
-        stake: StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 },
+        stake: StakeSettings::Martingale {
+            amount: Decimal::TEN,
+            factor: 2.0,
+            levels: 3,
+            entry: candlewick_engine::LadderEntry::NextSignal,
+        },
     };
     let mut risk = candlewick_engine::RiskSettings::default();
     (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);

@@ -16,14 +16,18 @@ pub(crate) fn limit_use_of(
     let tally = state.tally(bot);
     // Open trades count as lost until they settle.
     let day_loss = intents.stakes_of(bot) - tally.day_profit;
+    let (session, session_loss) = (state.session(), intents.stakes_of(bot) - tally.session_profit);
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
     let money = |rule, used, bound: Bound| LimitUse::of_money(rule, used, bound.of(ledger.day_equity())?);
+    let of_session = |rule, used, bound: Bound| LimitUse::of_money(rule, used, bound.of(session.equity)?);
     [
         LimitUse::of_count(Rule::BotMaxOpenTrades, intents.trades_of(bot), own.max_open_trades),
         LimitUse::of_count(Rule::BotMaxTradesPerDay, today, most_today),
         money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
         money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
+        of_session(Rule::BotSessionLossLimit, session_loss, own.session_loss_limit),
+        of_session(Rule::BotSessionProfitTarget, tally.session_profit, own.session_profit_target),
         LimitUse::of_count(Rule::BotLossStreak, losses, most_losses),
     ]
     .into_iter()
@@ -48,6 +52,8 @@ mod tests {
             max_trades_per_day: 9,
             daily_loss_limit: Decimal::from(50),
             daily_profit_target: Decimal::ZERO,
+            session_loss_limit: Decimal::from(60),
+            session_profit_target: Decimal::from(7),
             max_loss_streak: 3,
             ..BotLimitSettings::default()
         };
@@ -61,6 +67,7 @@ mod tests {
             for _ in 0..trades {
                 situation.state.count_bot_trade(bot);
                 situation.state.count_bot_end(bot, Money::from_minor(-1_500), Outcome::Lost);
+                situation.state.earn_in_session(bot, Money::from_minor(-1_500));
             }
         }
         // Two trades of the bot have lost 30.00, and one of 10.00 is open.
@@ -75,6 +82,8 @@ mod tests {
             (Rule::BotMaxOpenTrades, count(1), count(2)),
             (Rule::BotMaxTradesPerDay, count(3), count(9)),
             (Rule::BotDailyLossLimit, money(4_000), money(5_000)),
+            (Rule::BotSessionLossLimit, money(4_000), money(6_000)),
+            (Rule::BotSessionProfitTarget, money(0), money(700)),
             (Rule::BotLossStreak, count(2), count(3)),
         ];
         let found: Vec<_> = used(BotId::FIRST).iter().map(|used| (used.rule, used.used, used.most)).collect();

@@ -6,9 +6,11 @@ pub(super) mod limit_use;
 pub(super) mod loss_streak;
 pub(super) mod max_open_trades;
 pub(super) mod max_trades_per_day;
+pub(super) mod session_loss_limit;
+pub(super) mod session_profit_target;
 
 use super::bound::Bound;
-use super::settings::is_off;
+use super::settings::{is_off, is_zero};
 use crate::EngineError;
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -35,6 +37,20 @@ pub struct BotLimitSettings {
     /// The same in percent of the account's equity at the day's beginning; where both are given, the lower one counts.
     #[serde(skip_serializing_if = "is_off")]
     pub daily_profit_target_percent: f64,
+    /// No open of the bot that could bring its loss of the session (`risk.session.of`) beyond this amount.
+    #[schemars(with = "f64")]
+    #[serde(skip_serializing_if = "is_zero")]
+    pub session_loss_limit: Decimal,
+    /// The same in percent of the account's equity at the session's beginning; where both are given, the tighter holds.
+    #[serde(skip_serializing_if = "is_off")]
+    pub session_loss_limit_percent: f64,
+    /// No open of the bot once its settled profit of the session has reached this amount.
+    #[schemars(with = "f64")]
+    #[serde(skip_serializing_if = "is_zero")]
+    pub session_profit_target: Decimal,
+    /// The same in percent of the account's equity at the session's beginning; where both are given, the lower one counts.
+    #[serde(skip_serializing_if = "is_off")]
+    pub session_profit_target_percent: f64,
     /// No open of the bot after this many losses of its own in a row, until somebody resumes.
     pub max_loss_streak: u32,
 }
@@ -46,7 +62,18 @@ pub(crate) struct BotLimits {
     max_trades_per_day: u32,
     pub(super) daily_loss_limit: Bound,
     daily_profit_target: Bound,
+    pub(super) session_loss_limit: Bound,
+    session_profit_target: Bound,
     max_loss_streak: u32,
+}
+
+impl BotLimitSettings {
+    /// Whether what the bot wins or loses in a session is limited.
+    pub fn limits_session(&self) -> bool {
+        let amounts = [self.session_loss_limit, self.session_profit_target];
+        let percents = [self.session_loss_limit_percent, self.session_profit_target_percent];
+        amounts.iter().any(|amount| !is_zero(amount)) || percents.iter().any(|percent| !is_off(percent))
+    }
 }
 
 impl BotLimits {
@@ -68,6 +95,14 @@ impl BotLimits {
             daily_profit_target: bound(
                 (own.daily_profit_target, own.daily_profit_target_percent),
                 "daily_profit_target",
+            )?,
+            session_loss_limit: bound(
+                (own.session_loss_limit, own.session_loss_limit_percent),
+                "session_loss_limit",
+            )?,
+            session_profit_target: bound(
+                (own.session_profit_target, own.session_profit_target_percent),
+                "session_profit_target",
             )?,
             max_loss_streak: settings.max_loss_streak,
         })
@@ -200,6 +235,41 @@ mod tests {
     }
 
     #[test]
+    fn a_session_s_stops_count_the_bot_s_own_trades_and_the_tighter_of_amount_and_percent_holds() {
+        let limits = BotLimitSettings {
+            session_loss_limit: Decimal::from(50),
+            // Of 2,000.00.
+            session_loss_limit_percent: 2.0,
+            session_profit_target: Decimal::from(30),
+            session_profit_target_percent: 2.0,
+            ..BotLimitSettings::default()
+        };
+        for (check, profit, open, expected) in [
+            (session_loss_limit::check as Check, -3_000, 0, Ruling::Pass),
+            (session_loss_limit::check, -3_001, 0, Ruling::Refuse),
+            (session_loss_limit::check, -2_000, 1, Ruling::Pass),
+            (session_loss_limit::check, -2_001, 1, Ruling::Refuse),
+            (session_profit_target::check, 2_999, 0, Ruling::Pass),
+            (session_profit_target::check, 3_000, 0, Ruling::Refuse),
+        ] {
+            let ruling = ask(check, &limits, |situation| {
+                let other = BotId::new(1).unwrap();
+                situation.state.begin_session(Money::from_minor(200_000), None);
+                situation.state.earn_in_session(other, Money::from_minor(-90_000));
+                situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
+                (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
+            });
+            assert_eq!(ruling, expected, "{profit}, {open} open");
+            // The next session begins with nothing.
+            let anew = |situation: &mut Situation| {
+                situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
+                situation.state.begin_session(Money::from_minor(200_000), None);
+            };
+            assert_eq!(ask(check, &limits, anew), Ruling::Pass);
+        }
+    }
+
+    #[test]
     fn losses_in_a_row_are_those_of_the_bot_and_a_person_begins_them_anew() {
         let limits = BotLimitSettings { max_loss_streak: 2, ..BotLimitSettings::default() };
         let [won, lost, draw] = [Outcome::Won, Outcome::Lost, Outcome::Draw];
@@ -223,11 +293,13 @@ mod tests {
 
     #[test]
     fn limits_of_zero_and_bots_without_limits_are_refused_nothing() {
-        let all: [Check; 5] = [
+        let all: [Check; 7] = [
             max_open_trades::check,
             max_trades_per_day::check,
             daily_loss_limit::check,
             daily_profit_target::check,
+            session_loss_limit::check,
+            session_profit_target::check,
             loss_streak::check,
         ];
         let tight = BotLimitSettings {
@@ -235,6 +307,8 @@ mod tests {
             max_trades_per_day: 1,
             daily_loss_limit: Decimal::ONE,
             daily_profit_target: Decimal::ONE,
+            session_loss_limit: Decimal::ONE,
+            session_profit_target: Decimal::ONE,
             max_loss_streak: 1,
             ..BotLimitSettings::default()
         };

@@ -95,6 +95,8 @@ impl<'a> SharedRunner<'a> {
         let (series, expiry) = (bot.series(), bot.expiry());
         let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
+        // A declaration tells the signals of its strategy alone.
+        let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
         let (warmup, declaration) = (strategy.warmup(), self.declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
         let mut tables = self.outcomes(expiry, &candles, until)?;

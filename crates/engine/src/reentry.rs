@@ -1,0 +1,126 @@
+//! A ladder that goes on with the next candle: after a trade that was not won the bot enters again in the same direction, without
+//! waiting for a signal of its strategy.
+
+use candlewick_sdk::{Direction, Expiry, Millis, Reason, Signal};
+use serde::{Deserialize, Serialize};
+
+/// What a bot knows of its next entry, where its ladder goes on with the next candle.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reentry {
+    /// The expiry of the bot's last trade: that of the next entry, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry: Option<Expiry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<DueEntry>,
+    /// Whether the candle for it has closed. Not kept: candles change nothing that a fold of earlier runs comes to.
+    #[serde(skip)]
+    has_passed: bool,
+}
+
+/// An entry that waits for a candle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct DueEntry {
+    direction: Direction,
+    /// When the end of the trade before became known.
+    since: Millis,
+    /// On which level of the ladder it is, the first being 1.
+    level: u32,
+}
+
+impl Reentry {
+    /// A trade of the bot was approved, whatever asked for it: the ladder goes on with that one.
+    #[inline]
+    pub(crate) fn on_decided(&mut self, expiry: Expiry) {
+        (self.expiry, self.due) = (Some(expiry), None);
+    }
+
+    /// One has ended, known at this moment, and the ladder stands on this level now, the first being 1. A won trade leaves it there.
+    pub(crate) fn on_ended(&mut self, direction: Direction, since: Millis, level: u32) {
+        self.due = (level > 1).then_some(DueEntry { direction, since, level });
+        self.has_passed = false;
+    }
+
+    /// Whether an entry waits for a candle.
+    #[inline]
+    pub(crate) const fn is_due(&self) -> bool {
+        self.due.is_some() && !self.has_passed
+    }
+
+    /// A candle of this length closed: the entry, where this is the first that closes once the end of the trade before was known, and
+    /// within one interval after it. A later candle is none to go on with: the ladder then waits for a signal.
+    pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
+        let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
+        self.has_passed = true;
+        let reason = Reason::new("ladder: again with the next candle").with("level", f64::from(due.level));
+        let signal = Signal { expiry: self.expiry, ..Signal::with_reason(due.direction, reason) };
+        (close < due.since + interval).then_some(signal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::ExpirationType;
+
+    const MINUTE: Millis = Millis::MINUTE;
+
+    /// A trade ended at the 100th second, and candles of a minute close at these seconds: at which the bot enters again.
+    fn check(level: u32, closes: &[i64], expected: Option<i64>) {
+        let mut reentry = Reentry::default();
+        reentry.on_ended(Direction::Sell, Millis::from_seconds(100), level);
+        let mut entered = closes.iter().filter(|close| {
+            let signal = reentry.on_close(Millis::from_seconds(**close), MINUTE);
+            assert!(signal.iter().all(|signal| signal.direction == Direction::Sell));
+            signal.is_some()
+        });
+        assert_eq!(entered.next().copied(), expected, "level {level}, {closes:?}");
+        assert_eq!(entered.next(), None, "once");
+    }
+
+    #[test]
+    fn the_first_candle_that_closes_within_an_interval_after_the_settlement_is_the_one() {
+        check(2, &[60, 120, 180], Some(120));
+        check(2, &[100, 160], Some(100));
+        check(3, &[40, 99, 159], Some(159));
+        // A candle is missing: the ladder waits for a signal.
+        check(2, &[60, 160, 220], None);
+        // The first level is no loss.
+        check(1, &[120], None);
+    }
+
+    #[test]
+    fn a_trade_that_was_approved_meanwhile_is_what_the_ladder_goes_on_with() {
+        let mut reentry = Reentry::default();
+        reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
+        let half =
+            Expiry { close_type: "00:30".parse().unwrap(), expiration_type: ExpirationType::CandleClose };
+        reentry.on_decided(half);
+        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None);
+        // Of the next one it has direction and expiry.
+        reentry.on_ended(Direction::Sell, Millis::from_seconds(160), 3);
+        let signal = reentry.on_close(Millis::from_seconds(180), MINUTE).unwrap();
+        assert_eq!((signal.direction, signal.expiry), (Direction::Sell, Some(half)));
+        assert_eq!(signal.reason.to_string(), "ladder: again with the next candle level=3");
+    }
+
+    #[test]
+    fn what_is_kept_of_it_does_not_depend_on_candles() {
+        let mut reentry = Reentry::default();
+        reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
+        let kept = |reentry: &Reentry| serde_json::to_string(reentry).unwrap();
+        let before = kept(&reentry);
+        reentry.on_close(Millis::from_seconds(120), MINUTE).unwrap();
+        assert_eq!(kept(&reentry), before);
+        let mut again: Reentry = serde_json::from_str(&before).unwrap();
+        assert!(again.is_due() && !reentry.is_due());
+        assert!(again.on_close(Millis::from_seconds(160), MINUTE).is_none(), "a later candle is not the one");
+    }
+
+    #[test]
+    fn a_trade_that_ends_later_decides() {
+        let mut reentry = Reentry::default();
+        reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
+        reentry.on_ended(Direction::Sell, Millis::from_seconds(110), 1);
+        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None);
+    }
+}
