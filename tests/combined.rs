@@ -102,3 +102,39 @@ fn a_combination_is_checked_as_any_strategy() {
     let checked = folder.run(&[&arguments[..], &["--unseen", "2000", "--json", "--quiet"]].concat()).json();
     assert!(!checked.to_string().contains("\"failed\""), "{checked}");
 }
+
+/// The report of a run follows signals by candles; the command follows the trades that a bot without a gate made of the same signals, where a
+/// trade costs no time and every signal is traded.
+#[test]
+fn what_a_gate_was_worth_in_a_report_is_what_it_would_have_been_worth_on_all_trades() {
+    let coin = "first_of = [{ strategy = \"coin\", params = { share = 0.4 } }]";
+    let gate = "gate = { after_virtual_losses = 2, close_after_losses = 2 }";
+    let at_once = "[simulation]\nlatency_ms = 0\nsettle_delay_ms = 0\nopen_rounding = \"none\"\n\
+                   [risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\nallow_opposite = true\n\
+                   allow_duplicate = true\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n";
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 2 * DAY))
+        .with("all.toml", &(at_once.to_owned() + &bot("combine", coin)))
+        .with("gated.toml", &(at_once.to_owned() + &bot("combine", &format!("{coin}, {gate}"))));
+    backtest(&folder, "all.toml");
+    let edge = ["edge", "gate", "--trades", "all.toml.csv", "--after-virtual-losses", "2", "--json"];
+    let edge = folder.run(&[&edge[..], &["--close-after-losses", "2"]].concat()).json();
+    let run = ["backtest", "--config", "gated.toml", "--data", "BTCUSDT_1m.csv", "--quiet"];
+    let report = folder.run(&[&run[..], &["--json"]].concat()).json();
+    let [line] = report["gates"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert!(line["real"].as_u64() > Some(100), "{line}");
+    for (key, expected) in edge["bots"][0].as_object().unwrap() {
+        assert_eq!(line[key], *expected, "{key}: {line}");
+    }
+    assert_eq!((&line["gate"], &line["draws"]), (&edge["gate"], &edge["draws"]));
+    // The terminal and the page have it, and a bot without a gate none of it.
+    folder.run(&[&run[..], &["--html", "gated.html"]].concat());
+    let words = "opens after 2 virtual losses in a row, closes after 2 real losses in a row";
+    for text in [folder.run(&run).stdout, folder.read("gated.html")] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words) && text.contains("nothing beyond chance"), "{text}");
+    }
+    let without =
+        folder.run(&["backtest", "--config", "all.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"]);
+    assert_eq!(without.json().get("gates"), None);
+}

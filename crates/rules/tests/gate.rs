@@ -6,6 +6,7 @@ use candlewick_sdk::testkit::bot;
 use candlewick_sdk::{
     BotContext, Candle, Interval, Millis, Ohlcv, Parameter, Registry, Signal, Strategy, StrategyEntry,
 };
+use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
 use serde_json::{Value, json};
 
 /// Buys at every candle.
@@ -132,6 +133,29 @@ fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
 }
 
 #[test]
+fn a_strategy_says_whether_its_gate_is_closed() {
+    let mut strategy =
+        gated(&json!({ "after_virtual_losses": 2, "history": 0 }), &json!({ "strategy": "always" }), "01:00");
+    // As above: open from the close of candle 2 until the signal at it is taken, and so again at 5.
+    let mut closed = String::new();
+    for candle in candles("udddddd") {
+        closed.push(if strategy.is_gate_closed() { 'c' } else { 'o' });
+        strategy.on_candle(&candle);
+    }
+    assert_eq!(closed, "ccccccc", "it opens and closes at one candle");
+    let open = json!({ "after_virtual_losses": 1, "close_after_losses": 2, "history": 0 });
+    let mut strategy = gated(&open, &json!({ "strategy": "always" }), "01:00");
+    let open: Vec<bool> = candles("uddddu")
+        .iter()
+        .map(|candle| {
+            strategy.on_candle(candle);
+            !strategy.is_gate_closed()
+        })
+        .collect();
+    assert_eq!(open, [false, true, true, false, true, true]);
+}
+
+#[test]
 fn an_edge_shown_by_virtual_trades_opens_the_gate_and_a_coin_does_not() {
     let gate = json!({ "verdict": "shown", "payout": 80.0, "history": 0 });
     let always = json!({ "strategy": "always" });
@@ -222,4 +246,47 @@ fn on_planted_clusters_a_gate_changes_the_win_rate_by_what_theory_gives() {
     let expected = win_rate_after_two_losses(good, bad, change);
     assert!(expected < 0.5, "{expected}: after losses the bad state is likelier");
     assert!(errors_from(counted, expected).abs() < 3.5, "{counted:?}, {expected} expected, from seed {seed}");
+}
+
+#[test]
+fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their_ends() {
+    let mut chance = Chance(0x5eed_0003);
+    let moves: String = (0..600).map(|_| if chance.next() < 0.5 { 'u' } else { 'd' }).collect();
+    let shown = candles(&moves);
+    let entry = combine::entry(registry());
+    for (gate, close_type) in [
+        (json!({ "after_virtual_losses": 2 }), "01:00"),
+        // Trades that overlap: their ends are known after later signals.
+        (json!({ "after_virtual_losses": 2, "close_after_losses": 2 }), "03:00"),
+        (json!({ "virtual_win_rate": 0.6, "over": 5, "close_after_trades": 3 }), "02:00"),
+        (json!({ "after_virtual_losses": 1, "close_after_wins": 2 }), "01:30"),
+    ] {
+        let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
+        let bot = minute_bot(close_type);
+        let followed = combine::follow_gate(&entry, &params, &bot, &shown).unwrap().unwrap();
+        let gated: Vec<GatedTrade> = (followed.signals.iter())
+            .map(|signal| GatedTrade {
+                decided: signal.decided.get(),
+                known: signal.known.get(),
+                unit_return: match signal.outcome {
+                    TradeOutcome::Won => 0.8,
+                    TradeOutcome::Lost => -1.0,
+                    TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
+                },
+            })
+            .collect();
+        let real = followed.signals.iter().filter(|signal| signal.is_real).count() as u64;
+        let worth = gate_worth(&gated, followed.rule, 9, 1).unwrap();
+        assert!(real > 20, "{gate}: {real}");
+        assert_eq!((worth.trades, worth.real), (followed.signals.len() as u64, real), "{gate}");
+    }
+    // The first rows, by hand: a signal at each close, over the next candle.
+    let params = json!({ "first_of": [{ "strategy": "always" }], "gate": { "after_virtual_losses": 2 } });
+    let followed = combine::follow_gate(&entry, &params, &minute_bot("01:00"), &candles("udddu u")).unwrap();
+    let rows: Vec<String> = (followed.unwrap().signals.iter())
+        .map(|signal| format!("{} {} {:?}", signal.decided.get() / 60_000, signal.is_real, signal.outcome))
+        .collect();
+    assert_eq!(rows, ["1 false Lost", "2 false Lost", "3 true Lost", "4 false Won", "5 false Cancelled"]);
+    let bare = json!({ "first_of": [{ "strategy": "always" }] });
+    assert!(combine::follow_gate(&entry, &bare, &minute_bot("01:00"), &shown).unwrap().is_none());
 }

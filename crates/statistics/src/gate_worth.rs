@@ -2,7 +2,7 @@
 
 use crate::simulation::Dice;
 use crate::statistics_error::check_numbers;
-use crate::{GateRule, StatisticsError, TradeGate};
+use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 
 /// A trade that a gate is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,19 +110,34 @@ fn order_of(trades: &[GatedTrade]) -> Vec<Step> {
 /// The mean of the trades that a gate lets be real, and how many those are; none without any.
 fn real_mean(gate: &TradeGate, order: &[Step], returns: &[f64]) -> Option<(f64, usize)> {
     let mut gate = gate.clone();
-    let mut is_real = vec![false; returns.len()];
+    let mut decisions: Vec<Option<GateDecision>> = vec![None; returns.len()];
     let (mut sum, mut real) = (0.0, 0);
     for &(place, is_ended) in order {
         let unit_return = returns[place];
         if is_ended {
-            gate.on_ended(is_real[place], (unit_return != 0.0).then_some(unit_return > 0.0));
-        } else if gate.on_decided() {
-            is_real[place] = true;
-            sum += unit_return;
-            real += 1;
+            if let Some(decision) = decisions[place].take() {
+                gate.on_ended(decision, outcome_of(unit_return));
+            }
+        } else {
+            let decision = gate.on_decided();
+            if decision.is_real() {
+                sum += unit_return;
+                real += 1;
+            }
+            decisions[place] = Some(decision);
         }
     }
     (real > 0).then(|| (sum / real as f64, real))
+}
+
+fn outcome_of(unit_return: f64) -> TradeOutcome {
+    if unit_return > 0.0 {
+        TradeOutcome::Won
+    } else if unit_return < 0.0 {
+        TradeOutcome::Lost
+    } else {
+        TradeOutcome::Draw
+    }
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ pub use simulation::{
 };
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
-pub use trade_gate::{GateOpening, GateRule, TradeGate};
+pub use trade_gate::{GateDecision, GateOpening, GateRule, TradeGate};
 pub use trade_outcome::TradeOutcome;
 pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};
 pub use wilson::{ConfidenceInterval, wilson_interval};

@@ -1,8 +1,11 @@
 //! A gate before a bot's trades: while it is closed trades are virtual, and what they come to opens it.
 
-use crate::StatisticsError;
 use crate::statistics_error::check_probability;
+use crate::{EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, TradeOutcome, Verdict};
 use std::collections::VecDeque;
+
+/// Ended trades that are remembered where the opening asks for none.
+const USUALLY_REMEMBERED: usize = 20;
 
 /// What opens a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +19,13 @@ pub enum GateOpening {
         /// How many trades it is taken over; fewer leave the gate closed.
         over: u32,
     },
+    /// All trades, virtual and real, have shown an edge. It stays open until a closing condition comes.
+    VerdictShown {
+        /// What is asked of them.
+        test: EdgeTestPlan,
+        /// What a win is taken to pay, a fraction of the stake.
+        payout: f64,
+    },
 }
 
 /// What opens a gate and what closes it again. A condition of 0 is off.
@@ -27,44 +37,74 @@ pub struct GateRule {
     pub close_after_losses: u32,
     /// It closes after so many real trades, counted as they are decided.
     pub close_after_trades: u32,
+    /// It closes after so many real wins.
+    pub close_after_wins: u32,
+}
+
+/// A trade as a gate decided it: whether it is real, and what the gate has to know again when it ends.
+#[derive(Clone, Debug)]
+pub struct GateDecision {
+    is_real: bool,
+    /// In which span between two moves of the gate it was decided.
+    span: u64,
+    stake: Option<NotionalStake>,
 }
 
 /// A gate as it stands. It begins closed.
 ///
 /// It is told each trade as it is decided and as its result becomes known, in that order in time, so that no decision rests on a
-/// result that was not known by then. A draw or a cancellation counts for nothing.
+/// result that was not known by then. What opens or closes it by counting are trades that were decided since it last moved: one that
+/// was decided before says nothing of the time since. A draw or a cancellation counts for nothing.
 #[derive(Clone, Debug)]
 pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
-    /// Losses in a row of the kind that is made: virtual ones while it is closed, real ones while it is open.
+    /// Counts its moves.
+    span: u64,
+    /// Losses in a row of the trades of this span: virtual ones while it is closed, real ones while it is open.
     losses: u32,
-    /// Real trades since it opened.
+    /// Real trades and wins of this span.
     trades: u32,
-    /// How the last trades ended, where the opening asks for it.
+    wins: u32,
+    /// Of the last ended trades, which were won.
     recent: VecDeque<bool>,
+    test: Option<EdgeTest>,
+}
+
+impl GateDecision {
+    /// Whether the trade is real.
+    pub const fn is_real(&self) -> bool {
+        self.is_real
+    }
 }
 
 impl TradeGate {
     /// A gate that is closed.
     ///
     /// # Errors
-    /// [`StatisticsError::NotANumberFor`] for a gate that opens after 0 losses, over 0 trades, or that nothing would ever close;
-    /// [`StatisticsError::NotAProbability`] for a win rate that is none.
+    /// [`StatisticsError::NotANumberFor`] for a gate that opens after 0 losses, over 0 trades, or after losses and that nothing would
+    /// ever close, and for a payout that is none; [`StatisticsError::NotAProbability`] for a win rate that is none.
     pub fn new(rule: GateRule) -> Result<Self, StatisticsError> {
         let never = |what| Err(StatisticsError::NotANumberFor { what, value: 0.0 });
+        let closes = [rule.close_after_losses, rule.close_after_trades, rule.close_after_wins];
+        let mut test = None;
         match rule.opening {
             GateOpening::AfterVirtualLosses(0) => return never("virtual losses before a gate opens"),
-            GateOpening::AfterVirtualLosses(_) if rule.close_after_losses + rule.close_after_trades == 0 => {
-                return never("losses or trades after which a gate closes");
+            GateOpening::AfterVirtualLosses(_) if closes == [0; 3] => {
+                return never("losses, wins or trades after which a gate closes");
             }
             GateOpening::WinRate { over: 0, .. } => return never("trades that a win rate is taken over"),
             GateOpening::WinRate { rate, .. } => {
                 check_probability("win rate of a gate", rate)?;
             }
+            GateOpening::VerdictShown { payout, .. } if !(payout.is_finite() && payout > 0.0) => {
+                return Err(StatisticsError::NotANumberFor { what: "the payout of a gate", value: payout });
+            }
+            GateOpening::VerdictShown { test: plan, .. } => test = Some(EdgeTest::new(plan)),
             GateOpening::AfterVirtualLosses(_) => {}
         }
-        Ok(Self { rule, is_open: false, losses: 0, trades: 0, recent: VecDeque::new() })
+        let recent = VecDeque::new();
+        Ok(Self { rule, is_open: false, span: 0, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
     /// Whether the next trade would be real.
@@ -72,73 +112,126 @@ impl TradeGate {
         self.is_open
     }
 
-    /// A trade is decided; whether it is real.
-    pub fn on_decided(&mut self) -> bool {
-        let is_real = self.is_open;
-        if is_real {
+    /// Virtual losses in a row that count towards its opening; none while it is open.
+    pub const fn virtual_losses(&self) -> u32 {
+        if self.is_open { 0 } else { self.losses }
+    }
+
+    /// The share that was won of the last trades that were won or lost: so many as the opening asks for, else twenty. None before the
+    /// first.
+    pub fn recent_win_rate(&self) -> Option<f64> {
+        let won = self.recent.iter().filter(|won| **won).count();
+        (!self.recent.is_empty()).then(|| won as f64 / self.recent.len() as f64)
+    }
+
+    /// A trade is decided.
+    pub fn on_decided(&mut self) -> GateDecision {
+        let stake = match (&mut self.test, self.rule.opening) {
+            (Some(test), GateOpening::VerdictShown { payout, .. }) => test.on_open(payout).ok(),
+            _ => None,
+        };
+        let decision = GateDecision { is_real: self.is_open, span: self.span, stake };
+        if self.is_open {
             self.trades += 1;
-            if self.rule.close_after_trades > 0 && self.trades >= self.rule.close_after_trades {
-                self.set_open(false);
-            }
+            self.close_where_due();
         }
-        is_real
+        decision
     }
 
-    /// The result of a trade became known: won, lost, or neither.
-    pub fn on_ended(&mut self, is_real: bool, won: Option<bool>) {
-        let Some(won) = won else { return };
-        // What was decided before the gate moved says nothing of the time since.
-        if is_real == self.is_open {
-            self.losses = if won { 0 } else { self.losses + 1 };
+    /// How a trade ended became known.
+    pub fn on_ended(&mut self, trade: GateDecision, outcome: TradeOutcome) {
+        if let (Some(test), Some(stake)) = (&mut self.test, trade.stake) {
+            test.on_settled(stake, outcome);
         }
-        match self.rule.opening {
-            GateOpening::AfterVirtualLosses(losses) if !self.is_open && self.losses >= losses => {
-                self.set_open(true);
-            }
-            GateOpening::AfterVirtualLosses(_) => {}
-            GateOpening::WinRate { rate, over } => self.follow_win_rate(won, rate, over as usize),
-        }
-        let most = self.rule.close_after_losses;
-        if self.is_open && is_real && most > 0 && self.losses >= most {
-            self.set_open(false);
-            // Otherwise the same trades would open it again at once.
-            self.recent.clear();
-        }
-    }
-
-    fn follow_win_rate(&mut self, won: bool, rate: f64, over: usize) {
+        let won = match outcome {
+            TradeOutcome::Won => true,
+            TradeOutcome::Lost => false,
+            // Money came back: neither.
+            TradeOutcome::Draw | TradeOutcome::Cancelled => return,
+        };
         self.recent.push_back(won);
-        if self.recent.len() > over {
+        while self.recent.len() > self.remembers() {
             self.recent.pop_front();
         }
-        let wins = self.recent.iter().filter(|won| **won).count();
-        let is_met = self.recent.len() == over && wins as f64 >= rate * over as f64 - 1e-9;
-        if is_met != self.is_open {
-            self.set_open(is_met);
+        if trade.span == self.span {
+            self.losses = if won { 0 } else { self.losses + 1 };
+            self.wins += u32::from(won);
+        }
+        if self.is_open {
+            let is_below = matches!(self.rule.opening, GateOpening::WinRate { .. }) && !self.wants_open();
+            if is_below {
+                self.set_open(false);
+            } else {
+                self.close_where_due();
+            }
+        } else if self.wants_open() {
+            self.set_open(true);
+        }
+    }
+
+    fn close_where_due(&mut self) {
+        let is_reached = |count: u32, most: u32| most > 0 && count >= most;
+        let GateRule { close_after_losses, close_after_trades, close_after_wins, .. } = self.rule;
+        if is_reached(self.trades, close_after_trades)
+            || is_reached(self.losses, close_after_losses)
+            || is_reached(self.wins, close_after_wins)
+        {
+            self.set_open(false);
+            if let GateOpening::WinRate { .. } = self.rule.opening {
+                // Otherwise the same trades would open it again at once.
+                self.recent.clear();
+            }
+        }
+    }
+
+    fn wants_open(&self) -> bool {
+        match self.rule.opening {
+            GateOpening::AfterVirtualLosses(losses) => self.losses >= losses,
+            GateOpening::WinRate { rate, over } => {
+                let wins = self.recent.iter().filter(|won| **won).count();
+                self.recent.len() == over as usize && wins as f64 >= rate * f64::from(over) - 1e-9
+            }
+            GateOpening::VerdictShown { .. } => {
+                self.test.as_ref().is_some_and(|test| test.verdict() == Verdict::EdgeShown)
+            }
+        }
+    }
+
+    const fn remembers(&self) -> usize {
+        match self.rule.opening {
+            GateOpening::WinRate { over, .. } => over as usize,
+            GateOpening::AfterVirtualLosses(_) | GateOpening::VerdictShown { .. } => USUALLY_REMEMBERED,
         }
     }
 
     const fn set_open(&mut self, is_open: bool) {
         self.is_open = is_open;
-        self.losses = 0;
-        self.trades = 0;
+        self.span += 1;
+        (self.losses, self.trades, self.wins) = (0, 0, 0);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use TradeOutcome::{Draw, Lost, Won};
 
     fn rule(opening: GateOpening, close_after_losses: u32, close_after_trades: u32) -> GateRule {
-        GateRule { opening, close_after_losses, close_after_trades }
+        GateRule { opening, close_after_losses, close_after_trades, close_after_wins: 0 }
     }
 
     /// Trades one after the other, `W` won, `L` lost, `D` drawn; `r` stands where a trade was real, `v` where virtual.
     fn follow(rule: GateRule, results: &str) -> String {
         let mut gate = TradeGate::new(rule).unwrap();
         let trade = |result: char| {
-            let is_real = gate.on_decided();
-            gate.on_ended(is_real, (result != 'D').then_some(result == 'W'));
+            let trade = gate.on_decided();
+            let is_real = trade.is_real();
+            let outcome = match result {
+                'W' => Won,
+                'L' => Lost,
+                _ => Draw,
+            };
+            gate.on_ended(trade, outcome);
             if is_real { 'r' } else { 'v' }
         };
         results.chars().map(trade).collect()
@@ -169,6 +262,12 @@ mod tests {
     }
 
     #[test]
+    fn it_closes_after_so_many_real_wins() {
+        let rule = GateRule { close_after_wins: 2, ..rule(GateOpening::AfterVirtualLosses(1), 0, 0) };
+        assert_eq!(follow(rule, "LWLWWLW"), "vrrrvvr");
+    }
+
+    #[test]
     fn a_win_rate_is_that_of_all_trades_and_closes_by_itself() {
         let rule = rule(GateOpening::WinRate { rate: 0.6, over: 5 }, 0, 0);
         // Known before the sixth trade: 3 of 5 won; before the eighth: W L L W L, 2 of 5.
@@ -176,31 +275,77 @@ mod tests {
     }
 
     #[test]
+    fn a_win_rate_is_taken_anew_from_where_another_condition_closed_the_gate() {
+        let rule = rule(GateOpening::WinRate { rate: 0.5, over: 2 }, 1, 0);
+        // W L opens it and the next loss closes it; W alone is not two trades, W W is.
+        assert_eq!(follow(rule, "WLLWWWW"), "vvrvvrr");
+    }
+
+    #[test]
     fn a_result_that_is_not_known_yet_decides_nothing() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 0, 1)).unwrap();
-        assert_eq!([gate.on_decided(), gate.on_decided()], [false, false]);
-        gate.on_ended(false, Some(false));
-        assert!(gate.on_decided() && !gate.is_open());
+        let [first, second] = [gate.on_decided(), gate.on_decided()];
+        assert!(!first.is_real() && !second.is_real());
+        gate.on_ended(first, Lost);
+        assert!(gate.on_decided().is_real() && !gate.is_open());
     }
 
     #[test]
     fn a_virtual_loss_that_is_known_late_is_no_real_one() {
+        // Two real losses in a row close it.
+        let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 2, 0)).unwrap();
+        let [first, late] = [gate.on_decided(), gate.on_decided()];
+        gate.on_ended(first, Lost);
+        let real = gate.on_decided();
+        assert!(real.is_real());
+        // One virtual loss and one real one, then the second real one.
+        gate.on_ended(late, Lost);
+        gate.on_ended(real, Lost);
+        assert!(gate.is_open(), "a virtual loss was counted as a real one");
+        let real = gate.on_decided();
+        gate.on_ended(real, Lost);
+        assert!(!gate.is_open());
+    }
+
+    #[test]
+    fn a_real_loss_that_is_known_late_is_no_virtual_one_nor_one_of_a_later_opening() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 1, 0)).unwrap();
-        assert_eq!([gate.on_decided(), gate.on_decided()], [false, false]);
-        gate.on_ended(false, Some(false));
-        gate.on_ended(false, Some(false));
+        let first = gate.on_decided();
+        gate.on_ended(first, Lost);
+        let [real, late, later] = [gate.on_decided(), gate.on_decided(), gate.on_decided()];
+        assert!(late.is_real() && later.is_real());
+        gate.on_ended(real, Lost);
+        // It has closed: this one was real and opens nothing.
+        gate.on_ended(late, Lost);
+        assert!(!gate.is_open());
+        let virtual_one = gate.on_decided();
+        gate.on_ended(virtual_one, Lost);
         assert!(gate.is_open());
+        gate.on_ended(later, Lost);
+        assert!(gate.is_open(), "a loss of the opening before closed it");
+    }
+
+    #[test]
+    fn an_edge_that_all_trades_show_opens_it_and_a_coin_does_not() {
+        let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
+        let rule = rule(GateOpening::VerdictShown { test, payout: 0.8 }, 0, 0);
+        let real = |results: &str| follow(rule, results).matches('r').count();
+        assert!(real(&"WWWWWLWWWW".repeat(60)) > 300);
+        assert_eq!(real(&"WL".repeat(2_000)), 0);
     }
 
     #[test]
     fn a_gate_that_could_never_open_or_close_is_refused() {
         let rate = |rate, over| GateOpening::WinRate { rate, over };
+        let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         for refused in [
             rule(GateOpening::AfterVirtualLosses(0), 0, 1),
             rule(GateOpening::AfterVirtualLosses(2), 0, 0),
             rule(rate(0.6, 0), 0, 0),
             rule(rate(1.5, 20), 0, 0),
             rule(rate(f64::NAN, 20), 0, 0),
+            rule(GateOpening::VerdictShown { test, payout: 0.0 }, 0, 0),
+            rule(GateOpening::VerdictShown { test, payout: f64::NAN }, 0, 0),
         ] {
             assert!(TradeGate::new(refused).is_err(), "{refused:?}");
         }

@@ -1,5 +1,6 @@
 //! `backtest`: stored candles through the configured bots.
 
+use super::gates::gates_of;
 use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
 use crate::context::Context;
@@ -137,6 +138,7 @@ fn report(
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
+    let gates = gates_of(&loaded, &series, settings.simulation.payout_percent.to_fraction(), context)?;
     let report = RunReport::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
@@ -160,6 +162,7 @@ fn report(
         background,
         sensitivity,
         variants: variants.transpose()?,
+        gates,
     });
     if let Some(host) = host() {
         host.trades(&finished.book, &loaded.config.bots, finished.money_scale);

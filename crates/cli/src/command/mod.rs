@@ -14,6 +14,7 @@ mod doctor;
 mod drill;
 mod edge;
 mod explain;
+mod gates;
 mod halt;
 mod journal;
 mod live;

@@ -112,6 +112,7 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
         weight_of_all_bots: finished.weight_of_all_bots,
         background: background(&finished.book, loaded),
         sensitivity: None,
+        gates: Vec::new(),
         variants: None,
     })
 }

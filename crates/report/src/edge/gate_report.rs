@@ -67,12 +67,12 @@ impl GateReport {
         if bots.is_empty() {
             return Err(StatisticsError::NoTrades.into());
         }
-        Ok(Self { gate: words_of(rule), draws, seed, bots })
+        Ok(Self { gate: words_of_gate(rule), draws, seed, bots })
     }
 }
 
 impl GatedBot {
-    fn of(bot: &str, worth: &GateWorth) -> Self {
+    pub(crate) fn of(bot: &str, worth: &GateWorth) -> Self {
         Self {
             bot: bot.to_owned(),
             trades: worth.trades,
@@ -87,7 +87,7 @@ impl GatedBot {
     }
 
     /// What that says of the gate.
-    fn words(&self) -> &'static str {
+    pub(crate) fn words(&self) -> &'static str {
         match self.p_shuffled {
             None => "it never opened",
             Some(p) if p <= 0.05 => "more than chance, if this was the only gate tried",
@@ -107,7 +107,7 @@ fn to_gated(named: &NamedTrade) -> Option<GatedTrade> {
     Some(GatedTrade { decided: named.trade.decided.get(), known: known.get(), unit_return })
 }
 
-fn words_of(rule: GateRule) -> String {
+pub(crate) fn words_of_gate(rule: GateRule) -> String {
     let mut closing = Vec::new();
     let count = |count: u32, one: &str, more: &str| {
         if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
@@ -116,6 +116,9 @@ fn words_of(rule: GateRule) -> String {
         let losses = count(rule.close_after_losses, "real loss", "real losses in a row");
         closing.push(format!("after {losses}"));
     }
+    if rule.close_after_wins > 0 {
+        closing.push(format!("after {}", count(rule.close_after_wins, "real win", "real wins")));
+    }
     if rule.close_after_trades > 0 {
         closing.push(format!("after {}", count(rule.close_after_trades, "real trade", "real trades")));
     }
@@ -123,12 +126,16 @@ fn words_of(rule: GateRule) -> String {
         GateOpening::AfterVirtualLosses(losses) => {
             format!("opens after {}", count(losses, "virtual loss", "virtual losses in a row"))
         }
+        GateOpening::VerdictShown { payout, .. } => {
+            format!("opens once an edge is shown at a payout of {}", percent(payout))
+        }
         GateOpening::WinRate { rate, over } => {
             closing.push("below that".to_owned());
             format!("opens at a win rate of {} or more over the last {over} trades", percent(rate))
         }
     };
-    format!("{opening}, closes {}", closing.join(" or "))
+    let closing = if closing.is_empty() { "never".to_owned() } else { closing.join(" or ") };
+    format!("{opening}, closes {closing}")
 }
 
 impl fmt::Display for GateReport {
@@ -192,7 +199,12 @@ mod tests {
     }
 
     fn hook() -> GateRule {
-        GateRule { opening: GateOpening::AfterVirtualLosses(2), close_after_losses: 0, close_after_trades: 1 }
+        GateRule {
+            opening: GateOpening::AfterVirtualLosses(2),
+            close_after_losses: 0,
+            close_after_trades: 1,
+            close_after_wins: 0,
+        }
     }
 
     #[test]
@@ -214,14 +226,15 @@ mod tests {
 
     #[test]
     fn a_gate_says_in_words_what_opens_and_closes_it() {
-        assert_eq!(words_of(hook()), "opens after 2 virtual losses in a row, closes after 1 real trade");
+        assert_eq!(words_of_gate(hook()), "opens after 2 virtual losses in a row, closes after 1 real trade");
         let rate = GateRule {
             opening: GateOpening::WinRate { rate: 0.6, over: 20 },
             close_after_losses: 2,
             close_after_trades: 0,
+            close_after_wins: 0,
         };
         assert_eq!(
-            words_of(rate),
+            words_of_gate(rate),
             "opens at a win rate of 60.00 % or more over the last 20 trades, closes after 2 real losses in a row or below that"
         );
     }

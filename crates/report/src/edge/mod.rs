@@ -11,6 +11,7 @@ mod trades_needed;
 mod verdict_report;
 
 pub use break_even::{BreakEvenReport, PayoutLine};
+pub(crate) use gate_report::words_of_gate;
 pub use gate_report::{GateReport, GatedBot};
 pub use independent::{Counts, IndependentFigures};
 pub use ruin_figures::{RuinFigures, RuinRate, RuinTerms};
@@ -21,6 +22,6 @@ pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, Verdic
 pub use verdict_report::VerdictReport;
 
 /// A fraction as a percentage.
-fn percent(fraction: f64) -> String {
+pub(crate) fn percent(fraction: f64) -> String {
     format!("{:.2} %", fraction * 100.0)
 }

@@ -122,6 +122,7 @@ impl RunReport {
             }
             figures.push(("refused", refused));
         }
+        figures.extend(self.gates.iter().map(|gate| ("gate", gate.words())));
         if !self.audit_findings.is_empty() {
             let found = self.audit_findings.iter().map(|(audit, count)| format!("{audit} {count}"));
             figures.push(("audits found", found.collect::<Vec<_>>().join(", ")));

@@ -1,6 +1,7 @@
 //! The figures of a run: one struct, printed as a table or as JSON with fixed keys.
 
 mod figures;
+mod gates;
 mod page;
 mod recorded;
 mod run_facts;
@@ -8,6 +9,7 @@ mod trades;
 mod variants;
 mod verdict;
 
+pub use gates::GateLine;
 pub use page::{PageParts, page_of};
 pub use recorded::RecordedReport;
 pub use run_facts::{NotOpened, RunFacts};
@@ -73,6 +75,8 @@ pub struct Run<'a> {
     pub sensitivity: Option<Sensitivity>,
     /// What it is counted as among variants, where they are counted.
     pub variants: Option<VariantCounter>,
+    /// What the gates of its bots were worth, where that is known.
+    pub gates: Vec<GateLine>,
 }
 
 /// Who has the stakes of trades that did not settle.
@@ -126,6 +130,9 @@ pub struct RunReport {
     /// What audits of a live run found, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     audit_findings: BTreeMap<String, u64>,
+    /// What the gates of bots were worth, of those that have one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gates: Vec<GateLine>,
     /// Figures by bot, where there are several.
     bots: Vec<BotLine>,
     /// Figures, results by hour and the like, baselines, findings.
@@ -218,6 +225,7 @@ impl RunReport {
             notices: run.notices,
             delays: run.delays,
             audit_findings: run.audit_findings,
+            gates: run.gates,
             bots: judged.map(bot_line).collect(),
             analysis,
             caveats: run.caveats,

@@ -79,6 +79,7 @@ fn report_of(part: &RecordedRuns) -> RunReport {
         weight_of_all_bots: part.weight_of_all_bots,
         background,
         sensitivity: None,
+        gates: Vec::new(),
         variants: None,
     })
 }

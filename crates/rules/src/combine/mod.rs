@@ -29,12 +29,15 @@
 //! Each filter must then let the direction pass, and `invert` turns it round. A gate at last lets it be traded, or makes a virtual trade of it.
 
 mod entry;
+mod followed;
 mod gate;
 mod member;
 mod names;
 mod strategy;
 mod view;
+mod virtual_trade;
 mod written;
 mod written_gate;
 
 pub use entry::{NAME, VERSION, entry};
+pub use followed::{FollowedGate, FollowedSignal, follow_gate};

@@ -174,6 +174,10 @@ impl Strategy for Combination {
         self.parts.iter().any(|part| part.strategy.wants_settlements())
     }
 
+    fn is_gate_closed(&self) -> bool {
+        self.gate.as_ref().is_some_and(Gate::is_closed)
+    }
+
     /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL; and how its gate stands.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();

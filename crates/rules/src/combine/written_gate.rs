@@ -2,7 +2,7 @@
 
 use super::entry::refuse;
 use candlewick_sdk::{BuildError, Parameter};
-use candlewick_statistics::EdgeTestPlan;
+use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -19,24 +19,11 @@ const ERROR_RATE: f64 = 0.05;
 const EDGE: f64 = 0.04;
 
 /// What a gate does.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct GatePlan {
-    pub(super) opens: Opens,
-    pub(super) close_after_trades: Option<u32>,
-    pub(super) close_after_losses: Option<u32>,
-    pub(super) close_after_wins: Option<u32>,
-    pub(super) history: usize,
-}
-
-/// When a gate opens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Opens {
-    /// After so many virtual losses in a row.
-    AfterLosses(u32),
-    /// While of so many of the last virtual trades this share was won.
-    WinRate { rate: f64, over: usize },
-    /// Once the virtual trades have shown an edge at this payout, a fraction of the stake.
-    VerdictShown { test: EdgeTestPlan, payout: f64 },
+pub(super) struct GatePlan {
+    pub(super) rule: GateRule,
+    /// Candles from which a start learns how it stands.
+    pub(super) history: usize,
 }
 
 /// The table.
@@ -165,7 +152,7 @@ impl WrittenGate {
         let is_bare = |names: [bool; 3]| names == [false; 3];
         let opens = match (self.after_virtual_losses, self.virtual_win_rate, self.verdict.as_deref()) {
             (Some(losses), None, None) if is_bare([self.over.is_some(), self.payout.is_some(), false]) => {
-                Opens::AfterLosses(losses)
+                GateOpening::AfterVirtualLosses(losses)
             }
             (None, Some(rate), None) if self.payout.is_none() => {
                 let over = self
@@ -174,14 +161,14 @@ impl WrittenGate {
                 if !(rate > 0.0 && rate <= 1.0) {
                     return Err(wrong("virtual_win_rate is a share above 0, at most 1: 0.6 is 60 %"));
                 }
-                Opens::WinRate { rate, over: over as usize }
+                GateOpening::WinRate { rate, over }
             }
             (None, None, Some("shown")) if self.over.is_none() => {
                 let payout = self.payout.filter(|payout| *payout > 0.0 && *payout <= 1_000.0);
                 let payout =
                     payout.ok_or_else(|| wrong("verdict needs the payout in percent: payout = 80.0"))?;
                 let test = EdgeTestPlan::new(ERROR_RATE, ERROR_RATE, EDGE).expect("usual rates are valid");
-                Opens::VerdictShown { test, payout: payout / 100.0 }
+                GateOpening::VerdictShown { test, payout: payout / 100.0 }
             }
             (None, None, Some(other)) if other != "shown" => {
                 return Err(wrong("verdict can only be \"shown\""));
@@ -194,23 +181,14 @@ impl WrittenGate {
             }
         };
         let closes = [self.close_after_trades, self.close_after_losses, self.close_after_wins];
-        let is_hook = matches!(opens, Opens::AfterLosses(_)) && closes == [None; 3];
-        Ok(GatePlan {
-            opens,
-            close_after_trades: self.close_after_trades.or(is_hook.then_some(1)),
-            close_after_losses: self.close_after_losses,
-            close_after_wins: self.close_after_wins,
-            history: self.history.unwrap_or(HISTORY) as usize,
-        })
-    }
-}
-
-impl GatePlan {
-    /// Ended virtual trades that it has to remember.
-    pub(super) const fn remembers(&self) -> usize {
-        match self.opens {
-            Opens::WinRate { over, .. } => over,
-            Opens::AfterLosses(_) | Opens::VerdictShown { .. } => 20,
-        }
+        let is_hook = matches!(opens, GateOpening::AfterVirtualLosses(_)) && closes == [None; 3];
+        let rule = GateRule {
+            opening: opens,
+            close_after_trades: self.close_after_trades.unwrap_or(u32::from(is_hook)),
+            close_after_losses: self.close_after_losses.unwrap_or_default(),
+            close_after_wins: self.close_after_wins.unwrap_or_default(),
+        };
+        TradeGate::new(rule).map_err(|error| wrong(&error.to_string()))?;
+        Ok(GatePlan { rule, history: self.history.unwrap_or(HISTORY) as usize })
     }
 }

@@ -12,13 +12,14 @@ fn hook(losses: u32) -> GateRule {
         opening: GateOpening::AfterVirtualLosses(losses),
         close_after_losses: 0,
         close_after_trades: 1,
+        close_after_wins: 0,
     }
 }
 
 /// A trade after each win.
 fn after_a_win() -> GateRule {
     let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
-    GateRule { opening, close_after_losses: 0, close_after_trades: 0 }
+    GateRule { opening, close_after_losses: 0, close_after_trades: 0, close_after_wins: 0 }
 }
 
 /// One after the other, each known before the next is decided.
@@ -94,6 +95,7 @@ fn on_independent_trades_no_gate_gains_beyond_chance_over_20_000_paths() {
         opening: GateOpening::WinRate { rate: 0.6, over: 20 },
         close_after_losses: 2,
         close_after_trades: 0,
+        close_after_wins: 0,
     };
     for rule in [hook(1), hook(2), hook(3), rate, after_a_win()] {
         let (mut sum, mut squares, mut real) = (0.0, 0.0, 0.0);

@@ -41,6 +41,9 @@ pub(crate) struct GateArguments {
     /// Closes after so many real trades; 1 after virtual losses when nothing else closes it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     close_after_trades: Option<u32>,
+    /// Closes after so many real wins
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    close_after_wins: Option<u32>,
     /// Payout in percent, of a CSV without one; simulation.payout_percent when left out
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
@@ -67,8 +70,10 @@ impl GateArguments {
             _ => GateOpening::AfterVirtualLosses(self.after_virtual_losses.unwrap_or_default()),
         };
         let close_after_losses = self.close_after_losses.unwrap_or_default();
-        let needs_one = matches!(opening, GateOpening::AfterVirtualLosses(_)) && close_after_losses == 0;
+        let close_after_wins = self.close_after_wins.unwrap_or_default();
+        let closes_otherwise = close_after_losses + close_after_wins > 0;
+        let needs_one = matches!(opening, GateOpening::AfterVirtualLosses(_)) && !closes_otherwise;
         let close_after_trades = self.close_after_trades.unwrap_or(u32::from(needs_one));
-        GateRule { opening, close_after_losses, close_after_trades }
+        GateRule { opening, close_after_losses, close_after_trades, close_after_wins }
     }
 }

@@ -1,0 +1,54 @@
+//! What the gates of a backtest's bots were worth: their signals, followed by the candles of the run.
+
+use crate::context::Context;
+use crate::failure::Failure;
+use candlewick_app::bots::error_of_backtest;
+use candlewick_app::configuration::Loaded;
+use candlewick_engine::{BotSettings, EngineError};
+use candlewick_report::run::GateLine;
+use candlewick_rules::combine::{FollowedGate, FollowedSignal, follow_gate};
+use candlewick_sdk::{BotContext, CandleSeries};
+use candlewick_statistics::{GatedTrade, TradeOutcome};
+
+/// Of each bot with a gate, in the bots' order; wins return this fraction of their stakes.
+pub(super) fn gates_of(
+    loaded: &Loaded,
+    series: &[CandleSeries],
+    payout_fraction: f64,
+    context: &Context<'_>,
+) -> Result<Vec<GateLine>, Failure> {
+    let mut lines = Vec::new();
+    for bot in &loaded.config.bots {
+        let Some(FollowedGate { rule, signals }) =
+            followed(bot, series, context).map_err(|error| error_of_backtest(error.into(), loaded))?
+        else {
+            continue;
+        };
+        let signals: Vec<GatedTrade> =
+            signals.iter().map(|signal| to_gated(signal, payout_fraction)).collect();
+        lines.extend(GateLine::of(&bot.name, rule, &signals, payout_fraction)?);
+    }
+    Ok(lines)
+}
+
+fn followed(
+    bot: &BotSettings,
+    series: &[CandleSeries],
+    context: &Context<'_>,
+) -> Result<Option<FollowedGate>, EngineError> {
+    let own = series.iter().find(|candles| candles.series() == bot.series());
+    let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { return Ok(None) };
+    let (name, expiry) = (bot.name.clone(), bot.expiry());
+    let terms = BotContext { bot: name.clone(), symbol: bot.symbol, interval: bot.interval, expiry };
+    let followed = follow_gate(entry, &bot.params, &terms, candles.candles());
+    followed.map_err(|source| EngineError::Strategy { bot: name, source })
+}
+
+fn to_gated(signal: &FollowedSignal, payout_fraction: f64) -> GatedTrade {
+    let unit_return = match signal.outcome {
+        TradeOutcome::Won => payout_fraction,
+        TradeOutcome::Lost => -1.0,
+        TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
+    };
+    GatedTrade { decided: signal.decided.get(), known: signal.known.get(), unit_return }
+}

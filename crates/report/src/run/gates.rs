@@ -1,0 +1,119 @@
+//! What the gates of bots were worth in a run.
+
+use crate::edge::{GatedBot, percent, words_of_gate};
+use crate::error::ReportError;
+use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
+use serde::Serialize;
+
+/// Random gates and orders that a gate is held against, where there are few signals.
+const MOST_DRAWS: usize = 2_000;
+/// The fewest: a p-value of 0.01 can be told.
+const FEWEST_DRAWS: usize = 99;
+/// Signals that are drawn again in all; more than that would take longer than the run.
+const MOST_DRAWN: usize = 20_000_000;
+const SEED: u64 = 1;
+
+/// What the gate of a bot was worth: on all of its signals, followed by its candles, each at the same payout. Means are returns per unit
+/// of stake.
+#[derive(Debug, Serialize)]
+pub struct GateLine {
+    /// The figures; `trades` are all signals, and `real` those that the gate let be traded, whatever the limits then said.
+    #[serde(flatten)]
+    worth: GatedBot,
+    /// The gate in words.
+    gate: String,
+    /// What a win is taken to pay, in percent.
+    payout_percent: f64,
+    /// Random gates, and random orders, that it is held against.
+    draws: u32,
+    /// The seed of their chance.
+    seed: u64,
+}
+
+impl GateLine {
+    /// Of the signals of one bot, whose wins return `payout_fraction`. None without a signal that has ended.
+    ///
+    /// # Errors
+    /// A gate that could never open or close.
+    pub fn of(
+        bot: &str,
+        rule: GateRule,
+        signals: &[GatedTrade],
+        payout_fraction: f64,
+    ) -> Result<Option<Self>, ReportError> {
+        if signals.is_empty() {
+            return Ok(None);
+        }
+        let draws = (MOST_DRAWN / signals.len()).clamp(FEWEST_DRAWS, MOST_DRAWS) as u32;
+        let worth = gate_worth(signals, rule, draws, SEED)?;
+        Ok(Some(Self {
+            worth: GatedBot::of(bot, &worth),
+            gate: words_of_gate(rule),
+            payout_percent: payout_fraction * 100.0,
+            draws,
+            seed: SEED,
+        }))
+    }
+
+    /// As people read it.
+    pub(super) fn words(&self) -> String {
+        let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.worth;
+        let Some(mean) = self.worth.mean_of_real else {
+            return format!("{bot} {}: it never opened, over {trades} signals", self.gate);
+        };
+        let random = random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)));
+        let p = p_shuffled.map_or_else(|| "-".to_owned(), |p| format!("{p:.4}"));
+        format!(
+            "{bot} {}: {} against {} a trade without it, {} of a random gate (95 %), p-value in random order {p}: {} ({real} of {trades} \
+             signals, at a payout of {:.0} %)",
+            self.gate,
+            percent(mean),
+            percent(*mean_of_all),
+            random.unwrap_or_else(|| "-".to_owned()),
+            self.worth.words(),
+            self.payout_percent,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_statistics::GateOpening;
+
+    const HOOK: GateRule = GateRule {
+        opening: GateOpening::AfterVirtualLosses(2),
+        close_after_losses: 0,
+        close_after_trades: 1,
+        close_after_wins: 0,
+    };
+
+    fn line(returns: &[f64]) -> Option<GateLine> {
+        let signal = |(place, unit_return): (i64, &f64)| {
+            let decided = 10 * place;
+            GatedTrade { decided, known: decided + 10, unit_return: *unit_return }
+        };
+        let signals: Vec<GatedTrade> = (0..).zip(returns).map(signal).collect();
+        GateLine::of("a", HOOK, &signals, 0.8).unwrap()
+    }
+
+    #[test]
+    fn a_gate_is_told_beside_trading_all_and_beside_random_gates() {
+        // Virtual, virtual, real: the real ones are the third (won) and the sixth (lost), -10 % on average; all six lose 70 %.
+        let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
+        let words = line.words();
+        let begin = "a opens after 2 virtual losses in a row, closes after 1 real trade: -10.00 % against -70.00 % a trade without it, ";
+        assert!(words.starts_with(begin), "{words}");
+        assert!(words.ends_with("nothing beyond chance (2 of 6 signals, at a payout of 80 %)"), "{words}");
+        let json = serde_json::to_value(&line).unwrap();
+        let (real, gain) = (&json["real"], json["gain"].as_f64().unwrap());
+        assert!(*real == 2 && (gain - 0.6).abs() < 1e-12 && json["draws"] == 2_000, "{json}");
+    }
+
+    #[test]
+    fn one_that_never_opened_says_so_and_one_without_signals_says_nothing() {
+        let closed = line(&[0.8; 5]).unwrap().words();
+        assert!(closed.ends_with("it never opened, over 5 signals"), "{closed}");
+        assert!(line(&[]).is_none());
+    }
+}

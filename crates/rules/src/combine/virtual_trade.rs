@@ -1,0 +1,86 @@
+//! A signal as if it had been traded at the price of its moment, without latency and without money.
+
+use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis};
+use candlewick_statistics::TradeOutcome;
+
+/// Within this much of a candle's end a `CANDLE_CLOSE` of 60 s or more belongs to the next candle (`domain 3`).
+const CUTOFF: Millis = Millis::from_seconds(30);
+
+/// One that is under way.
+pub(super) struct VirtualTrade {
+    direction: Direction,
+    entry_at: Millis,
+    exit_at: Millis,
+    entry: Option<f64>,
+}
+
+/// What a candle says of the end of one.
+pub(super) enum Ending {
+    NotYet,
+    /// It has no price at its entry or its exit, because candles are missing.
+    NoPrice,
+    Ended(TradeOutcome),
+}
+
+impl VirtualTrade {
+    /// Decided at this moment.
+    pub(super) fn new(direction: Direction, expiry: Expiry, at: Millis) -> Self {
+        let (entry_at, exit_at) = times(expiry, at);
+        Self { direction, entry_at, exit_at, entry: None }
+    }
+
+    pub(super) fn on_candle(&mut self, candle: &Candle, interval: Millis) -> Ending {
+        let (begin, end) = (candle.time(), candle.time() + interval);
+        if self.entry.is_none() {
+            if begin > self.entry_at {
+                return Ending::NoPrice;
+            }
+            if end <= self.entry_at {
+                return Ending::NotYet;
+            }
+            self.entry = Some(price(candle, self.entry_at, interval));
+        }
+        let Some(entry) = self.entry.filter(|_| end >= self.exit_at) else { return Ending::NotYet };
+        if begin >= self.exit_at {
+            return Ending::NoPrice;
+        }
+        let exit = price(candle, self.exit_at, interval);
+        let up = match self.direction {
+            Direction::Buy => exit - entry,
+            Direction::Sell => entry - exit,
+        };
+        Ending::Ended(if exit == entry {
+            TradeOutcome::Draw
+        } else if up > 0.0 {
+            TradeOutcome::Won
+        } else {
+            TradeOutcome::Lost
+        })
+    }
+}
+
+/// The price at a moment of a candle, its ends included (`domain 3`, the path `linear`).
+fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
+    let inside = at - candle.time();
+    if inside == Millis::ZERO {
+        candle.open()
+    } else if inside == interval {
+        candle.close()
+    } else {
+        candle.open() + (candle.close() - candle.open()) * inside.get() as f64 / interval.get() as f64
+    }
+}
+
+/// When a trade decided at this moment opens and closes, without latency (`domain 3`).
+fn times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
+    let duration = expiry.close_type.duration();
+    let next = at.floor_to(duration) + duration;
+    match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => (at, at + duration),
+        ExpirationType::CandleClose => {
+            let cutoff = if duration >= Millis::MINUTE { CUTOFF } else { Millis::ZERO };
+            (at, if next - at <= cutoff { next + duration } else { next })
+        }
+        ExpirationType::NextCandle => (next, next + duration),
+    }
+}
