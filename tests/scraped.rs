@@ -148,6 +148,12 @@ fn what_is_scraped_is_what_the_journal_says() {
     assert_eq!((samples["candlewick_open_trades"], samples["candlewick_doubts_open"]), (0.0, 0.0));
     assert!(samples["candlewick_request_duration_seconds_count{question=\"open\"}"] >= trades.len() as f64);
     assert!(samples["candlewick_journal_write_duration_seconds_count"] > 0.0);
+    // No candle is here before it has closed.
+    let delays = samples.iter().filter(|(name, _)| name.starts_with("candlewick_candle_delay_seconds{"));
+    assert!(delays.clone().count() > 0 && delays.clone().all(|(_, delay)| *delay > 0.0), "{delays:?}");
+    assert!(samples["candlewick_slowest_candle_delay_seconds"] > 0.0);
+    assert!(status["bot"]["market"]["slowest_candle"]["delay_ms"].as_i64().is_some_and(|delay| delay > 0));
+    assert_eq!(samples["candlewick_price_streams{state=\"missed\"}"], 0.0);
     assert!(!samples.keys().any(|name| name.contains("intent") || name.contains("venue_id")), "{samples:?}");
     // A halted run lives, and is not ready to trade.
     assert_eq!(scraped.get("/healthz").0, 200);

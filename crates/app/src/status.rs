@@ -9,7 +9,7 @@ use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, Tr
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState, send_order};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, MarketState, Phase, RunState, send_order};
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -199,6 +199,21 @@ impl Status {
         heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)))
     }
 
+    fn market(&self) -> Option<&MarketState> {
+        self.bot.as_ref()?.market.as_deref()
+    }
+
+    fn slowest_text(&self) -> String {
+        let slowest = self.market().and_then(|market| market.slowest_candle);
+        slowest.map_or("-".to_owned(), |slowest| slowest.to_string())
+    }
+
+    fn stream_text(&self) -> String {
+        let Some(stream) = self.market().and_then(|market| market.stream) else { return "-".to_owned() };
+        let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
+        format!("{stream}{since}")
+    }
+
     fn trouble(&self) -> String {
         let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("; ")).unwrap_or_default();
         if !self.lost_with_venue.is_empty() {
@@ -288,6 +303,8 @@ impl fmt::Display for Status {
             ("balance", format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
             ("wallet, when last read", self.wallet_text()),
             ("venue last heard", self.heard_text()),
+            ("slowest candle", self.slowest_text()),
+            ("streamed prices", self.stream_text()),
             ("trouble", self.trouble()),
             ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
             ("open trades", intents(&self.open)),

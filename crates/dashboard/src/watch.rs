@@ -152,7 +152,13 @@ impl Known {
         }
         self.clock = state.as_ref().map(|state| (state.at, read));
         let steady = |state: &Option<RunState>| {
-            state.clone().map(|state| RunState { at: Millis::ZERO, heard: None, clock: None, ..state })
+            state.clone().map(|state| RunState {
+                at: Millis::ZERO,
+                heard: None,
+                clock: None,
+                market: None,
+                ..state
+            })
         };
         let is_news = steady(&state) != steady(&self.bot);
         self.bot = state;

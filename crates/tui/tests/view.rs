@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
 
 use candlewick_engine::{Edge, IntentId, IntentState, LimitUse, Quantity, Rule};
-use candlewick_runtime::control::{Phase, RunState};
+use candlewick_runtime::control::{MarketState, Phase, RunState, SlowestCandle};
 use candlewick_runtime::{BotOverview, Funds, Notice, Overview, Received, Stop, TradeOverview};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout, Price, Symbol};
 use candlewick_tui::ratatui::Terminal;
@@ -78,6 +78,7 @@ fn state() -> RunState {
         reloaded: None,
         stale_after_s: None,
         signals: None,
+        market: None,
     }
 }
 
@@ -184,6 +185,21 @@ fn money_trades_and_settlements_stand_in_the_smallest_usual_window() {
     has_row(&rows, &["#1", "won +8.00"]);
     has_row(&rows, &["Equity 9990.00 (-10.00 in this run)"]);
     has_row(&rows, &["q quit", "h halt", "? help"]);
+}
+
+#[test]
+fn the_candle_that_comes_the_latest_stands_beside_the_venue() {
+    for (has_come, words) in [(true, "slowest BTCUSDT 1m, 12.3 s "), (false, "awaits BTCUSDT 1m, 12.3 s ")] {
+        let slowest = SlowestCandle {
+            symbol: symbol(),
+            interval: "1m".parse().unwrap(),
+            delay_ms: Millis::new(12_340),
+            has_come,
+        };
+        let market = MarketState { slowest_candle: Some(slowest), stream: None };
+        let view = of_overview(|overview| overview.state.market = Some(Box::new(market)));
+        has_row(&rows_of(&view, &Ui::default(), SMALL), &["venue heard 3 s ago", words, "12:00:00 UTC"]);
+    }
 }
 
 #[test]

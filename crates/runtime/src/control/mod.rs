@@ -20,6 +20,7 @@
 // What is said, and where.
 mod halt_file;
 mod journal_orders;
+mod market;
 mod order;
 mod paths;
 mod signal;
@@ -50,6 +51,7 @@ pub use halt_file::{HaltFile, Raised, Removed};
 #[cfg(unix)]
 pub use hang_up::HangUp;
 pub use journal_orders::JournalOrders;
+pub use market::{MarketState, SlowestCandle, StreamState};
 pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, RunState};
 pub use paths::ControlPaths;
 #[cfg(unix)]

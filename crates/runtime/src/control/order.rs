@@ -1,5 +1,6 @@
 //! What is ordered, and what is answered.
 
+use super::MarketState;
 use super::{ControlError, SignalOrder, SignalOutcome, SignalTally};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
@@ -151,6 +152,9 @@ pub struct RunState {
     /// Signals from outside since the run began; none where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Box<SignalTally>>,
+    /// How the market's data come; none before any was due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub market: Option<Box<MarketState>>,
 }
 
 impl RunState {
@@ -285,6 +289,7 @@ mod tests {
             reloaded: None,
             stale_after_s: None,
             signals: None,
+            market: None,
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,

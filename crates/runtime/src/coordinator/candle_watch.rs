@@ -23,6 +23,10 @@ pub(crate) struct CandleWatch {
     /// The close that is waited for.
     due_close: Millis,
     repeats: u32,
+    /// The earliest close whose candle has not come, and of which the venue has not said either that there is none.
+    awaited_close: Millis,
+    /// How long after its close the last candle came that had just closed.
+    latest_delay: Option<Millis>,
 }
 
 /// What follows from a poll.
@@ -46,13 +50,16 @@ impl CandleWatch {
         quick_repeats: u32,
     ) -> Self {
         let length = interval.length();
+        let due_close = now.floor_to(length) + length;
         Self {
             interval,
             first_ask,
             quick_repeats,
             next_open: known,
-            due_close: now.floor_to(length) + length,
+            due_close,
             repeats: 0,
+            awaited_close: due_close,
+            latest_delay: None,
         }
     }
 
@@ -63,6 +70,16 @@ impl CandleWatch {
     /// The close that is waited for: the candles of that moment wait for each other.
     pub(crate) const fn due_close(&self) -> Millis {
         self.due_close
+    }
+
+    /// How long the candle that is due has been waited for, or the last one had to be, whichever is longer; and whether that
+    /// candle has come. None before one was due.
+    pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
+        let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
+        match (awaited, self.latest_delay) {
+            (Some(waited), latest) if latest.is_none_or(|latest| waited >= latest) => Some((waited, false)),
+            (_, latest) => latest.map(|latest| (latest, true)),
+        }
     }
 
     /// The open times to ask for: from the first unknown candle to now, and a few before it, so that a candle that the
@@ -79,6 +96,9 @@ impl CandleWatch {
             let close = candle.close_time(self.interval);
             // Only the candle that closed last can lead to a trade.
             let origin = if now < close + length { Origin::Live } else { Origin::Backfill };
+            if origin == Origin::Live {
+                self.latest_delay = Some(now - close);
+            }
             news.push((close, *candle, origin));
         }
         if let Some((close, _, _)) = news.last() {
@@ -86,10 +106,15 @@ impl CandleWatch {
         }
         let has_come = self.next_open >= self.due_close;
         if has_come {
-            return Polled { news, ask_at: self.wait_for_next(now), is_settled: true };
+            let ask_at = self.wait_for_next(now);
+            self.awaited_close = self.due_close;
+            return Polled { news, ask_at, is_settled: true };
         }
         self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BEHIND);
         let (ask_at, is_settled) = self.ask_again(now);
+        if is_settled {
+            self.awaited_close = self.due_close;
+        }
         Polled { news, ask_at, is_settled }
     }
 
@@ -181,6 +206,26 @@ mod tests {
         silent.take(&[], later);
         broken.ask_again(later);
         assert_eq!((silent.window_start(), broken.window_start()), (minute(8 + 600), minute(8)));
+    }
+
+    #[test]
+    fn a_candle_is_as_late_as_it_came_or_as_long_as_it_is_waited_for() {
+        let ms = Millis::new;
+        let mut watch = watch();
+        assert_eq!(watch.delay(minute(11)), None, "none was due");
+        assert_eq!(watch.delay(minute(11) + ms(1)), Some((ms(1), false)));
+        watch.take(&[], minute(11) + ms(100));
+        watch.take(&[candle(10)], minute(11) + ms(350));
+        assert_eq!(watch.delay(minute(12) - ms(1)), Some((ms(350), true)));
+        assert_eq!(watch.delay(minute(12) + ms(349)), Some((ms(350), true)), "the next is not later yet");
+        assert_eq!(watch.delay(minute(12) + ms(350)), Some((ms(350), false)));
+        // The venue does not answer for three minutes, and then says that there was none.
+        for seconds in (0..180).step_by(5) {
+            watch.ask_again(minute(12) + Millis::from_seconds(seconds));
+        }
+        assert_eq!(watch.delay(minute(15)), Some((minute(3), false)));
+        while !watch.take(&[], minute(15)).is_settled {}
+        assert_eq!(watch.delay(minute(15)), Some((ms(350), true)));
     }
 
     #[test]

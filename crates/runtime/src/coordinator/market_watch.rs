@@ -6,6 +6,7 @@ use super::command::{Ask, Step};
 use super::event_queue::{EventQueue, Place};
 use super::price_stream::PriceStream;
 use crate::RuntimeSettings;
+use crate::control::SlowestCandle;
 use candlewick_broker::{CandleQuery, Candles, PriceTick};
 use candlewick_engine::{EventKind, SeriesId, Session, SymbolId};
 use candlewick_sdk::{Candle, Millis, Price, Series, Symbol};
@@ -140,6 +141,19 @@ impl MarketWatch {
     /// The symbols whose prices strategies want, for which it is worth asking whether they stream.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
         self.symbols.iter().filter(|watch| watch.is_wanted).map(|watch| (watch.id, watch.symbol))
+    }
+
+    /// Of all series the one whose candle comes the latest after its close.
+    pub(crate) fn slowest_candle(&self, now: Millis) -> Option<SlowestCandle> {
+        let delay = |watch: &SeriesWatch| {
+            let (delay, has_come) = watch.watch.as_ref()?.delay(now)?;
+            Some(SlowestCandle::of(watch.series, delay, has_come))
+        };
+        // Of equals the first, so that the answer is steady.
+        self.series
+            .iter()
+            .filter_map(delay)
+            .reduce(|slowest, next| if next.delay_ms > slowest.delay_ms { next } else { slowest })
     }
 
     /// How many symbols stream.

@@ -74,6 +74,7 @@ use outside::OutsideWatch;
 use recorded_session::RecordedSession;
 use requests::Requests;
 use standing::Told;
+use subscriptions::StreamWatch;
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
 use warm_up::WarmUp;
@@ -107,8 +108,7 @@ pub struct Coordinator {
     ending: Ending,
     rejected_rows: u64,
     venue: VenueWatch,
-    /// Whether prices of a symbol do not stream that should, and that was said.
-    is_stream_missed: bool,
+    streams: StreamWatch,
     /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
     /// What whoever watches knows of how the run stands.
@@ -160,7 +160,7 @@ impl Coordinator {
             ending: Ending::new(&settings, until),
             rejected_rows: 0,
             venue: VenueWatch::default(),
-            is_stream_missed: false,
+            streams: StreamWatch::default(),
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,

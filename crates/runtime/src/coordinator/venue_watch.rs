@@ -93,6 +93,7 @@ impl Coordinator {
             .chain(user)
             .chain(wallet)
             .chain(missing)
+            .chain(self.stream_trouble())
             .chain(self.settings.shortage.clone())
             .collect()
     }

@@ -1,9 +1,10 @@
-//! The head: phase and why, whose money, venue time, when the venue was last heard; balance, day, drawdown.
+//! The head: phase and why, whose money, venue time, when the venue was last heard, the candle that comes the latest; balance, day,
+//! drawdown.
 
 use super::Scene;
 use crate::palette::Palette;
 use crate::words::{age, clock_time, percent, phase_words, signed};
-use candlewick_runtime::control::Phase;
+use candlewick_runtime::control::{Phase, SlowestCandle};
 use candlewick_sdk::Money;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -42,7 +43,19 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
         None | Some(None) => Span::styled("venue not heard yet", Palette::DIM),
         Some(Some(at)) => Span::styled(format!("venue heard {} ago", age(at, now)), Palette::DIM),
     });
+    let market = view.overview.as_ref().and_then(|overview| overview.state.market.as_ref());
+    if let Some(slowest) = market.and_then(|market| market.slowest_candle) {
+        spans.push(Span::styled(format!("  {}", late_words(slowest)), Palette::DIM));
+    }
     Line::from(spans)
+}
+
+/// The candle that comes the latest after its close; short, so that it stands beside the rest in 80 columns.
+fn late_words(slowest: SlowestCandle) -> String {
+    let SlowestCandle { symbol, interval, delay_ms, has_come } = slowest;
+    let seconds = delay_ms.get() as f64 / 1_000.0;
+    let what = if has_come { "slowest" } else { "awaits" };
+    format!("{what} {symbol} {interval}, {seconds:.1} s")
 }
 
 fn money_line(scene: Scene<'_>) -> Line<'_> {

@@ -7,7 +7,7 @@ use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, Intent
 use candlewick_runtime::control::Phase;
 use candlewick_runtime::events::Names;
 use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question, may_settle};
-use candlewick_sdk::Outcome;
+use candlewick_sdk::{Millis, Outcome};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -54,6 +54,7 @@ struct OfSeries {
     candles: Counter,
     closed: AtomicI64,
     closed_at: Level,
+    delay: Level,
     staleness: Level,
 }
 
@@ -156,7 +157,7 @@ impl Figures {
         self.peak.set(peak);
         self.drawdown.set(if peak > 0.0 { ((peak - equity) / peak).max(0.0) } else { 0.0 });
         if let EventKind::Candle { series, candle, .. } = &event.kind {
-            self.on_candle(series.index(), candle);
+            self.on_candle(series.index(), candle, event.received);
         }
         let Some(bot) = row.and_then(|row| self.bot(row.approved.bot())) else { return };
         let (result, end) = match &event.kind {
@@ -187,7 +188,7 @@ impl Figures {
         }
     }
 
-    fn on_candle(&self, place: usize, candle: &candlewick_sdk::Candle) {
+    fn on_candle(&self, place: usize, candle: &candlewick_sdk::Candle, received: Millis) {
         let (Some(series), Some(named)) = (self.series.get(place), self.names.series().get(place)) else {
             return;
         };
@@ -195,6 +196,7 @@ impl Figures {
         series.candles.inc();
         series.closed.fetch_max(closed, Ordering::Relaxed);
         series.closed_at.set(series.closed.load(Ordering::Relaxed) as f64 / 1_000.0);
+        series.delay.set((received.get() - closed) as f64 / 1_000.0);
     }
 
     fn on_action(&self, action: &Action) {
@@ -274,6 +276,8 @@ fn of_series(described: &mut Described, names: &Names) -> Vec<OfSeries> {
     let candles = described.counters("candles", "Candles that the strategies were shown");
     let closed =
         described.levels("candle_close_timestamp_seconds", "When the last candle closed, in venue time");
+    let delay = described
+        .levels("candle_delay_seconds", "How long after its close the last candle was here, in venue time");
     let staleness = described.levels("candle_staleness_seconds", "How long ago that was, in venue time");
     let of_series = |series: &candlewick_sdk::Series| {
         let labels =
@@ -282,6 +286,7 @@ fn of_series(described: &mut Described, names: &Names) -> Vec<OfSeries> {
             candles: candles.get_or_create(&labels).clone(),
             closed: AtomicI64::new(0),
             closed_at: closed.get_or_create(&labels).clone(),
+            delay: delay.get_or_create(&labels).clone(),
             staleness: staleness.get_or_create(&labels).clone(),
         }
     };

@@ -54,6 +54,10 @@ impl Watch {
     ///
     /// # Errors
     /// Settings that are wrong, or an address that cannot be listened on.
+    #[cfg_attr(
+        not(feature = "metrics"),
+        allow(clippy::unused_async, reason = "an address is waited for where there are figures")
+    )]
     pub(super) async fn begin(loaded: &Loaded) -> Result<Self, AppError> {
         Problems::check(monitoring_problems(loaded))?;
         let (health, mut tasks) = (Arc::new(Health::default()), JoinSet::new());

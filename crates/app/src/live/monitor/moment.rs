@@ -20,6 +20,8 @@ pub(super) struct Scraped {
     followers: Gauge,
     missed: Gauge,
     waiting: Family<Labels, Gauge>,
+    slowest: Level,
+    streams: [Gauge; 2],
 }
 
 /// What a scrape finds beside what was counted.
@@ -49,6 +51,12 @@ impl Scraped {
             "Requests a second that the venue is asked at most; 0: no limit",
         );
         budget.set(requests_per_second);
+        let streams = described.gauges(
+            "price_streams",
+            "Symbols whose prices stream, and those whose prices should and are asked for",
+        );
+        let streams =
+            ["streaming", "missed"].map(|state| streams.get_or_create(&vec![label("state", state)]).clone());
         Self {
             open: described.gauge("open_trades", "Trades that have not settled"),
             in_flight: described.gauge("opens_in_flight", "Opens whose answers are awaited"),
@@ -65,6 +73,11 @@ impl Scraped {
                 .gauge("events_missed", "Events that were left out, because they were not taken in time"),
             waiting: described
                 .gauges("requests_waiting", "Requests that wait for their turn, by what they are worth"),
+            slowest: described.level(
+                "slowest_candle_delay_seconds",
+                "How late the candle is that comes the latest after its close, or is waited for the longest, in venue time",
+            ),
+            streams,
         }
     }
 
@@ -77,6 +90,14 @@ impl Scraped {
             if let Some(clock) = &state.clock {
                 self.skew[0].set(clock.low.get() as f64 / 1_000.0);
                 self.skew[1].set(clock.high.unwrap_or(clock.low).get() as f64 / 1_000.0);
+            }
+            let market = state.market.as_deref();
+            if let Some(slowest) = market.and_then(|market| market.slowest_candle) {
+                self.slowest.set(slowest.delay_ms.get() as f64 / 1_000.0);
+            }
+            if let Some(stream) = market.and_then(|market| market.stream) {
+                self.streams[0].set(count(stream.streaming));
+                self.streams[1].set(count(stream.wanted.saturating_sub(stream.streaming)));
             }
             if let Some(heard) = state.heard {
                 self.heard_at.set(heard.get() as f64 / 1_000.0);

@@ -2,8 +2,18 @@
 
 use super::*;
 use crate::Notice;
-use crate::control::{ControlAnswer, ControlOrder};
+use crate::control::{ControlAnswer, ControlOrder, MarketState, RunState, SlowestCandle, StreamState};
 use candlewick_broker::{Balances, Identity};
+
+/// How the run says that it stands.
+fn state(bench: &mut Bench) -> RunState {
+    let answers = bench.step(Input::Order(OrderId(1), ControlOrder::Status));
+    let state = answers.into_iter().find_map(|command| match command {
+        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(state),
+        _ => None,
+    });
+    state.expect("the status is answered")
+}
 
 /// What is warned of, and what the status names as trouble after that.
 fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
@@ -14,12 +24,7 @@ fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
         _ => None,
     });
     let warnings = warnings.collect();
-    let answers = bench.step(Input::Order(OrderId(1), ControlOrder::Status));
-    let troubles = answers.into_iter().find_map(|command| match command {
-        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(state.troubles),
-        _ => None,
-    });
-    (warnings, troubles.expect("the status is answered"))
+    (warnings, state(bench).troubles)
 }
 
 /// The venue's word on the user, `ms` after the start.
@@ -66,4 +71,66 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     let none = Balances { demo: None, real: None };
     let answer = Answer::Balances(Ok(Reply::at(none, bench.now)));
     assert_eq!(seen(&mut bench, Input::Answer(answer)).1, ["the venue shows no demo wallet"]);
+}
+
+#[test]
+fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
+    let symbol = order_of_tests().symbol;
+    let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
+    let stream = |bench: &mut Bench| state(bench).market.and_then(|market| market.stream);
+    let stands = |streaming, missed_since| Some(StreamState { streaming, wanted: 1, missed_since });
+    let answer = |streams| Input::Answer(Answer::Subscription(SymbolId::FIRST, streams));
+    assert_eq!(stream(&mut bench), None, "nobody knows whether the venue streams");
+    bench.step(answer(Ok(Streams::Yes)));
+    assert_eq!(stream(&mut bench), stands(1, None));
+    let trouble =
+        |why: &str| vec![format!("prices of 1 of 1 symbol do not stream and are asked for: {symbol}: {why}")];
+    let (warnings, troubles) = seen(bench.at(5_500), Input::FeedEnded(SymbolId::FIRST));
+    assert_eq!(troubles, trouble("it ended, or brought nothing for too long"));
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let since = Some(START + Millis::new(5_500));
+    assert_eq!(stream(&mut bench), stands(0, since));
+    let down =
+        || Err(BrokerError::Unavailable { text: "the stream of prices: no answer in time".to_owned() });
+    bench.at(9_000).step(Input::Time);
+    let (warnings, troubles) = seen(&mut bench, answer(down()));
+    assert_eq!(
+        (warnings.len(), stream(&mut bench)),
+        (0, stands(0, since)),
+        "said once, and counted from the first"
+    );
+    assert!(troubles[0].ends_with("no answer in time"), "{troubles:?}");
+    bench.at(12_500).step(Input::Time);
+    let (warnings, troubles) = seen(&mut bench, answer(Ok(Streams::Yes)));
+    assert_eq!((warnings.len(), troubles.len()), (1, 0));
+    assert_eq!(stream(&mut bench), stands(1, None));
+}
+
+#[test]
+fn a_venue_that_does_not_stream_is_no_trouble() {
+    let symbol = order_of_tests().symbol;
+    let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
+    bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::No))));
+    let RunState { market, troubles, .. } = state(&mut bench);
+    assert_eq!((market.and_then(|market| market.stream), troubles.len()), (None, 0));
+}
+
+#[test]
+fn the_candle_that_is_waited_for_is_named_until_it_comes() {
+    let mut bench = Bench::start(|_| {});
+    let slowest = |bench: &mut Bench| state(bench).market.and_then(|market| market.slowest_candle);
+    assert_eq!(slowest(&mut bench), None);
+    bench.at(60_000).step(Input::Time);
+    bench.at(62_500).step(Input::Time);
+    let waited = slowest(&mut bench).expect("one is due");
+    assert_eq!((waited.delay_ms, waited.has_come), (Millis::new(2_500), false));
+    let now = bench.now;
+    let candles = Candles { candles: vec![candle(START + Millis::MINUTE)], ..Candles::default() };
+    bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, now)))));
+    bench.at(90_000);
+    let came = SlowestCandle { has_come: true, ..waited };
+    assert_eq!(
+        state(&mut bench).market.as_deref(),
+        Some(&MarketState { slowest_candle: Some(came), stream: None })
+    );
 }
