@@ -1,23 +1,15 @@
 //! Alerts by e-mail over TLS: to a server whose certificate is known, from the first byte or after STARTTLS; and to no other.
-//!
-//! The certificate is made by openssl for this test and is known where `SSL_CERT_FILE` names it, as an administrator adds one.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use crate::certificate::{certified as with_certificate, encryption};
+use rustls::{ServerConnection, StreamOwned};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 const PASSWORD: &str = "r7Vq-nobody-else-knows-it";
-/// What openssl makes: a server's own certificate for both names of this machine that the test uses.
-const REQUEST: &str = "[req]\ndistinguished_name = name\nx509_extensions = extensions\nprompt = no\n[name]\nCN = mail\n\
-                       [extensions]\nbasicConstraints = critical, CA:FALSE\nsubjectAltName = IP:127.0.0.1, IP:0.0.0.0\n";
-
 /// When the server begins to encrypt.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Tls {
@@ -35,21 +27,14 @@ pub(crate) struct Said {
 
 /// A folder with a certificate in it.
 pub(crate) fn certified() -> Folder {
-    let folder = Folder::new().with("request.cnf", REQUEST).with("password", PASSWORD);
+    let folder = with_certificate(Folder::new().with("password", PASSWORD));
     std::fs::set_permissions(folder.path("password"), std::fs::Permissions::from_mode(0o600)).unwrap();
-    let make = "req -x509 -config request.cnf -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out mail.pem";
-    let made = Command::new("openssl").args(make.split(' ')).current_dir(folder.path("")).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     folder
 }
 
 /// A server with that certificate: its port, and what it is told.
 pub(crate) fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Said>>) {
-    let certificate = CertificateDer::from_pem_file(folder.path("mail.pem")).unwrap();
-    let key = PrivateKeyDer::from_pem_file(folder.path("key.pem")).unwrap();
-    let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(ring).with_safe_default_protocol_versions().unwrap();
-    let config = Arc::new(config.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap());
+    let config = encryption(folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let said = Arc::<Mutex<Said>>::default();
@@ -124,7 +109,7 @@ fn send(folder: &Folder, url: &str, knows: bool) -> Run {
     std::fs::write(folder.path("bot.toml"), settings).unwrap();
     let mut command = folder.command(&["notify", "test", "--config", "bot.toml"]);
     if knows {
-        command.env("SSL_CERT_FILE", folder.path("mail.pem"));
+        command.env("SSL_CERT_FILE", folder.path("server.pem"));
     }
     Run::of(&command.output().unwrap())
 }

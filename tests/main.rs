@@ -12,6 +12,7 @@ mod blackouts;
 mod book;
 mod candlewick;
 mod catalog;
+mod certificate;
 mod check;
 mod citations;
 mod cli;

@@ -1,0 +1,138 @@
+//! A stream over TLS: to a server whose certificate is known, and to no other.
+
+use crate::candlewick::Folder;
+use crate::certificate::{certified, encryption};
+use crate::serving::Served;
+use crate::{check_parity, of, run, seconds};
+use candlewick_broker::clock::{Clock, SystemClock};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+const BOT: &str = r#"
+[broker]
+stream = true
+requests_per_second = 0
+[runtime]
+price_every_ms = 1000
+[risk]
+daily_loss_limit = 0
+[[bots]]
+name = "btc"
+symbol = "BTCUSDT"
+interval = "5s"
+strategy = "first-move"
+close_type = "00:05"
+"#;
+/// How a request for the stream begins.
+const STREAM: &str = "GET /socket.io/?EIO=4&transport=websocket ";
+/// The longest that a connection may take to end after the bot has.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LIVE: [&str; 8] = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", "20s"];
+
+/// The first line of what came by each connection.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+/// A venue in a process of its own behind a server that encrypts, a folder from which `bot.toml` finds it, what the venue was asked
+/// for, and how many bytes it has streamed by each connection that has ended.
+struct Stage {
+    folder: Folder,
+    asked: Asked,
+    streamed: Receiver<u64>,
+    _venue: Served,
+}
+
+fn stage() -> Stage {
+    let now = SystemClock::new().now().get() / 1_000 * 1_000;
+    let folder =
+        Folder::new().with("bot.toml", BOT).with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 600)));
+    let folder = certified(folder);
+    let (start, data) = ((now + 1_000).to_string(), folder.path("BTCUSDT_1s.csv"));
+    let venue = Served::start(&["--speed", "1", "--start", &start, "--data", &data.to_string_lossy()]);
+    let address = venue.text("base_url").strip_prefix("http://").unwrap().parse().unwrap();
+    let (port, asked, streamed) = encrypt(&folder, address);
+    let url = format!("https://127.0.0.1:{port}");
+    let folder = folder
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", venue.text("token"))
+        .with_variable("CANDLEWICK_BROKER__API_KEY", venue.text("api_key"));
+    Stage { folder, asked, streamed, _venue: venue }
+}
+
+/// Takes encrypted connections for a venue that speaks in clear: its port, and what is known of them.
+fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, Asked, Receiver<u64>) {
+    let acceptor = TlsAcceptor::from(encryption(folder));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    listener.set_nonblocking(true).unwrap();
+    let (asked, (told, streamed)) = (Asked::default(), channel());
+    let lines = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            while let Ok((client, _)) = listener.accept().await {
+                let (acceptor, lines, told) = (acceptor.clone(), Arc::clone(&lines), told.clone());
+                tokio::spawn(async move {
+                    // Whoever does not trust the certificate goes.
+                    let Ok(mut client) = acceptor.accept(client).await else { return };
+                    let mut head = vec![0; 16_384];
+                    let Ok(length @ 1..) = client.read(&mut head).await else { return };
+                    let text = String::from_utf8_lossy(&head[..length]).into_owned();
+                    let line = text.lines().next().unwrap_or_default().to_owned();
+                    let is_stream = line.starts_with(STREAM);
+                    lines.lock().unwrap().push(line);
+                    let mut venue = TcpStream::connect(venue).await.unwrap();
+                    venue.write_all(&head[..length]).await.unwrap();
+                    let (mut from_client, mut to_client) = tokio::io::split(client);
+                    let (mut from_venue, mut to_venue) = venue.into_split();
+                    let up =
+                        tokio::spawn(async move { tokio::io::copy(&mut from_client, &mut to_venue).await });
+                    let mut bytes = 0;
+                    let mut buffer = vec![0; 16_384];
+                    while let Ok(length @ 1..) = from_venue.read(&mut buffer).await {
+                        bytes += length as u64;
+                        if to_client.write_all(&buffer[..length]).await.is_err() {
+                            break;
+                        }
+                    }
+                    up.abort();
+                    if is_stream {
+                        // Nobody listens where it was not looked at.
+                        let _ = told.send(bytes);
+                    }
+                });
+            }
+        });
+    });
+    (port, asked, streamed)
+}
+
+pub(crate) fn check_known() {
+    let Stage { folder, asked, streamed, _venue } = stage();
+    let certificate = folder.path("server.pem").to_string_lossy().into_owned();
+    let folder = folder.with_variable("SSL_CERT_FILE", &certificate);
+    let ran = run(&folder, &LIVE);
+    let events = ran.events();
+    assert!(of(&events, "opened").count() > 0, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("do not stream"), "{}", ran.stderr);
+    // A price a second, of some hundred bytes each, by one connection.
+    let bytes = streamed.recv_timeout(PATIENCE).unwrap();
+    assert!(bytes > 5 * 100, "{bytes} bytes");
+    let asked = asked.lock().unwrap();
+    assert_eq!(asked.iter().filter(|line| line.starts_with(STREAM)).count(), 1, "{asked:?}");
+    check_parity(&folder);
+}
+
+pub(crate) fn check_unknown() {
+    let Stage { folder, asked, streamed: _streamed, _venue } = stage();
+    let ran = run(&folder, &LIVE);
+    assert_eq!(ran.code, 4, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("certificate"), "{}", ran.stderr);
+    assert_eq!(*asked.lock().unwrap(), [""; 0]);
+}
