@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import candlewick
-from candlewick import Candle, Signal, Table, buy, param, sell
+from candlewick import Candle, Price, Signal, Table, buy, param, sell
 
 
 class Smoothing:
@@ -60,6 +60,29 @@ class EmaCrossPort(candlewick.Strategy):
         if before is None or to == before or to == 0:
             return None
         return buy("crossed above", fast=fast, slow=slow) if to > 0 else sell("crossed below", fast=fast, slow=slow)
+
+
+class Follows(candlewick.Strategy):
+    """Follows prices between candles that differ from the last close."""
+
+    #: What it was shown in this process, for tests to look at.
+    seen: ClassVar[list[float]] = []
+
+    def __init__(self) -> None:
+        self.close: float | None = None
+
+    def warmup(self) -> int:
+        return 1
+
+    def on_candle(self, candle: Candle) -> Signal | None:
+        self.close = candle.close
+        return None
+
+    def on_price(self, price: Price) -> Signal | None:
+        Follows.seen.append(price.value)
+        if self.close is None or self.close == price.value:
+            return None
+        return buy("rises") if price.value > self.close else sell("falls")
 
 
 class RsiReversalPort(candlewick.Strategy):

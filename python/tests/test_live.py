@@ -7,9 +7,10 @@ from typing import Any
 
 import polars
 import pytest
-from ported import Breakout, BreakoutColumns, EmaCrossPort, Nonsense, Peeks, Raises
+from ported import Breakout, BreakoutColumns, EmaCrossPort, Follows, Nonsense, Peeks, Raises
 
 import candlewick
+from candlewick import data
 
 
 def live(strategy: Any, candles: Path, journal: str, **more: Any) -> candlewick.Run:
@@ -38,6 +39,26 @@ def test_a_session_has_nothing_unexplained_and_the_trades_of_the_backtest(candle
     assert made == Path("backtest.csv").read_text()
 
 
+def test_prices_between_candles_are_those_of_the_backtest() -> None:
+    # Prices are shown every five seconds: the candles of a minute are made of those of five seconds, which have them.
+    data.generate("BTCUSDT", interval="5s", days=1, seed=7, out=".")
+    fine = polars.read_csv("BTCUSDT_5s.csv")
+    within = fine.group_by(polars.col("time") // 60_000 * 60_000, maintain_order=True)
+    column = polars.col
+    coarse = within.agg(column("open").first(), column("high").max(), column("low").min(), column("close").last(), column("volume").sum())
+    coarse.write_csv("BTCUSDT_1m.csv")
+    candles = {"BTCUSDT@1m": "BTCUSDT_1m.csv", "BTCUSDT@5s": "BTCUSDT_5s.csv"}
+    Follows.seen.clear()
+    run = candlewick.live(Follows, sandbox=True, candles=candles, close_type="05:00", speed="max", until_end=True, journal="run.db")
+    # Twelve a minute, of a day.
+    assert 17_000 < len(Follows.seen) <= 17_280
+    assert candlewick.parity("run.db", strategies=[Follows])["unexplained"] == 0
+    replayed = candlewick.backtest(Follows, candles=candles, close_type="05:00")
+    traded = polars.DataFrame(run.trades)
+    assert traded.height > 20
+    assert traded.equals(polars.DataFrame(replayed.trades))
+
+
 @pytest.mark.parametrize(("strategy", "error"), [(Raises, ZeroDivisionError), (Nonsense, TypeError)])
 def test_an_exception_stops_the_run_and_nothing_is_traded_after_it(candles: Path, strategy: Any, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:
@@ -58,7 +79,7 @@ def test_a_column_that_looks_ahead_stops_a_live_run(candles: Path) -> None:
 
 
 def test_strategy_check_passes_both_kinds_and_finds_who_looks_ahead() -> None:
-    for strategy in (Breakout, BreakoutColumns):
+    for strategy in (Breakout, BreakoutColumns, Follows):
         found = candlewick.strategy_check(strategy, seed=1, unseen=2000)
         assert found.document
     with pytest.raises(candlewick.CheckError, match="failed") as caught:
