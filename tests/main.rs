@@ -75,6 +75,7 @@ mod serving;
 mod setting_up;
 mod standstill;
 mod status;
+mod storage;
 mod streamed;
 mod survival;
 mod sweep;

@@ -126,9 +126,10 @@ fn numbers_of(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
 #[pyfunction]
 pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyResult<Table> {
     let name: DataName = name.parse().map_err(invalid)?;
-    let store = CandleStore { catalog: Catalog::new(catalog), cache: None };
+    let objects = std::env::temp_dir().join("candlewick").join("objects");
+    let store = CandleStore { catalog: Catalog::new(catalog), cache: None, objects };
     let read = py.detach(|| name.read(&store, &mut |at| no_progress(at)));
-    let read = read.map_err(|error| PyOSError::new_err(error.to_string()))?;
+    let read = read.map_err(|error| PyOSError::new_err(error.text()))?;
     batch_of(read.candles().candles()).map(Table).map_err(invalid)
 }
 

@@ -29,6 +29,7 @@ pub mod search;
 pub mod selftest;
 pub mod sensitivity;
 pub mod status;
+pub mod storage;
 pub mod suggestion;
 pub mod tune;
 pub mod validation;

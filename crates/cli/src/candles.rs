@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// What to read.
 #[derive(Debug, Args)]
 pub(crate) struct CandleArguments {
-    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or a series of the catalog,
-    /// SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
+    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, here or on object storage (s3://BUCKET/...), or a series
+    /// of the catalog, SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Folder of the catalog, from which the bots' series come when no --data is given

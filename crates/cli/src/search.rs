@@ -84,7 +84,8 @@ pub(crate) struct LayoutArguments {
 /// The arguments of the steps that a plan tells what to do.
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
-    /// The plan, as the command's step plan wrote it [default: plan.json in the folder that is called as the command is]
+    /// The plan, as the command's step plan wrote it; it may lie on object storage, s3://BUCKET/FOLDER/plan.json [default: plan.json in
+    /// the folder that is called as the command is]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// The folder of the shards' journals and the results [default: that of the plan]

@@ -6,10 +6,12 @@ use super::synthetic;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::progress::Progress;
+use crate::storage::is_address;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HashedSeries};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use std::ops::Range;
+use std::path::Path;
 
 /// Every moment.
 pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
@@ -51,6 +53,7 @@ pub fn load(
 ) -> Result<LoadedCandles, AppError> {
     let config = &loaded.config;
     let store = candle_store(loaded);
+    check_catalog(store.catalog.folder())?;
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
         return stock(loaded, (&named, CandleSource::Named), &store, range, progress);
@@ -87,6 +90,18 @@ pub fn load(
     Ok(LoadedCandles { series, source, prices, place, notices, revised: 0 })
 }
 
+/// A catalog is appended to and locked, which no object is.
+fn check_catalog(folder: &Path) -> Result<(), AppError> {
+    if !is_address(folder) {
+        return Ok(());
+    }
+    let problem = format!("{}: a catalog lies in a folder of this machine", folder.display());
+    Err(AppError::invalid(problem).help(
+        "name files in place of it: `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet` puts a series there, \
+         --data takes it",
+    ))
+}
+
 /// Reads what is named, and what the catalog knows of it.
 fn stock(
     loaded: &Loaded,
@@ -112,7 +127,11 @@ fn stock(
 /// The catalog and the cache of a configuration.
 pub fn candle_store(loaded: &Loaded) -> CandleStore {
     let settings = &loaded.config.data;
-    CandleStore { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
+    CandleStore {
+        catalog: Catalog::new(settings.catalog.clone()),
+        cache: settings.file_cache(),
+        objects: settings.objects(),
+    }
 }
 
 /// What the catalog has for these bots: nothing when it could serve none of them.

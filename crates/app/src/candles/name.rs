@@ -1,9 +1,11 @@
 //! What `--data` takes: a file, or a series of the catalog.
 
 use crate::error::AppError;
+use crate::storage;
 use candlewick_history::{CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample};
 use candlewick_sdk::{Interval, Series, Symbol};
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// `SYMBOL_INTERVAL.csv` or `.parquet`, `SYMBOL@INTERVAL=PATH`, or `SYMBOL@INTERVAL` for a series of the catalog.
@@ -22,6 +24,8 @@ pub struct CandleStore {
     pub catalog: Catalog,
     /// Parsed copies of files; none where none are kept.
     pub cache: Option<FileCache>,
+    /// The folder of copies of files that lie on object storage.
+    pub objects: PathBuf,
 }
 
 impl DataName {
@@ -33,7 +37,7 @@ impl DataName {
         }
     }
 
-    /// Reads the candles.
+    /// Reads the candles; a file on object storage is brought here once.
     ///
     /// # Errors
     /// A file, line or series that cannot be read.
@@ -41,12 +45,18 @@ impl DataName {
         &self,
         store: &CandleStore,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<HashedSeries, HistoryError> {
-        match (self, &store.cache) {
-            (Self::File(source), Some(cache)) => cache.read(source, progress),
-            (Self::File(source), None) => source.read(progress).map(HashedSeries::new),
-            (Self::Stored(series), _) => match self.joined_from(&store.catalog)? {
-                None => store.catalog.read(*series),
+    ) -> Result<HashedSeries, AppError> {
+        match self {
+            Self::File(source) => {
+                let path = storage::here(&source.path, &store.objects)?;
+                let source = CandleFile { series: source.series, path: path.into_owned() };
+                Ok(match &store.cache {
+                    Some(cache) => cache.read(&source, progress)?,
+                    None => HashedSeries::new(source.read(progress)?),
+                })
+            }
+            Self::Stored(series) => match self.joined_from(&store.catalog)? {
+                None => Ok(store.catalog.read(*series)?),
                 Some(shorter) => {
                     let shorter = store.catalog.read(shorter)?;
                     Ok(HashedSeries::new(resample(shorter.candles(), series.interval)?))

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct DataSettings {
     /// The folder of the catalog. Bots whose series it holds are backtested on them unless files are named.
     pub catalog: PathBuf,
-    /// The folder of parsed copies of candle files that are named by path. Left out: `candlewick` in
+    /// The folder of parsed copies of candle files that are named by path, and of copies of those that lie on object storage. Left out: `candlewick` in
     /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
@@ -30,6 +30,12 @@ impl DataSettings {
     /// The copies of candle files, unless none are kept.
     pub fn file_cache(&self) -> Option<FileCache> {
         self.cache_folder().map(FileCache::new)
+    }
+
+    /// The folder of copies of files that lie on object storage; among temporary files, where no copies are kept.
+    pub fn objects(&self) -> PathBuf {
+        let usual = || std::env::temp_dir().join("candlewick");
+        self.cache_folder().unwrap_or_else(usual).join("objects")
     }
 
     fn cache_folder(&self) -> Option<PathBuf> {

@@ -5,6 +5,7 @@ use crate::candles::price_step;
 use crate::error::AppError;
 use crate::fetch::Mixing;
 use crate::progress::Progress;
+use crate::storage;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     Appended, Catalog, ImportSettings, Imported, Origin, Revision, data_hash, import_file,
@@ -29,6 +30,8 @@ pub struct ImportTerms {
     pub licence: Option<String>,
     /// Whether candles of other sources may lie in the same series.
     pub mixing: Mixing,
+    /// The folder of copies of files that lie on object storage.
+    pub copies: PathBuf,
 }
 
 /// A file that was read, and is stored nowhere yet.
@@ -60,7 +63,7 @@ pub fn read_for_catalog(
     catalog: &Catalog,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>, AppError> {
-    let read = |file: &PathBuf| ReadFile::read(file, &terms.reading, progress);
+    let read = |file: &PathBuf| ReadFile::read((file, &terms.copies), &terms.reading, progress);
     let all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     if terms.mixing == Mixing::Refused {
         all.iter().try_for_each(|file| file.check_source(terms, catalog))?;
@@ -69,13 +72,18 @@ pub fn read_for_catalog(
 }
 
 impl ReadFile {
-    /// Reads one file.
+    /// Reads one file; one on object storage is copied to the second folder first.
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn read(file: &Path, reading: &ImportSettings, progress: &dyn Progress) -> Result<Self, AppError> {
+    pub fn read(
+        (file, copies): (&Path, &Path),
+        reading: &ImportSettings,
+        progress: &dyn Progress,
+    ) -> Result<Self, AppError> {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
-        let imported = import_file(file, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
+        let here = storage::here(file, copies)?;
+        let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
         Ok(Self { file: file.to_owned(), imported })
     }
 

@@ -1,6 +1,7 @@
 //! A candle file that is to be written.
 
 use crate::error::AppError;
+use crate::storage::{self, is_address};
 use candlewick_history::CandleFormat;
 use candlewick_sdk::CandleSeries;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ pub enum Existing {
     Replaced,
 }
 
-/// A candle file that is to be written, in the format that its ending names.
+/// A candle file that is to be written, in the format that its ending names: here, or on object storage.
 #[derive(Clone, Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -32,7 +33,8 @@ impl OutputFile {
             let problem = format!("--out {shown}: the name does not say the format");
             return Err(AppError::invalid(problem).help("let it end in .csv or .parquet"));
         };
-        if existing == Existing::Kept && path.exists() {
+        let is_there = || if is_address(path) { storage::exists(path) } else { Ok(path.exists()) };
+        if existing == Existing::Kept && is_there()? {
             let problem = format!("{shown}: the file is there already");
             return Err(AppError::invalid(problem).help("--force replaces it; --out takes another name"));
         }
@@ -49,6 +51,13 @@ impl OutputFile {
     /// # Errors
     /// The system does not let it be written.
     pub fn write(&self, candles: &CandleSeries) -> Result<(), AppError> {
-        Ok(self.format.write_file(candles, &self.path)?)
+        if !is_address(&self.path) {
+            return Ok(self.format.write_file(candles, &self.path)?);
+        }
+        let folder = tempfile::tempdir()
+            .map_err(|source| AppError::system("no folder can be made to write in", source))?;
+        let file = folder.path().join("candles");
+        self.format.write_file(candles, &file)?;
+        storage::put_file(&self.path, &file)
     }
 }

@@ -1,6 +1,8 @@
-//! The folder of a sweep or a walk: the journals of its trials, and the results when all have run.
+//! The folder of a sweep or a walk: the journals of its trials, and the results when all have run. It lies on this machine, or on object
+//! storage; then its files are worked on in a folder of this machine, and put there when they are whole.
 
 use crate::error::AppError;
+use crate::storage::{RemoteFolder, is_address};
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_history::write_whole_file;
@@ -34,7 +36,12 @@ pub struct Identity<'a> {
 }
 
 /// A folder that exists.
-pub struct ResultFolder(PathBuf);
+pub struct ResultFolder {
+    /// Where its files are worked on.
+    here: PathBuf,
+    /// Where they are put, if that is elsewhere.
+    remote: Option<RemoteFolder>,
+}
 
 impl Identity<'_> {
     /// As it stands at the head of a journal.
@@ -59,23 +66,71 @@ impl Identity<'_> {
 }
 
 impl ResultFolder {
-    /// Makes the folder where there is none.
+    /// Makes the folder where there is none; an address is one of object storage.
+    ///
+    /// # Errors
+    /// It cannot be made; an address that is none, or a program without object storage.
     pub fn open(path: &Path) -> Result<Self, AppError> {
+        if is_address(path) {
+            let remote = RemoteFolder::open(path)?;
+            return Ok(Self { here: remote.here().to_owned(), remote: Some(remote) });
+        }
         fs::create_dir_all(path).map_err(|error| unwritable(path, error))?;
-        Ok(Self(path.to_owned()))
+        Ok(Self { here: path.to_owned(), remote: None })
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
+    /// Where it is, as it was named.
+    pub fn shown(&self) -> PathBuf {
+        self.remote.as_ref().map_or_else(|| self.here.clone(), RemoteFolder::shown)
     }
 
-    /// The journal of this name in it, and the trials that have run.
+    /// A file of it on this machine, which is brought here where it lies elsewhere; whether there is one shows when it is opened.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub fn bring(&self, name: &str) -> Result<PathBuf, AppError> {
+        if let Some(remote) = &self.remote {
+            remote.bring(name)?;
+        }
+        Ok(self.here.join(name))
+    }
+
+    /// Puts a file that was worked on in its place; nothing has to be done where that is this machine. What is to be said, where somebody
+    /// else was faster: their file stays.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub fn keep(&self, name: &str) -> Result<Option<String>, AppError> {
+        let Some(remote) = &self.remote else { return Ok(None) };
+        let place = remote.shown().join(name);
+        let others = || format!("{}: another run was faster, and its file stays", place.display());
+        Ok((!remote.keep(name)?).then(others))
+    }
+
+    /// The journal of this name in it, and the trials that have run. It has to be brought before, and kept when it is whole.
     ///
     /// # Errors
     /// As [`TrialJournal::open`].
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
-        TrialJournal::open(&self.0.join(name), identity)
+        TrialJournal::open(&self.here.join(name), identity).map_err(|error| match error {
+            SearchError::OtherSweep { problem, .. } => {
+                SearchError::OtherSweep { path: self.shown().join(name), problem }
+            }
+            other => other,
+        })
+    }
+
+    /// Writes a shard; it is there whole or not at all, and nothing changes where it is there already.
+    pub(super) fn put_shard(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> Result<PathBuf, AppError> {
+        let path = self.write(name, fill)?.0;
+        let Some(remote) = &self.remote else { return Ok(path) };
+        // Whoever was faster put the same: rows follow from the plan alone, and what is merged is held to it.
+        remote.keep(name)?;
+        Ok(remote.shown().join(name))
     }
 
     /// Writes a file; it is there whole or not at all.
@@ -84,11 +139,23 @@ impl ResultFolder {
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
     ) -> Result<PathBuf, AppError> {
-        let path = self.0.join(name);
+        let (path, bytes) = self.write(name, fill)?;
+        let Some(remote) = &self.remote else { return Ok(path) };
+        remote.put(name, bytes)?;
+        Ok(remote.shown().join(name))
+    }
+
+    /// Writes a file of this machine; where, and what.
+    fn write(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> Result<(PathBuf, Vec<u8>), AppError> {
+        let path = self.here.join(name);
         let mut bytes = Vec::new();
         let written = fill(&mut bytes).and_then(|()| write_whole_file(&path, |file| file.write_all(&bytes)));
         written.map_err(|error| unwritable(&path, error))?;
-        Ok(path)
+        Ok((path, bytes))
     }
 }
 

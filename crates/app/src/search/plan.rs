@@ -10,12 +10,13 @@ use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::program_hash::Program;
 use crate::progress::Progress;
+use crate::storage::{self, is_address};
 use candlewick_sdk::Registry;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -252,14 +253,22 @@ impl SearchPlan {
 /// There is none, or it is none that this program understands, or another command's.
 pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P, AppError> {
     let (shown, typed, title) = (path.display(), command.as_str(), command.title());
-    if !path.exists() {
+    let there = if is_address(path) {
+        storage::read(path)?
+    } else {
+        match fs::read(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => {
+                let problem = format!("{shown}: the plan cannot be read");
+                return Err(AppError::invalid(problem).because(error));
+            }
+        }
+    };
+    let Some(text) = there else {
         let help = format!("make one with {typed} plan, or copy it here from where it was made");
         return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
-    }
-    let text = fs::read(path).map_err(|error| {
-        let problem = format!("{shown}: the plan cannot be read");
-        AppError::invalid(problem).because(error)
-    })?;
+    };
     let no_plan = |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {title}: {why}"));
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);

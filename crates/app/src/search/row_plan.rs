@@ -161,7 +161,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
     ) -> Result<PathBuf, AppError> {
         let mut identity = identity.clone();
         identity["shard"] = json!([number, self.shards]);
-        folder.put(&format!("shard-{number}.jsonl"), |bytes| {
+        folder.put_shard(&format!("shard-{number}.jsonl"), |bytes| {
             writeln!(bytes, "{}", json!({ "sweep": identity }))?;
             rows.iter().try_for_each(|row| {
                 serde_json::to_writer(&mut *bytes, row)?;
@@ -194,8 +194,9 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         number: u64,
         others: OtherProgram,
     ) -> Result<(Vec<R>, Option<String>), AppError> {
-        let path = folder.path().join(format!("shard-{number}.jsonl"));
-        let (shown, command) = (path.display(), self.command.as_str());
+        let name = format!("shard-{number}.jsonl");
+        let (path, place) = (folder.bring(&name)?, folder.shown().join(&name));
+        let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |why: String| {
             let help = format!("run {command} run --shard {number}, or copy its {shown} here");
             AppError::invalid(format!("{shown}: {why}")).help(help)

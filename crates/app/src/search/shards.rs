@@ -27,6 +27,22 @@ pub(super) struct GatheredShard {
 }
 
 impl SearchPlan {
+    /// Brings the journal of a shard here, where there is one.
+    ///
+    /// # Errors
+    /// As [`ResultFolder::bring`].
+    pub fn bring(&self, folder: &ResultFolder, number: u64) -> Result<(), AppError> {
+        folder.bring(&journal_name(number)).map(drop)
+    }
+
+    /// Puts the journal of a shard that has run to its end in its place; what is to be said of that.
+    ///
+    /// # Errors
+    /// As [`ResultFolder::keep`].
+    pub fn keep(&self, folder: &ResultFolder, number: u64) -> Result<Option<String>, AppError> {
+        folder.keep(&journal_name(number))
+    }
+
     /// The journal of a shard, by its number in the plan, that the program of `identity` runs, and the trials that have
     /// run.
     ///
@@ -71,8 +87,9 @@ impl SearchPlan {
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<GatheredShard, AppError> {
-        let path = folder.path().join(journal_name(number));
-        let (shown, command) = (path.display(), self.command.as_str());
+        let path = folder.bring(&journal_name(number))?;
+        let place = folder.shown().join(journal_name(number));
+        let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |problem: String| {
             let name = journal_name(number);
             let help = format!("run {command} run --shard {number}, or copy its {name} here");

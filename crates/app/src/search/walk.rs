@@ -248,6 +248,7 @@ impl<'a> WalkRun<'a> {
         let to_error = |error: SearchError| error_of_search(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity = of_window(&self.identity, window);
+        self.folder.bring(&name)?;
         let (mut journal, mut known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
         known.extend(self.gathered.get_mut(place).map(std::mem::take).unwrap_or_default());
         self.resumed += known.len();
@@ -263,6 +264,11 @@ impl<'a> WalkRun<'a> {
             watcher(progress(now.done, now.total))
         };
         let end = self.walk.step(window, &mut journal, known, &mut watch).map_err(to_error)?;
+        drop(journal);
+        // Of an opening or a window that somebody stopped, too: the same command goes on from there.
+        if let Some(notice) = self.folder.keep(&name)? {
+            tracing::warn!("{notice}");
+        }
         let WindowEnd::Done(result) = end else { return Ok(None) };
         // Whoever stops it after its last trial stops it, too.
         Ok(watcher(progress(trials, trials)).is_continue().then_some(*result))

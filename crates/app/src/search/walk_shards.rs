@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 /// How the trials of a shard ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkShard {
     /// All have run.
     Done {
@@ -18,6 +18,8 @@ pub enum WalkShard {
         trials: usize,
         /// How many of them had run before.
         resumed: usize,
+        /// What is to be said of where they are kept.
+        notice: Option<String>,
     },
     /// Its watcher stopped it: it can be resumed.
     Stopped,
@@ -68,6 +70,7 @@ impl WalkRun<'_> {
         self.begin()?;
         let window = &self.windows[place];
         let identity = of_window(&self.identity, window);
+        plan.bring(&self.folder, number)?;
         let opened = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = opened.map_err(|error| self.failure(error))?;
         let resumed = known.len();
@@ -76,10 +79,12 @@ impl WalkRun<'_> {
             watcher(WalkProgress { done: now.done, total: now.total, window: place + 1, windows })
         };
         let end = self.walk.search_part((window, shard), (&mut journal, known), &mut watch);
-        Ok(match end.map_err(|error| self.failure(error))? {
-            SweepEnd::Done(rows) => WalkShard::Done { trials: rows.len(), resumed },
-            SweepEnd::Stopped(_) => WalkShard::Stopped,
-        })
+        let rows = match end.map_err(|error| self.failure(error))? {
+            SweepEnd::Done(rows) => rows,
+            SweepEnd::Stopped(_) => return Ok(WalkShard::Stopped),
+        };
+        let notice = plan.keep(&self.folder, number)?;
+        Ok(WalkShard::Done { trials: rows.len(), resumed, notice })
     }
 
     /// Takes the trials of all shards, so that [`run`](Self::run) runs what is left: upper rungs, tests, neighbours, and

@@ -6,6 +6,7 @@ use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
 use crate::search::SearchTerms;
+use crate::storage::is_address;
 use candlewick_engine::BotSettings;
 use candlewick_history::{CheckSettings, Checked, FindingKind, ImportSettings, Remedy};
 use candlewick_records::counted;
@@ -70,7 +71,7 @@ fn check(
         (DataName::Stored(series), None) => CheckTarget::Stored(*series),
     };
     match &target {
-        CheckTarget::File(path, _) if !path.exists() => {
+        CheckTarget::File(path, _) if !is_address(path) && !path.exists() => {
             return Err(missing(bot, &format!("there is no file {}", path.display())));
         }
         CheckTarget::Stored(series) if store.catalog.manifest(*series)?.is_none() => {
@@ -78,8 +79,7 @@ fn check(
         }
         CheckTarget::File(..) | CheckTarget::Stored(_) => {}
     }
-    let checked =
-        target.check(&CheckSettings::default(), &ImportSettings::default(), &store.catalog, progress)?;
+    let checked = target.check(&CheckSettings::default(), &ImportSettings::default(), store, progress)?;
     let counts = checked.findings.counts();
     let certain = counts.iter().filter(|(kind, _)| kind.remedy() == Remedy::Always);
     let certain: Vec<String> = certain.map(|(kind, count)| format!("{count} {kind}")).collect();

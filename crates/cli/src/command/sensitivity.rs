@@ -42,7 +42,7 @@ struct OwnArguments {
     /// How many runs go on side by side; the result does not depend on it [default: one a core]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// The folder of the results
+    /// The folder of the results, here or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sensitivity")]
     out: PathBuf,
 }

@@ -46,7 +46,7 @@ pub(crate) struct SweepArguments {
 struct OwnArguments {
     #[command(flatten)]
     search: SearchArguments,
-    /// The folder of the journal and the results
+    /// The folder of the journal and the results, here or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sweep")]
     out: PathBuf,
     /// How many of the best sets are shown
@@ -181,6 +181,7 @@ impl SweepContext<'_> {
             self.context.say(&format!("note: {notice}"));
         }
         let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        plan.bring(&self.folder, number)?;
         let journal = plan.journal(&self.folder, number, &self.identity);
         let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
         let resumed = known.len();
@@ -189,6 +190,11 @@ impl SweepContext<'_> {
         match self.watched(|watcher| self.job.run_shard(shard, (&mut journal, known), watcher))? {
             Watched::Stopped(_, ending) => Ok(ending),
             Watched::Done(rows) => {
+                drop(journal);
+                let others = plan.keep(&self.folder, number)?;
+                if let Some(notice) = &others {
+                    self.context.say(&format!("note: {notice}"));
+                }
                 let trials = rows.len();
                 let document = json!({
                     "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices

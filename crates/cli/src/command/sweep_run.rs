@@ -25,6 +25,9 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+/// The journal of a sweep's trials.
+const TRIALS: &str = "trials.jsonl";
+
 /// A sweep that is ready to run.
 pub(super) struct SweepContext<'a> {
     noted: SweepRun<'a>,
@@ -95,13 +98,18 @@ impl SweepContext<'_> {
     /// Runs what neither its journal nor `known` knows, and writes the results.
     pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Ended<SweepReport>, Failure> {
         let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
-        let opened = self.folder.journal("trials.jsonl", &self.identity);
+        self.folder.bring(TRIALS)?;
+        let opened = self.folder.journal(TRIALS, &self.identity);
         let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
         self.begin(resumed)?;
         let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        drop(journal);
+        if let Some(notice) = self.folder.keep(TRIALS)? {
+            self.context.say(&format!("note: {notice}"));
+        }
         let (rows, ending) = match end {
             Watched::Done(rows) => (rows, None),
             Watched::Stopped(rows, ending) => (rows, Some(ending)),
@@ -183,8 +191,8 @@ impl SweepContext<'_> {
             SweepEnd::Done(rows) => return Ok(Watched::Done(rows)),
             SweepEnd::Stopped(rows) => rows,
         };
-        let folder = self.folder.path().display();
-        self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
+        let folder = self.folder.shown();
+        self.context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
         Ok(Watched::Stopped(rows, sign.get().copied().unwrap_or(Ending::Interrupted)))
     }
 

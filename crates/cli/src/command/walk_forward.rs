@@ -64,7 +64,7 @@ struct OwnArguments {
     search: SearchArguments,
     #[command(flatten)]
     layout: LayoutArguments,
-    /// The folder of the journals and the results
+    /// The folder of the journals and the results, here or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "walk-forward")]
     out: PathBuf,
 }
@@ -221,10 +221,13 @@ fn run_planned(
         if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     drop(progress);
-    let WalkShard::Done { trials, resumed } = end else {
+    let WalkShard::Done { trials, resumed, notice } = end else {
         context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
         return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
+    if let Some(notice) = notice {
+        context.say(&format!("note: {notice}"));
+    }
     let shards = plan.shards;
     let document = json!({
         "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices
@@ -278,8 +281,8 @@ pub(super) fn walked(
     })?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        let folder = walk.folder().path().display();
-        context.say(&format!("stopped; the same command goes on where it was ({folder})"));
+        let folder = walk.folder().shown();
+        context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
         return Ok(Ended::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)));
     };
     let counted = walk.count(&outcome, context.registry);

@@ -1,8 +1,9 @@
 //! Which candles are checked.
 
-use crate::candles::DataName;
+use crate::candles::{CandleStore, DataName};
 use crate::error::AppError;
 use crate::progress::Progress;
+use crate::storage;
 use candlewick_history::{Catalog, CheckSettings, Checked, ImportSettings, check_file, check_series};
 use candlewick_sdk::Series;
 use std::fmt;
@@ -48,15 +49,15 @@ impl CheckTarget {
         &self,
         settings: &CheckSettings,
         reading: &ImportSettings,
-        catalog: &Catalog,
+        store: &CandleStore,
         progress: &dyn Progress,
     ) -> Result<Checked, AppError> {
         let work = format!("Checking {self}");
         match self {
             Self::Stored(series) => {
                 let _spinner = progress.spinner(&work);
-                let candles = catalog.read(*series)?.into_candles();
-                Ok(check_series(&candles, &catalog.revisions(*series)?, settings))
+                let candles = store.catalog.read(*series)?.into_candles();
+                Ok(check_series(&candles, &store.catalog.revisions(*series)?, settings))
             }
             Self::File(path, named) => {
                 let mut reading = reading.clone();
@@ -66,7 +67,8 @@ impl CheckTarget {
                 }
                 let mut bar = progress.bar(&work);
                 let mut watch = |at: candlewick_history::Progress| bar.update(at.read_bytes, at.total_bytes);
-                Ok(check_file(path, &reading, settings, &mut watch)?)
+                let path = storage::here(path, &store.objects)?;
+                Ok(check_file(&path, &reading, settings, &mut watch)?)
             }
         }
     }

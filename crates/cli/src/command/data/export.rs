@@ -23,7 +23,7 @@ pub(crate) struct ExportArguments {
     /// A series of the catalog, SYMBOL@INTERVAL, or a candle file
     #[arg(value_name = "SERIES")]
     name: String,
-    /// File to write; its ending, .csv or .parquet, decides the format
+    /// File to write, here or on object storage (s3://BUCKET/...); its ending, .csv or .parquet, decides the format
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// A version of the series other than the current one, by its number

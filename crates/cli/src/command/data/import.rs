@@ -8,6 +8,7 @@ use crate::output::{print, print_json};
 use crate::progress::Terminal;
 use candlewick_app::data::{ImportTerms, ImportedFile, OutputFile, ReadFile, read_for_catalog};
 use candlewick_app::fetch::Mixing;
+use candlewick_history::Catalog;
 use clap::Args;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -53,13 +54,15 @@ pub(super) fn run(arguments: &ImportArguments, context: &Context<'_>) -> Result<
 }
 
 fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<Value>, Failure> {
-    let catalog = arguments.catalog.open(context)?;
+    let loaded = arguments.catalog.load(context)?;
+    let catalog = Catalog::new(loaded.config.data.catalog.clone());
     let progress = Terminal(context.global);
     let terms = ImportTerms {
         reading: arguments.reading.settings(),
         source: arguments.source.clone(),
         licence: arguments.licence.clone(),
         mixing: if arguments.mix { Mixing::Allowed } else { Mixing::Refused },
+        copies: loaded.config.data.objects(),
     };
     let all = read_for_catalog(&arguments.files, &terms, &catalog, &progress)?;
     // Each is given back once it is stored.
@@ -74,7 +77,8 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
         );
     };
     let out = OutputFile::new(out, existing(arguments.force))?;
-    let read = ReadFile::read(file, &arguments.reading.settings(), &Terminal(context.global))?;
+    let copies = arguments.catalog.load(context)?.config.data.objects();
+    let read = ReadFile::read((file, &copies), &arguments.reading.settings(), &Terminal(context.global))?;
     document(&read.write(&out)?, context)
 }
 

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::failure::{Failure, FailureKind, fail_with_last};
 use crate::output::{print, print_json};
 use crate::progress::Terminal;
+use candlewick_app::candles::candle_store;
 use candlewick_app::data::check::{CheckResult, CheckTarget, coverage_table};
 use candlewick_history::{CheckSettings, FindingKind, MarketHours};
 use chrono::NaiveDate;
@@ -55,8 +56,8 @@ pub(crate) struct CheckArguments {
 }
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(), Failure> {
-    let catalog = arguments.catalog.open(context)?;
-    let targets = CheckTarget::all_of(&arguments.names, &catalog)?;
+    let store = candle_store(&arguments.catalog.load(context)?);
+    let targets = CheckTarget::all_of(&arguments.names, &store.catalog)?;
     let repair = arguments.repair.terms();
     repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
     let settings = CheckSettings {
@@ -68,7 +69,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let (reading, progress) = (arguments.reading.settings(), Terminal(context.global));
     let (mut results, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
     for target in targets {
-        let checked = match target.check(&settings, &reading, &catalog, &progress) {
+        let checked = match target.check(&settings, &reading, &store, &progress) {
             Ok(checked) => checked,
             // One series that cannot be read hides no other.
             Err(error) => {
@@ -76,7 +77,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
                 continue;
             }
         };
-        let repair = repair.as_ref().map(|terms| terms.repair(&target, &checked, &catalog, &progress));
+        let repair = repair.as_ref().map(|terms| terms.repair(&target, &checked, &store.catalog, &progress));
         let result = CheckResult::new(target, checked, repair.transpose()?, &arguments.ignore);
         if !context.global.json {
             print(&result.text(arguments.show))?;
@@ -88,7 +89,10 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     } else if !results.is_empty() {
         print(&coverage_table(&results))?;
     } else if failures.is_empty() {
-        print(&format!("{}: the catalog is empty; there is nothing to check", catalog.folder().display()))?;
+        print(&format!(
+            "{}: the catalog is empty; there is nothing to check",
+            store.catalog.folder().display()
+        ))?;
     }
     fail_with_last(failures)?;
     judge(&results, repair.is_some())

@@ -1,0 +1,56 @@
+//! Files that lie on object storage: plans, shards, results and candles, by `s3://BUCKET/KEY` and `file:///FOLDER/FILE`.
+//!
+//! A path that [`is_address`] goes on as a path, so that whoever only passes it on need not know what it is.
+
+#[cfg(feature = "object-storage")]
+mod objects;
+#[cfg(not(feature = "object-storage"))]
+mod without;
+
+#[cfg(feature = "object-storage")]
+pub(crate) use objects::RemoteFolder;
+#[cfg(feature = "object-storage")]
+pub use objects::{exists, local_copy, put_file, read};
+#[cfg(not(feature = "object-storage"))]
+pub(crate) use without::RemoteFolder;
+#[cfg(not(feature = "object-storage"))]
+pub use without::{exists, local_copy, put_file, read};
+
+use crate::error::AppError;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Whether a path is meant as an address.
+pub fn is_address(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
+    // Of one letter are disks.
+    scheme.is_some_and(|scheme| scheme.len() > 1 && scheme.chars().all(|one| one.is_ascii_alphanumeric()))
+}
+
+/// A file on this machine: the path itself, or a copy in this folder of what an address names.
+///
+/// # Errors
+/// As [`local_copy`].
+pub fn here<'a>(path: &'a Path, copies: &Path) -> Result<Cow<'a, Path>, AppError> {
+    Ok(if is_address(path) { Cow::Owned(local_copy(path, copies)?) } else { Cow::Borrowed(path) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_not_taken_for_an_address() {
+        for (text, expected) in [
+            ("s3://bucket/plan.json", true),
+            ("file:///tmp/x", true),
+            ("gs://bucket/x", true),
+            ("sweep", false),
+            ("/tmp/s3:/x", false),
+            ("a b://x", false),
+            ("C://x", false),
+        ] {
+            assert_eq!(is_address(Path::new(text)), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Object storage, as commands use it.
+
+use crate::error::{AppError, ErrorKind};
+use candlewick_storage::{Kept, Object, ObjectUrl, Storage, StorageError};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+use tempfile::TempDir;
+
+/// Objects of which a copy is kept; of more, the oldest copies go.
+const MAX_COPIES: usize = 64;
+
+/// A folder of objects, and the folder of this machine in which its files are worked on until they are whole.
+pub(crate) struct RemoteFolder {
+    url: ObjectUrl,
+    storage: Storage,
+    work: TempDir,
+    /// The files that were looked for, and what there was of each.
+    seen: Mutex<BTreeMap<String, Option<Seen>>>,
+}
+
+/// An object that was brought here, and what was in it.
+#[derive(Clone)]
+struct Seen {
+    object: Object,
+    hash: blake3::Hash,
+}
+
+impl RemoteFolder {
+    /// Opens it. Nothing is asked of the storage yet.
+    ///
+    /// # Errors
+    /// An address that is none; an environment that names no server; no room on this machine.
+    pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
+        let url = url_of(path)?;
+        let storage = Storage::of(&url).map_err(error_of)?;
+        let work = tempfile::tempdir()
+            .map_err(|source| AppError::system("no folder can be made to work in", source))?;
+        Ok(Self { url, storage, work, seen: Mutex::default() })
+    }
+
+    /// Where its files are worked on.
+    pub(crate) fn here(&self) -> &Path {
+        self.work.path()
+    }
+
+    /// Its address.
+    pub(crate) fn shown(&self) -> PathBuf {
+        PathBuf::from(self.url.to_string())
+    }
+
+    /// Brings a file here, where there is one: once.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub(crate) fn bring(&self, name: &str) -> Result<(), AppError> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.contains_key(name) {
+            return Ok(());
+        }
+        let (url, path) = (self.url.join(name), self.work.path().join(name));
+        let found = match self.storage.look(&url).map_err(error_of)? {
+            None => None,
+            Some(object) => {
+                self.storage.bring(&url, &object, &path).map_err(error_of)?;
+                Some(Seen { object, hash: hash_of(&read_here(&path)?) })
+            }
+        };
+        seen.insert(name.to_owned(), found);
+        Ok(())
+    }
+
+    /// Puts a file, over another one.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), AppError> {
+        self.storage.put(&self.url.join(name), bytes).map_err(error_of)
+    }
+
+    /// Puts the file that was worked on, which is whole now: where there was none, or in place of what was brought. Whether ours is
+    /// what is there; somebody who was faster is not overwritten.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
+        self.bring_nothing_twice(name)?;
+        let bytes = read_here(&self.work.path().join(name))?;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = seen.get(name).cloned().flatten();
+        let hash = hash_of(&bytes);
+        if before.as_ref().is_some_and(|before| before.hash == hash) {
+            return Ok(true);
+        }
+        let url = self.url.join(name);
+        let kept = self.storage.keep(&url, bytes, before.as_ref().map(|before| &before.object));
+        let is_ours = kept.map_err(error_of)? != Kept::Others;
+        if is_ours && let Some(object) = self.storage.look(&url).map_err(error_of)? {
+            seen.insert(name.to_owned(), Some(Seen { object, hash }));
+        }
+        Ok(is_ours)
+    }
+
+    /// What there is of a file that was made here without being looked for: it is not brought over ours.
+    fn bring_nothing_twice(&self, name: &str) -> Result<(), AppError> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !seen.contains_key(name) {
+            let url = self.url.join(name);
+            let found = match self.storage.look(&url).map_err(error_of)? {
+                None => None,
+                Some(object) => {
+                    let there = self.storage.read(&url, &object).map_err(error_of)?;
+                    Some(Seen { object, hash: hash_of(&there) })
+                }
+            };
+            seen.insert(name.to_owned(), found);
+        }
+        Ok(())
+    }
+}
+
+/// All of an object; nothing where there is none.
+///
+/// # Errors
+/// The storage refuses it or cannot be reached.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
+    let (url, storage) = opened(path)?;
+    let Some(object) = storage.look(&url).map_err(error_of)? else { return Ok(None) };
+    storage.read(&url, &object).map(Some).map_err(error_of)
+}
+
+/// Whether there is such an object.
+///
+/// # Errors
+/// The storage refuses it or cannot be reached.
+pub fn exists(path: &Path) -> Result<bool, AppError> {
+    let (url, storage) = opened(path)?;
+    Ok(storage.look(&url).map_err(error_of)?.is_some())
+}
+
+/// Puts a file of this machine there, over what is there; it is there whole or not at all.
+///
+/// # Errors
+/// The storage refuses it or cannot be reached.
+pub fn put_file(path: &Path, file: &Path) -> Result<(), AppError> {
+    let (url, storage) = opened(path)?;
+    storage.put(&url, read_here(file)?).map_err(error_of)
+}
+
+/// A copy of an object in this folder, which is made where there is none of just this content.
+///
+/// # Errors
+/// There is no such object; the storage refuses it or cannot be reached; the disk does not do.
+pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
+    let (url, storage) = opened(path)?;
+    let Some(object) = storage.look(&url).map_err(error_of)? else {
+        return Err(error_of(StorageError::Missing { url: url.to_string() }));
+    };
+    let content = format!("{url} {} {}", object.size, object.version.text());
+    let name = format!("{}-{}", &hash_of(content.as_bytes()).to_hex()[..16], url.name());
+    let copy = folder.join(name);
+    if fs::metadata(&copy).is_ok_and(|there| there.len() == object.size) {
+        return Ok(copy);
+    }
+    let disk = |source| AppError::system(format!("no copy can be made in {}", folder.display()), source);
+    fs::create_dir_all(folder).map_err(disk)?;
+    storage.bring(&url, &object, &copy).map_err(error_of)?;
+    prune(folder);
+    Ok(copy)
+}
+
+/// Copies save time and nothing else: what cannot be removed stays.
+fn prune(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let written = |path: &Path| fs::metadata(path).and_then(|there| there.modified());
+    let dated = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        Some((written(&path).unwrap_or(SystemTime::UNIX_EPOCH), path))
+    });
+    let mut copies: Vec<(SystemTime, PathBuf)> = dated.collect();
+    copies.sort();
+    for (_, path) in &copies[..copies.len().saturating_sub(MAX_COPIES)] {
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn opened(path: &Path) -> Result<(ObjectUrl, Storage), AppError> {
+    let url = url_of(path)?;
+    let storage = Storage::of(&url).map_err(error_of)?;
+    Ok((url, storage))
+}
+
+fn url_of(path: &Path) -> Result<ObjectUrl, AppError> {
+    ObjectUrl::parse(&path.display().to_string()).map_err(error_of)
+}
+
+fn read_here(path: &Path) -> Result<Vec<u8>, AppError> {
+    fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
+}
+
+fn hash_of(bytes: &[u8]) -> blake3::Hash {
+    blake3::hash(bytes)
+}
+
+/// In a command's words: whoever runs shards tries those again that did not reach the storage, and no others.
+fn error_of(error: StorageError) -> AppError {
+    let kind = match &error {
+        StorageError::InvalidUrl { .. }
+        | StorageError::InvalidSetting { .. }
+        | StorageError::NoBucket { .. }
+        | StorageError::Refused { .. } => ErrorKind::InvalidArgument,
+        StorageError::Missing { .. } => ErrorKind::UnusableData,
+        StorageError::Unreachable { .. }
+        | StorageError::Changed { .. }
+        | StorageError::Failed { .. }
+        | StorageError::Disk { .. } => ErrorKind::SystemFailed,
+    };
+    let said = AppError::new(kind, error.to_string());
+    let said = match error.advice() {
+        Some(advice) => said.help(advice),
+        None => said,
+    };
+    match error {
+        StorageError::Disk { source, .. } => said.because(source),
+        _ => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remote(folder: &Path) -> RemoteFolder {
+        RemoteFolder::open(Path::new(&format!("file://{}/out", folder.display()))).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_worked_on_here_and_is_there_once_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = folder.path().join("out/shard-1.jsonl");
+        let first = remote(folder.path());
+        first.bring("shard-1.jsonl").unwrap();
+        let here = first.here().join("shard-1.jsonl");
+        assert!(!here.exists());
+        fs::write(&here, "half").unwrap();
+        assert!(!there.exists(), "half a shard is nowhere but here");
+        fs::write(&here, "half, and more").unwrap();
+        assert!(first.keep("shard-1.jsonl").unwrap());
+        assert_eq!(fs::read_to_string(&there).unwrap(), "half, and more");
+        // Another run finds it, and changes nothing.
+        let written = fs::metadata(&there).unwrap().modified().unwrap();
+        let second = remote(folder.path());
+        second.bring("shard-1.jsonl").unwrap();
+        assert_eq!(fs::read_to_string(second.here().join("shard-1.jsonl")).unwrap(), "half, and more");
+        assert!(second.keep("shard-1.jsonl").unwrap());
+        assert_eq!(fs::metadata(&there).unwrap().modified().unwrap(), written);
+    }
+
+    #[test]
+    fn of_two_who_made_a_file_the_first_keeps_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second, third] = [0; 3].map(|_| remote(folder.path()));
+        for (one, text) in [(&first, "one"), (&second, "two"), (&third, "one")] {
+            one.bring("trials.jsonl").unwrap();
+            fs::write(one.here().join("trials.jsonl"), text).unwrap();
+        }
+        assert!(first.keep("trials.jsonl").unwrap());
+        assert!(!second.keep("trials.jsonl").unwrap(), "another's is not overwritten");
+        assert!(third.keep("trials.jsonl").unwrap(), "the same bytes are as good");
+        assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one");
+        // Who had the file before puts what became of it in its place.
+        fs::write(first.here().join("trials.jsonl"), "one more").unwrap();
+        assert!(first.keep("trials.jsonl").unwrap());
+        assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one more");
+    }
+
+    #[test]
+    fn a_copy_is_made_once_of_each_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let (there, copies) = (folder.path().join("BTCUSDT_1m.csv"), folder.path().join("copies"));
+        let address = PathBuf::from(format!("file://{}", there.display()));
+        let error = local_copy(&address, &copies).unwrap_err();
+        assert!(error.text().contains("there is no such object"), "{}", error.text());
+        fs::write(&there, "one").unwrap();
+        let copy = local_copy(&address, &copies).unwrap();
+        assert!(copy.to_string_lossy().ends_with("-BTCUSDT_1m.csv"));
+        assert_eq!(local_copy(&address, &copies).unwrap(), copy);
+        fs::write(&there, "another").unwrap();
+        let other = local_copy(&address, &copies).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "another");
+        assert_eq!(fs::read_to_string(&copy).unwrap(), "one");
+        assert_eq!(fs::read_dir(&copies).unwrap().count(), 2);
+    }
+}

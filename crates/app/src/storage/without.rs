@@ -1,0 +1,67 @@
+//! What stands for object storage in a program that is built without it.
+
+use crate::error::AppError;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+
+fn absent(path: &Path) -> AppError {
+    let problem = format!("{}: this program is built without the feature object-storage", path.display());
+    AppError::invalid(problem).help(
+        "build it with `cargo build --release --features object-storage` (or full), or name a file or folder of this machine",
+    )
+}
+
+/// A folder of objects, of which there is none.
+pub(crate) struct RemoteFolder(Infallible);
+
+impl RemoteFolder {
+    /// # Errors
+    /// Always: this program has no object storage.
+    pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
+        Err(absent(path))
+    }
+
+    pub(crate) fn here(&self) -> &Path {
+        match self.0 {}
+    }
+
+    pub(crate) fn shown(&self) -> PathBuf {
+        match self.0 {}
+    }
+
+    pub(crate) fn bring(&self, _name: &str) -> Result<(), AppError> {
+        match self.0 {}
+    }
+
+    pub(crate) fn put(&self, _name: &str, _bytes: Vec<u8>) -> Result<(), AppError> {
+        match self.0 {}
+    }
+
+    pub(crate) fn keep(&self, _name: &str) -> Result<bool, AppError> {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// Always: this program has no object storage.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
+    Err(absent(path))
+}
+
+/// # Errors
+/// Always: this program has no object storage.
+pub fn exists(path: &Path) -> Result<bool, AppError> {
+    Err(absent(path))
+}
+
+/// # Errors
+/// Always: this program has no object storage.
+pub fn put_file(path: &Path, _file: &Path) -> Result<(), AppError> {
+    Err(absent(path))
+}
+
+/// # Errors
+/// Always: this program has no object storage.
+pub fn local_copy(path: &Path, _folder: &Path) -> Result<PathBuf, AppError> {
+    Err(absent(path))
+}

@@ -1,0 +1,145 @@
+//! The server and the credentials of the environment, and how long is waited for it.
+
+use crate::{ObjectUrl, StorageError};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::{BackoffConfig, ClientOptions, RetryConfig};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long one request may take, its body included: none carries more than [`crate::storage::AT_ONCE`].
+const REQUEST: Duration = Duration::from_secs(60);
+/// How often a request is repeated, and for how long at most.
+const RETRIES: usize = 8;
+const RETRYING: Duration = Duration::from_secs(90);
+/// The endpoints by which a server other than Amazon's is named, in the order in which they count.
+const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
+/// What no message may hold.
+const SECRETS: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
+
+/// What the environment says, by the names of its variables.
+#[derive(Clone, Default)]
+pub(crate) struct Environment {
+    variables: Vec<(String, String)>,
+}
+
+impl Environment {
+    /// Of this process.
+    pub(crate) fn of_process() -> Self {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let ours = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
+        Self { variables: std::env::vars_os().filter_map(text).filter(ours).collect() }
+    }
+
+    /// These alone.
+    #[cfg(test)]
+    pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self { variables: variables.iter().map(owned).collect() }
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A text without the credentials.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        let secrets = SECRETS.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+
+    /// The bucket of an address, on the server that is named.
+    ///
+    /// # Errors
+    /// An endpoint that is none, or that sends credentials over a network unencrypted without that being asked for.
+    pub(crate) fn bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
+        let endpoint = ENDPOINTS.iter().find_map(|name| Some((*name, self.value(name)?)));
+        let mut options = ClientOptions::new().with_timeout(REQUEST).with_connect_timeout(CONNECT);
+        if let Some((variable, endpoint)) = endpoint {
+            let allowed = self.value("AWS_ALLOW_HTTP").is_some_and(|value| value == "true");
+            let is_plain = check_endpoint(endpoint, allowed)
+                .map_err(|problem| StorageError::InvalidSetting { variable, problem })?;
+            options = options.with_allow_http(is_plain);
+        }
+        let backoff = BackoffConfig {
+            init_backoff: Duration::from_millis(200),
+            max_backoff: Duration::from_secs(10),
+            base: 2.0,
+        };
+        let retry = RetryConfig { backoff, max_retries: RETRIES, retry_timeout: RETRYING };
+        let mut builder = AmazonS3Builder::new().with_client_options(options).with_retry(retry);
+        for (name, value) in &self.variables {
+            // Others are of other programs.
+            if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
+                builder = builder.with_config(key, value);
+            }
+        }
+        let built = builder.with_bucket_name(url.bucket()).build();
+        built.map_err(|error| StorageError::Failed {
+            url: url.to_string(),
+            problem: self.without_secrets(&error.to_string()),
+        })
+    }
+}
+
+/// Whether an endpoint is without encryption, which it may be on this machine, or where it is said to be meant.
+fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
+    let (scheme, rest) = endpoint.split_once("://").ok_or("it begins with https:// or http://")?;
+    let host = rest.split('/').next().unwrap_or_default();
+    if host.contains('@') {
+        return Err(
+            "it holds a password: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
+        );
+    }
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let address = name.trim_matches(['[', ']']).parse::<IpAddr>();
+    let is_here = name == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    match scheme {
+        "https" => Ok(false),
+        "http" if is_here || may_be_plain => Ok(true),
+        "http" => Err(format!(
+            "{endpoint} is not encrypted, and not on this machine; AWS_ALLOW_HTTP=true says that it is meant"
+        )),
+        _ => Err("it begins with https:// or http://".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_without_encryption_is_taken_on_this_machine_or_where_it_is_meant() {
+        for (endpoint, may_be_plain, expected) in [
+            ("https://s3.example.com", false, Some(false)),
+            ("http://127.0.0.1:5000", false, Some(true)),
+            ("http://localhost:5000/x", false, Some(true)),
+            ("http://[::1]:5000", false, Some(true)),
+            ("http://10.0.0.1:9000", false, None),
+            ("http://127.example.com", false, None),
+            ("http://10.0.0.1:9000", true, Some(true)),
+            ("http://localhost.example.com", false, None),
+            ("https://user:secret@host", false, None),
+            ("host:9000", true, None),
+            ("ftp://host", true, None),
+        ] {
+            assert_eq!(check_endpoint(endpoint, may_be_plain).ok(), expected, "{endpoint}");
+        }
+        let said = check_endpoint("https://user:secret@host", false).unwrap_err();
+        assert!(!said.contains("secret@"), "{said}");
+    }
+
+    #[test]
+    fn no_text_keeps_a_credential() {
+        let environment = Environment::of(&[
+            ("AWS_SECRET_ACCESS_KEY", "hunter22"),
+            ("AWS_SESSION_TOKEN", "tokentoken"),
+            ("AWS_ACCESS_KEY_ID", "AKIA0"),
+        ]);
+        let shown = environment.without_secrets("a hunter22 b tokentoken c AKIA0 d");
+        assert_eq!(shown, "a *** b *** c *** d");
+    }
+}

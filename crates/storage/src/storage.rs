@@ -1,0 +1,399 @@
+//! A bucket or a disk, and what is read from and put into it.
+
+use crate::environment::Environment;
+use crate::{ObjectUrl, Scheme, StorageError};
+use bytes::Bytes;
+use object_store::client::HttpError;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as Key;
+use object_store::{
+    Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    UpdateVersion, WriteMultipart,
+};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// The most that one request carries: of more, each part is asked for by itself, so that what is lost with a connection is little.
+pub(crate) const AT_ONCE: u64 = 16 * 1_024 * 1_024;
+/// How long all of a call may take, repetitions included, and how much more for each [`AT_ONCE`].
+const CALL: Duration = Duration::from_secs(120);
+const CALL_MORE: Duration = Duration::from_secs(90);
+
+/// The pauses before what was lost with a connection is done again; the library that asks repeats single requests by itself.
+const PAUSES_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
+
+/// A bucket or a disk. It can be used from any thread, also from inside of a runtime.
+pub struct Storage {
+    store: Arc<dyn ObjectStore>,
+    environment: Environment,
+    /// Where connections live; it is only ever left by [`Drop`].
+    runtime: Option<Runtime>,
+}
+
+/// An object as it was at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its bytes.
+    pub size: u64,
+    /// What names its content: another content has another one.
+    pub version: Version,
+}
+
+/// What names the content of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    tag: Option<String>,
+    number: Option<String>,
+    modified_ms: i64,
+}
+
+/// What became of an object that was to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It is there now.
+    Put,
+    /// The same bytes were there already.
+    Same,
+    /// Somebody else put other bytes meanwhile, which are left as they are.
+    Others,
+}
+
+impl Version {
+    fn of(meta: &ObjectMeta) -> Self {
+        Self {
+            tag: meta.e_tag.clone(),
+            number: meta.version.clone(),
+            modified_ms: meta.last_modified.timestamp_millis(),
+        }
+    }
+
+    /// As one text: it is the same as long as the content is.
+    pub fn text(&self) -> String {
+        let Self { tag, number, modified_ms } = self;
+        // A tag is of the content; where there is none, the time has to do.
+        let time = tag.is_none().then_some(modified_ms);
+        format!("{tag:?} {number:?} {time:?}")
+    }
+}
+
+impl Storage {
+    /// What answers for an address, by the environment of this process. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// An endpoint of the environment that is none.
+    pub fn of(url: &ObjectUrl) -> Result<Self, StorageError> {
+        let environment = Environment::of_process();
+        let store: Arc<dyn ObjectStore> = match url.scheme() {
+            Scheme::S3 => {
+                // As every connection of this program; another one may have been there first.
+                drop(rustls::crypto::ring::default_provider().install_default());
+                Arc::new(environment.bucket(url)?)
+            }
+            Scheme::File => Arc::new(LocalFileSystem::new().with_fsync(true)),
+        };
+        Self::new(store, environment)
+    }
+
+    fn new(store: Arc<dyn ObjectStore>, environment: Environment) -> Result<Self, StorageError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|source| StorageError::Disk { path: "a runtime".into(), source })?;
+        Ok(Self { store, environment, runtime: Some(runtime) })
+    }
+
+    /// What is known of an object; nothing where there is none.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
+        self.wait((url, 0), async {
+            match self.store.head(&key_of(url)?).await {
+                Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::of(&meta) })),
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(self.error(url, &error)),
+            }
+        })
+    }
+
+    /// All of an object, as it is in this version.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached; the object changed since.
+    pub fn read(&self, url: &ObjectUrl, object: &Object) -> Result<Vec<u8>, StorageError> {
+        let mut bytes = Vec::with_capacity(usize::try_from(object.size).unwrap_or_default());
+        self.each_part(url, object, |part| {
+            bytes.extend_from_slice(&part);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// Brings an object, as it is in this version, into a file, which is there whole or not at all.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached; the object changed since; the disk does not do.
+    pub fn bring(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
+        let disk = |source| StorageError::Disk { path: path.to_owned(), source };
+        let partial = path.with_extension(format!("partial-{}", std::process::id()));
+        let mut file = File::create(&partial).map_err(disk)?;
+        let brought = self
+            .each_part(url, object, |part| file.write_all(&part).map_err(disk))
+            .and_then(|()| file.sync_data().map_err(disk))
+            .and_then(|()| std::fs::rename(&partial, path).map_err(disk));
+        if brought.is_err() {
+            // What is only half there is of no use; that it stays is no second error.
+            let _ = std::fs::remove_file(&partial);
+        }
+        brought
+    }
+
+    /// Hands on an object part by part. A connection that is lost costs one part.
+    fn each_part(
+        &self,
+        url: &ObjectUrl,
+        object: &Object,
+        mut take: impl FnMut(Bytes) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        let mut from = 0;
+        while from < object.size {
+            let until = object.size.min(from + AT_ONCE);
+            let options = GetOptions {
+                range: Some(GetRange::Bounded(from..until)),
+                if_match: object.version.tag.clone(),
+                ..GetOptions::default()
+            };
+            let part = self.wait((url, until - from), async {
+                match self.part(&key_of(url)?, options).await {
+                    Ok(bytes) if bytes.len() as u64 == until - from => Ok(bytes),
+                    Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => {
+                        Err(StorageError::Changed { url: url.to_string() })
+                    }
+                    Err(error) => Err(self.error(url, &error)),
+                }
+            })?;
+            take(part)?;
+            from = until;
+        }
+        Ok(())
+    }
+
+    /// One part, however often a connection is lost; the deadline of the call ends it.
+    async fn part(&self, key: &Key, options: GetOptions) -> Result<Bytes, Error> {
+        let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
+        loop {
+            let bytes = match self.store.get_opts(key, options.clone()).await {
+                Ok(answer) => answer.bytes().await,
+                Err(error) => Err(error),
+            };
+            match (bytes, pauses.next()) {
+                (Err(error), Some(pause)) if is_of_network(&error) => tokio::time::sleep(pause).await,
+                (bytes, _) => return bytes,
+            }
+        }
+    }
+
+    /// Puts an object, over another one; it is there whole or not at all.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
+        self.put_as(url, Bytes::from(bytes), PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
+    }
+
+    /// Puts an object where there was none, or in the place of what was there before; whoever was faster is not overwritten.
+    ///
+    /// # Errors
+    /// The storage refuses it or cannot be reached.
+    pub fn keep(
+        &self,
+        url: &ObjectUrl,
+        bytes: Vec<u8>,
+        before: Option<&Object>,
+    ) -> Result<Kept, StorageError> {
+        let bytes = Bytes::from(bytes);
+        let mode = match before {
+            None => PutMode::Create,
+            Some(Object { version: Version { tag, number, .. }, .. }) => {
+                PutMode::Update(UpdateVersion { e_tag: tag.clone(), version: number.clone() })
+            }
+        };
+        match self.put_as(url, bytes.clone(), mode)? {
+            Ok(()) => Ok(Kept::Put),
+            // Somebody was faster, or it was we: an answer may be lost, and then the same is put twice.
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare(url, &bytes),
+            // A server, or a disk, that knows no conditions. Both still put all of it or nothing.
+            Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
+                let there = self.look(url)?;
+                if there.as_ref() != before {
+                    return self.compare(url, &bytes);
+                }
+                self.put(url, bytes.to_vec()).map(|()| Kept::Put)
+            }
+            Err(error) => Err(self.error(url, &error)),
+        }
+    }
+
+    fn compare(&self, url: &ObjectUrl, bytes: &Bytes) -> Result<Kept, StorageError> {
+        let Some(there) = self.look(url)? else {
+            return Err(StorageError::Changed { url: url.to_string() });
+        };
+        let is_same = there.size == bytes.len() as u64 && self.read(url, &there)? == bytes[..];
+        Ok(if is_same { Kept::Same } else { Kept::Others })
+    }
+
+    fn put_as(
+        &self,
+        url: &ObjectUrl,
+        bytes: Bytes,
+        mode: PutMode,
+    ) -> Result<Result<(), Error>, StorageError> {
+        let size = bytes.len() as u64;
+        self.wait((url, size), async {
+            let key = key_of(url)?;
+            let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
+            loop {
+                let put = self.put_once(&key, bytes.clone(), mode.clone()).await;
+                match (put, pauses.next()) {
+                    // It may be there and the answer lost: then the condition does not hold, and what is there is compared.
+                    (Err(error), Some(pause)) if is_of_network(&error) => tokio::time::sleep(pause).await,
+                    (put, _) => return Ok(put),
+                }
+            }
+        })
+    }
+
+    async fn put_once(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
+        if bytes.len() as u64 > 2 * AT_ONCE {
+            return self.put_in_parts(key, bytes, mode).await;
+        }
+        let options = PutOptions { mode, ..PutOptions::default() };
+        self.store.put_opts(key, PutPayload::from_bytes(bytes), options).await.map(drop)
+    }
+
+    /// One large object: it is there once its last part is. Parts know no conditions, so it is looked before.
+    async fn put_in_parts(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
+        let there = match self.store.head(key).await {
+            Ok(meta) => Some(meta),
+            Err(Error::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let path = || key.to_string();
+        match (mode, there) {
+            (PutMode::Create, Some(_)) => {
+                return Err(Error::AlreadyExists { path: path(), source: "it is there".into() });
+            }
+            (PutMode::Update(before), there)
+                if there.as_ref().is_none_or(|meta| meta.e_tag != before.e_tag) =>
+            {
+                return Err(Error::Precondition { path: path(), source: "it is another".into() });
+            }
+            _ => {}
+        }
+        let mut upload = WriteMultipart::new_with_chunk_size(
+            self.store.put_multipart(key).await?,
+            usize::try_from(AT_ONCE).unwrap_or(usize::MAX),
+        );
+        upload.put(bytes);
+        upload.finish().await.map(drop)
+    }
+
+    /// Waits for the storage, on a thread of its own, so that the caller may be inside of a runtime.
+    fn wait<T: Send>(
+        &self,
+        (url, size): (&ObjectUrl, u64),
+        work: impl Future<Output = Result<T, StorageError>> + Send,
+    ) -> Result<T, StorageError> {
+        let runtime = self.runtime.as_ref().expect("only Drop takes it");
+        let deadline = CALL + CALL_MORE * u32::try_from(size / AT_ONCE).unwrap_or(u32::MAX);
+        let late = || StorageError::Unreachable {
+            url: url.to_string(),
+            problem: format!("no answer within {} s", deadline.as_secs()),
+        };
+        let wait = move || runtime.block_on(async { tokio::time::timeout(deadline, work).await });
+        let waited = std::thread::scope(|scope| scope.spawn(wait).join());
+        match waited {
+            Ok(answer) => answer.unwrap_or_else(|_| Err(late())),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// In our words, without a credential.
+    fn error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
+        let url = url.to_string();
+        let problem = self.environment.without_secrets(&shortened(&chain(error)));
+        match error {
+            Error::NotFound { .. } if problem.contains("NoSuchBucket") => StorageError::NoBucket { url },
+            Error::NotFound { .. } => StorageError::Missing { url },
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+                StorageError::Refused { url, problem }
+            }
+            Error::Generic { .. } if is_of_network(error) => StorageError::Unreachable { url, problem },
+            _ => StorageError::Failed { url, problem },
+        }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        // Inside of another runtime, one may not be waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Storage").finish_non_exhaustive()
+    }
+}
+
+fn key_of(url: &ObjectUrl) -> Result<Key, StorageError> {
+    Key::parse(url.key())
+        .map_err(|error| StorageError::InvalidUrl { url: url.to_string(), problem: error.to_string() })
+}
+
+/// An error with what caused it, once each.
+fn chain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(one) = cause {
+        let one_text = one.to_string();
+        if !text.contains(&one_text) {
+            text = format!("{text}: {one_text}");
+        }
+        cause = one.source();
+    }
+    text
+}
+
+/// Servers answer with documents: their code and message, else the beginning.
+fn shortened(text: &str) -> String {
+    let part = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside.to_owned())
+    };
+    match (part("Code"), part("Message")) {
+        (Some(code), Some(message)) => format!("{code}: {message}"),
+        (Some(code), None) => code,
+        (None, _) => text.lines().map(str::trim).collect::<Vec<_>>().join(" ").chars().take(400).collect(),
+    }
+}
+
+/// Whether no whole answer came, or only that the server cannot answer now.
+fn is_of_network(error: &Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(one) = cause {
+        if one.is::<HttpError>() || one.to_string().contains("non-2xx status code: 5") {
+            return true;
+        }
+        cause = one.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Objects in memory and in a folder: whole or not at all, and never over what somebody else put.
+
+use super::*;
+use object_store::memory::InMemory;
+use std::sync::Barrier;
+
+fn url(text: &str) -> ObjectUrl {
+    ObjectUrl::parse(text).unwrap()
+}
+
+fn in_memory() -> Storage {
+    Storage::new(Arc::new(InMemory::new()), Environment::default()).unwrap()
+}
+
+/// A storage in memory and one in a folder, each with the address of a folder in it.
+fn both(folder: &Path) -> [(Storage, ObjectUrl); 2] {
+    let there = url(&format!("file://{}", folder.display()));
+    [(in_memory(), url("s3://bucket/a")), (Storage::of(&there).unwrap(), there)]
+}
+
+fn read(storage: &Storage, at: &ObjectUrl) -> Option<Vec<u8>> {
+    storage.look(at).unwrap().map(|object| storage.read(at, &object).unwrap())
+}
+
+#[test]
+fn what_was_put_is_read_and_brought_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    for (storage, root) in both(folder.path()) {
+        let at = root.join("b").join("plan.json");
+        assert_eq!(storage.look(&at).unwrap(), None);
+        // More than one part, and none.
+        for bytes in [vec![7; 2 * AT_ONCE as usize + 5], Vec::new(), b"one".to_vec()] {
+            storage.put(&at, bytes.clone()).unwrap();
+            let object = storage.look(&at).unwrap().unwrap();
+            assert_eq!(object.size, bytes.len() as u64);
+            assert!(storage.read(&at, &object).unwrap() == bytes);
+            let path = folder.path().join("brought.json");
+            storage.bring(&at, &object, &path).unwrap();
+            assert!(std::fs::read(&path).unwrap() == bytes);
+        }
+    }
+}
+
+#[test]
+fn whoever_was_faster_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    for (storage, root) in both(folder.path()) {
+        let at = root.join("shard-1.jsonl");
+        assert_eq!(storage.keep(&at, b"one".to_vec(), None).unwrap(), Kept::Put);
+        assert_eq!(storage.keep(&at, b"one".to_vec(), None).unwrap(), Kept::Same, "twice is once");
+        assert_eq!(storage.keep(&at, b"two".to_vec(), None).unwrap(), Kept::Others);
+        let seen = storage.look(&at).unwrap().unwrap();
+        assert_eq!(storage.keep(&at, b"one and more".to_vec(), Some(&seen)).unwrap(), Kept::Put);
+        assert_eq!(storage.keep(&at, b"late, and else".to_vec(), Some(&seen)).unwrap(), Kept::Others);
+        assert_eq!(read(&storage, &at).unwrap(), b"one and more");
+    }
+}
+
+#[test]
+fn what_changed_while_it_was_read_is_not_read_as_one() {
+    let storage = in_memory();
+    let at = url("s3://bucket/x.csv");
+    storage.put(&at, b"before".to_vec()).unwrap();
+    let seen = storage.look(&at).unwrap().unwrap();
+    storage.put(&at, b"beyond".to_vec()).unwrap();
+    let now = storage.look(&at).unwrap().unwrap();
+    assert_ne!(seen.version.text(), now.version.text());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.csv");
+    assert!(matches!(storage.bring(&at, &seen, &path), Err(StorageError::Changed { .. })));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left of it");
+}
+
+#[test]
+fn of_many_at_once_one_puts_it_and_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for (storage, root) in both(folder.path()) {
+        let (at, start) = (root.join("shard-2.jsonl"), Barrier::new(6));
+        let of = |who: u8| vec![who; 300_000];
+        let ends: Vec<Kept> = std::thread::scope(|scope| {
+            let one = |who: u8| {
+                let (storage, at, start) = (&storage, &at, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    storage.keep(at, of(who), None).unwrap()
+                })
+            };
+            let all: Vec<_> = (0..6).map(one).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        let kept: Vec<usize> = (0..6).filter(|who| ends[*who] == Kept::Put).collect();
+        assert_eq!(kept.len(), 1, "{ends:?}");
+        assert!(read(&storage, &at).unwrap() == of(kept[0] as u8));
+    }
+}
+
+#[tokio::test]
+async fn it_is_used_and_dropped_inside_of_a_runtime() {
+    let storage = in_memory();
+    let at = url("s3://bucket/x");
+    storage.put(&at, b"x".to_vec()).unwrap();
+    assert_eq!(read(&storage, &at).unwrap(), b"x");
+    drop(storage);
+}
+
+#[test]
+fn documents_of_servers_are_told_by_code_and_message() {
+    let text =
+        "Generic S3 error: <?xml?><Error><Code>NoSuchBucket</Code><Message>No such bucket</Message></Error>";
+    assert_eq!(shortened(text), "NoSuchBucket: No such bucket");
+    assert_eq!(shortened("a\n  b"), "a b");
+}

@@ -1,0 +1,145 @@
+//! Where an object lies: `s3://BUCKET/KEY`, or `file:///FOLDER/FILE` for a folder that is treated as object storage is.
+
+use crate::StorageError;
+use std::fmt;
+
+/// Which kind of storage an address is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// S3, or a server that speaks its protocol.
+    S3,
+    /// A folder of this machine.
+    File,
+}
+
+/// An object or a folder of objects, by its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectUrl {
+    scheme: Scheme,
+    /// Of S3; nothing of a folder.
+    bucket: String,
+    /// What follows the bucket, or the path of the file, without `/` at either end.
+    key: String,
+}
+
+impl ObjectUrl {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// [`StorageError::InvalidUrl`]: another kind of storage, no bucket, a part of a path that means another folder, what a key does not hold.
+    pub fn parse(text: &str) -> Result<Self, StorageError> {
+        let invalid =
+            |problem: &str| StorageError::InvalidUrl { url: text.to_owned(), problem: problem.to_owned() };
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return Err(invalid("it does not begin with s3:// or file://"));
+        };
+        if rest.contains(['?', '#']) {
+            return Err(invalid("it has a ? or a #"));
+        }
+        let whole = |path: &str| {
+            let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+            if parts.iter().any(|part| matches!(*part, "." | "..")) {
+                return Err(invalid("a part of it is . or .."));
+            }
+            if path.chars().any(char::is_control) {
+                return Err(invalid("it has a control character"));
+            }
+            Ok(parts.join("/"))
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            "s3" => {
+                let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+                let is_name =
+                    |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
+                if bucket.is_empty() || !bucket.chars().all(is_name) {
+                    return Err(invalid("a bucket follows s3://, of letters, digits, dots, hyphens"));
+                }
+                Ok(Self { scheme: Scheme::S3, bucket: bucket.to_owned(), key: whole(key)? })
+            }
+            "file" => {
+                let Some(path) = rest.strip_prefix('/') else {
+                    return Err(invalid("an absolute path follows file://, such as file:///shared/sweep"));
+                };
+                Ok(Self { scheme: Scheme::File, bucket: String::new(), key: whole(path)? })
+            }
+            _ => Err(invalid("only s3:// and file:// are known; most object storage speaks S3")),
+        }
+    }
+
+    /// Which kind of storage it is of.
+    pub const fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// Of S3; empty of a folder.
+    pub fn bucket(&self) -> &str {
+        &self.bucket
+    }
+
+    /// What follows the bucket, or the path of the file, without `/` at either end.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What stands behind the last `/`.
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// An object in it, where it is a folder.
+    #[must_use]
+    pub fn join(&self, name: &str) -> Self {
+        let key = if self.key.is_empty() { name.to_owned() } else { format!("{}/{name}", self.key) };
+        Self { key, ..self.clone() }
+    }
+}
+
+impl fmt::Display for ObjectUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.scheme {
+            Scheme::S3 if self.key.is_empty() => write!(f, "s3://{}", self.bucket),
+            Scheme::S3 => write!(f, "s3://{}/{}", self.bucket, self.key),
+            Scheme::File => write!(f, "file:///{}", self.key),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_written_alike() {
+        for (text, bucket, key, written) in [
+            ("s3://b/a/plan.json", "b", "a/plan.json", "s3://b/a/plan.json"),
+            ("S3://b//a/", "b", "a", "s3://b/a"),
+            ("s3://b", "b", "", "s3://b"),
+            ("file:///tmp/x y/z", "", "tmp/x y/z", "file:///tmp/x y/z"),
+        ] {
+            let url = ObjectUrl::parse(text).unwrap();
+            assert_eq!((url.bucket(), url.key(), url.to_string().as_str()), (bucket, key, written));
+        }
+        let folder = ObjectUrl::parse("s3://b").unwrap();
+        assert_eq!(folder.join("x").join("y").to_string(), "s3://b/x/y");
+        assert_eq!(folder.join("x").join("y").name(), "y");
+    }
+
+    #[test]
+    fn what_is_no_address_of_ours_is_refused() {
+        for text in [
+            "s3://",
+            "s3:///x",
+            "s3://a b/c",
+            "s3://user:secret@host/c",
+            "s3://b/../c",
+            "s3://b/c?x=1",
+            "s3://b/c\n",
+            "file://host/x",
+            "gs://b/c",
+            "https://host/x",
+            "plain/path",
+        ] {
+            assert!(ObjectUrl::parse(text).is_err(), "{text}");
+        }
+    }
+}
