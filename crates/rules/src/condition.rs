@@ -8,6 +8,8 @@ use crate::program::Place;
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
     tests: Box<[Test]>,
+    /// Where the tests of each condition begin.
+    starts: Box<[usize]>,
 }
 
 /// One test, and which is asked next. Behind the last one lies that the first condition holds, behind that the second, and so on.
@@ -42,8 +44,10 @@ type Label = usize;
 /// Conditions that are being taken apart.
 pub(crate) struct Tests {
     /// Their places are values of the graph, and labels.
-    tests: Vec<Test>,
+    asked: Vec<Test>,
     labels: Vec<usize>,
+    /// Where the tests of each condition begin.
+    starts: Vec<usize>,
 }
 
 impl Tests {
@@ -51,28 +55,29 @@ impl Tests {
     pub(crate) fn of(graph: &Graph, conditions: &[Id]) -> Self {
         let count = conditions.len();
         // A label for each condition that holds, and one for none of them.
-        let mut tests = Self { tests: Vec::new(), labels: vec![0; count + 1] };
+        let mut tests = Self { asked: Vec::new(), labels: vec![0; count + 1], starts: Vec::new() };
         for (holds, condition) in conditions.iter().enumerate() {
             let next = if holds + 1 < count { tests.label() } else { count };
+            tests.starts.push(tests.asked.len());
             tests.add(graph, *condition, true, (holds, next));
             if holds + 1 < count {
-                tests.labels[next] = tests.tests.len();
+                tests.labels[next] = tests.asked.len();
             }
         }
         for exit in 0..=count {
-            tests.labels[exit] = tests.tests.len() + exit;
+            tests.labels[exit] = tests.asked.len() + exit;
         }
         tests
     }
 
     /// The values that they look at.
     pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
-        self.tests.iter().flat_map(|test| [test.one, test.other])
+        self.asked.iter().flat_map(|test| [test.one, test.other])
     }
 
     /// The decision, when it is known where a program has the values.
     pub(crate) fn placed(self, place_of: impl Fn(Id) -> Place) -> Decision {
-        let Self { tests, labels } = self;
+        let Self { asked, labels, starts } = self;
         let placed = |test: Test| Test {
             one: place_of(test.one),
             // What an order was before stands behind it.
@@ -81,7 +86,7 @@ impl Tests {
             unmet: labels[test.unmet],
             ..test
         };
-        Decision { tests: tests.into_iter().map(placed).collect() }
+        Decision { tests: asked.into_iter().map(placed).collect(), starts: starts.into() }
     }
 
     fn label(&mut self) -> Label {
@@ -98,7 +103,7 @@ impl Tests {
                 // One of the two is enough, or both are needed.
                 let first = if (binary == Binary::Or) == holds { (met, second) } else { (second, unmet) };
                 self.add(graph, one, holds, first);
-                self.labels[second] = self.tests.len();
+                self.labels[second] = self.asked.len();
                 return self.add(graph, other, holds, (met, unmet));
             }
             Op::Binary(Binary::Less, one, other) if holds => (Compares::Less, one, other),
@@ -114,7 +119,7 @@ impl Tests {
             _ if holds => (Compares::Holds, of, of),
             _ => (Compares::HoldsNot, of, of),
         };
-        self.tests.push(Test { compares, one, other, met, unmet });
+        self.asked.push(Test { compares, one, other, met, unmet });
     }
 }
 
@@ -125,6 +130,27 @@ impl Compares {
 }
 
 impl Decision {
+    /// Of each condition two values of which the first is less wherever the condition holds: where that is so of none, no condition
+    /// holds. None where a condition does not begin with such a test. For one or two conditions.
+    pub(crate) fn needed(&self) -> Option<[(Place, Place); 2]> {
+        let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
+        let needed = |(start, end): (&usize, usize)| {
+            // Without the test that a condition begins with, it does not hold.
+            let test = self.tests.get(*start).filter(|test| test.unmet == end)?;
+            match test.compares {
+                Compares::Less | Compares::CrossesBelow => Some((test.one, test.other)),
+                Compares::CrossesAbove => Some((test.other, test.one)),
+                _ => None,
+            }
+        };
+        let needed: Option<Vec<(Place, Place)>> = self.starts.iter().zip(ends).map(needed).collect();
+        match needed?[..] {
+            [one] => Some([one; 2]),
+            [one, other] => Some([one, other]),
+            _ => None,
+        }
+    }
+
     /// The place of the first condition that is known to hold; their count where none is.
     #[inline]
     pub(crate) fn first(&self, values: &[f64]) -> usize {

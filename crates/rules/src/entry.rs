@@ -81,7 +81,7 @@ fn built(
         BuildError::parameters(NAME, wrong.message)
     })?;
     let declaration = Some(strategy.declaration());
-    Ok(BuiltStrategy { strategy: Box::new(strategy), declaration })
+    Ok(BuiltStrategy { strategy: strategy.quickest(), declaration })
 }
 
 /// A rule and where it was read.

@@ -110,18 +110,14 @@ impl Indicator {
     #[inline(never)]
     pub(crate) fn update_by_number(&mut self, of: f64, lines: &mut [f64]) {
         match self {
-            Self::Sma(sma) => write(lines, sma.update(of)),
-            Self::Ema(ema) => write(lines, ema.update(of)),
-            Self::Wma(wma) => write(lines, wma.update(of)),
-            Self::Hull(hull) => write(lines, hull.update(of)),
-            Self::Rsi(rsi) => write(lines, rsi.update(of)),
-            Self::ZScore(score) => write(lines, score.update(of)),
-            Self::Macd(macd) => {
-                write_all(lines, macd.update(of).map(|at| [at.macd, at.signal, at.histogram]));
-            }
-            Self::Bollinger(bollinger) => {
-                write_all(lines, bollinger.update(of).map(|at| [at.upper, at.middle, at.lower]));
-            }
+            Self::Sma(sma) => write(lines, sma.lines(of)),
+            Self::Ema(ema) => write(lines, ema.lines(of)),
+            Self::Wma(wma) => write(lines, wma.lines(of)),
+            Self::Hull(hull) => write(lines, hull.lines(of)),
+            Self::Rsi(rsi) => write(lines, rsi.lines(of)),
+            Self::ZScore(score) => write(lines, score.lines(of)),
+            Self::Macd(macd) => write(lines, macd.lines(of)),
+            Self::Bollinger(bollinger) => write(lines, bollinger.lines(of)),
             _ => {}
         }
     }
@@ -131,42 +127,18 @@ impl Indicator {
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         match self {
-            Self::Atr(atr) => write(lines, atr.update(candle)),
-            Self::Cci(cci) => write(lines, cci.update(candle)),
-            Self::WilliamsR(williams) => write(lines, williams.update(candle)),
-            Self::Adx(adx) => {
-                write_all(lines, adx.update(candle).map(|at| [at.adx, at.plus_di, at.minus_di]));
-            }
-            Self::Stochastic(stochastic) => {
-                write_all(lines, stochastic.update(candle).map(|at| [at.k, at.d]));
-            }
-            Self::Donchian(donchian) => {
-                write_all(lines, donchian.update(candle).map(|at| [at.upper, at.middle, at.lower]));
-            }
-            Self::Keltner(keltner) => {
-                write_all(lines, keltner.update(candle).map(|at| [at.upper, at.middle, at.lower]));
-            }
-            Self::Supertrend(supertrend) => {
-                write_all(lines, supertrend.update(candle).map(|at| [at.line, sign(at.trend)]));
-            }
-            Self::ParabolicSar(sar) => {
-                write_all(lines, sar.update(candle).map(|at| [at.stop, sign(at.trend)]));
-            }
-            Self::HeikinAshi(smooth) => {
-                let at = smooth.update(candle);
-                write_all(lines, at.map(|at| [at.open(), at.high(), at.low(), at.close()]));
-            }
-            Self::SessionRange(session) => {
-                let at = session.update(candle);
-                write_all(lines, at.map(|at| [at.high, at.low, at.close, f64::from(u8::from(at.is_over))]));
-            }
-            Self::Pivots(pivots) => {
-                let at = pivots.update(candle).map(|at| {
-                    let ([r1, r2, r3], [s1, s2, s3]) = (at.resistances, at.supports);
-                    [at.pivot, r1, r2, r3, s1, s2, s3]
-                });
-                write_all(lines, at);
-            }
+            Self::Atr(atr) => write(lines, atr.lines(candle)),
+            Self::Cci(cci) => write(lines, cci.lines(candle)),
+            Self::WilliamsR(williams) => write(lines, williams.lines(candle)),
+            Self::Adx(adx) => write(lines, adx.lines(candle)),
+            Self::Stochastic(stochastic) => write(lines, stochastic.lines(candle)),
+            Self::Donchian(donchian) => write(lines, donchian.lines(candle)),
+            Self::Keltner(keltner) => write(lines, keltner.lines(candle)),
+            Self::Supertrend(supertrend) => write(lines, supertrend.lines(candle)),
+            Self::ParabolicSar(sar) => write(lines, sar.lines(candle)),
+            Self::HeikinAshi(smooth) => write(lines, smooth.lines(candle)),
+            Self::SessionRange(session) => write(lines, session.lines(candle)),
+            Self::Pivots(pivots) => write(lines, pivots.lines(candle)),
             Self::Sma(_)
             | Self::Ema(_)
             | Self::Wma(_)
@@ -179,18 +151,78 @@ impl Indicator {
     }
 }
 
-#[inline]
-fn write(lines: &mut [f64], value: Option<f64>) {
-    if let Some(line) = lines.first_mut() {
-        *line = value.unwrap_or(f64::NAN);
-    }
+/// An indicator of one number of each candle.
+pub(crate) trait ByNumber {
+    /// A number for each of its lines.
+    type Lines: AsRef<[f64]>;
+
+    /// Takes the next number: its lines, NaN where there are none.
+    fn lines(&mut self, of: f64) -> Self::Lines;
 }
 
-/// Writes lines, NaN where there are none.
+/// An indicator of whole candles.
+pub(crate) trait ByCandle {
+    /// A number for each of its lines.
+    type Lines: AsRef<[f64]>;
+
+    /// Takes the next candle: its lines, NaN where there are none.
+    fn lines(&mut self, candle: &Candle) -> Self::Lines;
+}
+
+/// Says of indicators which numbers are their lines.
+macro_rules! lines {
+    ($by:ident, $of:ty: $($indicator:ident => |$at:ident| [$($line:expr),+];)+) => {
+        $(
+            impl $by for $indicator {
+                type Lines = [f64; [$(stringify!($line)),+].len()];
+
+                #[inline]
+                fn lines(&mut self, of: $of) -> Self::Lines {
+                    self.update(of).map_or([f64::NAN; _], |$at| [$($line),+])
+                }
+            }
+        )+
+    };
+}
+
+lines! { ByNumber, f64:
+    Sma => |at| [at];
+    Ema => |at| [at];
+    Wma => |at| [at];
+    Hull => |at| [at];
+    Rsi => |at| [at];
+    ZScore => |at| [at];
+    Macd => |at| [at.macd, at.signal, at.histogram];
+    Bollinger => |at| [at.upper, at.middle, at.lower];
+}
+
+lines! { ByCandle, &Candle:
+    Atr => |at| [at];
+    Cci => |at| [at];
+    WilliamsR => |at| [at];
+    Adx => |at| [at.adx, at.plus_di, at.minus_di];
+    Stochastic => |at| [at.k, at.d];
+    Donchian => |at| [at.upper, at.middle, at.lower];
+    Keltner => |at| [at.upper, at.middle, at.lower];
+    Supertrend => |at| [at.line, sign(at.trend)];
+    ParabolicSar => |at| [at.stop, sign(at.trend)];
+    HeikinAshi => |at| [at.open(), at.high(), at.low(), at.close()];
+    SessionRange => |at| [at.high, at.low, at.close, f64::from(u8::from(at.is_over))];
+    Pivots => |at| [
+        at.pivot,
+        at.resistances[0],
+        at.resistances[1],
+        at.resistances[2],
+        at.supports[0],
+        at.supports[1],
+        at.supports[2]
+    ];
+}
+
+/// Writes lines.
 #[inline]
-pub(crate) fn write_all<const N: usize>(lines: &mut [f64], values: Option<[f64; N]>) {
-    let values = values.unwrap_or([f64::NAN; N]);
-    lines.iter_mut().zip(values).for_each(|(line, value)| *line = value);
+pub(crate) fn write(lines: &mut [f64], values: impl AsRef<[f64]>) {
+    lines.iter_mut().zip(values.as_ref()).for_each(|(line, value)| *line = *value);
 }
 
 const fn sign(trend: Direction) -> f64 {

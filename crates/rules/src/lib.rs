@@ -21,8 +21,9 @@
 //!
 //! # From text to signals
 //! Words (winnow) become a tree, the tree a graph in which each value stands once, and the graph either a program, a list of steps
-//! that is run once for each candle without an allocation, whose values the tests of a condition look at until it is decided, or a [`Declaration`](candlewick_sdk::Declaration), whose series are such programs. Both
-//! mean the same: a property test holds one to the other.
+//! that is run once for each candle without an allocation, whose values the tests of a condition look at until it is decided, or a [`Declaration`](candlewick_sdk::Declaration), whose series are such programs. All
+//! mean the same, also the [quickest](RuleStrategy::quickest) form, in which common indicators are no steps of a list: a property test holds each to a
+//! plain calculation.
 //!
 //! # What is missing
 //! A number that does not exist is missing: an indicator that has not seen enough, a division by zero, a candle before the first. What is made
@@ -38,11 +39,13 @@ mod compile_parts;
 mod compile_values;
 mod condition;
 mod declare;
+mod direct;
 mod entry;
 mod error;
 mod file;
 mod graph;
 mod indicator;
+mod instruction;
 mod parse;
 mod program;
 mod rule;

@@ -26,6 +26,33 @@ struct Frame {
 /// The numbers of a candle that nearly every rule looks at, in the order in which a frame begins with them.
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
+/// Values that nearly all programs have no more of: as many as a byte has places for.
+const FEW: usize = 256;
+
+impl Field {
+    /// The places of prices in a frame.
+    pub(crate) const OPEN: Place = 0;
+    pub(crate) const HIGH: Place = 1;
+    pub(crate) const LOW: Place = 2;
+    pub(crate) const CLOSE: Place = 3;
+}
+
+/// Where a program keeps its values.
+pub(crate) trait Slots {
+    fn at(&self, place: Place) -> f64;
+    fn put(&mut self, place: Place, value: f64);
+    /// Those from a place on.
+    fn lines_at(&mut self, place: Place) -> &mut [f64];
+}
+
+/// The values of a program that has few: every place is within, which is not asked each time.
+#[derive(Clone, Debug)]
+pub(crate) struct Few {
+    values: [f64; FEW],
+    /// How many of them are used.
+    used: usize,
+}
+
 /// The values of longer candles, and where the bot's own candles see them.
 #[derive(Clone, Debug)]
 struct Longer {
@@ -95,6 +122,101 @@ impl Program {
     pub(crate) fn values(&self) -> &[f64] {
         &self.own.values
     }
+
+    /// Its steps, and its values before the first candle, where it has few of these and looks at no longer candles.
+    pub(crate) fn into_few(self) -> Result<(Interval, Vec<Step>, Few), Self> {
+        let Frame { values, .. } = &self.own;
+        if !self.longer.is_empty() || values.len() > FEW {
+            return Err(self);
+        }
+        let mut few = Few { values: [f64::NAN; FEW], used: values.len() };
+        few.values[..values.len()].copy_from_slice(values);
+        Ok((self.own.interval, self.own.steps, few))
+    }
+}
+
+impl Few {
+    /// All of them.
+    #[inline]
+    pub(crate) fn all(&self) -> &[f64] {
+        &self.values
+    }
+
+    #[inline]
+    pub(crate) const fn of(&self, place: u8) -> f64 {
+        self.values[place as usize]
+    }
+
+    #[inline]
+    pub(crate) const fn set(&mut self, place: u8, value: f64) {
+        self.values[place as usize] = value;
+    }
+
+    /// How many are not used.
+    pub(crate) const fn room(&self) -> usize {
+        FEW - self.used
+    }
+
+    /// Uses one more, where there is room; its place.
+    pub(crate) fn take(&mut self, value: f64) -> Place {
+        let place = self.used;
+        self.values[place] = value;
+        self.used += 1;
+        place
+    }
+
+    /// Whether a value is a price of the candle.
+    pub(crate) const fn is_price(place: Place) -> bool {
+        place < PRICES.len()
+    }
+
+    /// The prices of the next candle.
+    #[inline]
+    pub(crate) fn begin(&mut self, candle: &Candle) {
+        begin(&mut self.values, candle);
+    }
+}
+
+/// A frame begins with the prices, as `PRICES` has them.
+#[inline]
+fn begin(values: &mut [f64], candle: &Candle) {
+    if let Some(prices) = values.first_chunk_mut() {
+        *prices = [candle.open(), candle.high(), candle.low(), candle.close()];
+    }
+}
+
+impl Slots for [f64] {
+    #[inline]
+    fn at(&self, place: Place) -> f64 {
+        self[place]
+    }
+
+    #[inline]
+    fn put(&mut self, place: Place, value: f64) {
+        self[place] = value;
+    }
+
+    #[inline]
+    fn lines_at(&mut self, place: Place) -> &mut [f64] {
+        &mut self[place..]
+    }
+}
+
+impl Slots for Few {
+    #[inline]
+    fn at(&self, place: Place) -> f64 {
+        self.values[place % FEW]
+    }
+
+    #[inline]
+    fn put(&mut self, place: Place, value: f64) {
+        self.values[place % FEW] = value;
+    }
+
+    #[inline]
+    fn lines_at(&mut self, place: Place) -> &mut [f64] {
+        &mut self.values[place % FEW..]
+    }
 }
 
 impl Frame {
@@ -141,12 +263,9 @@ impl Frame {
 
     #[inline]
     fn run(&mut self, candle: &Candle) {
-        if let Some(prices) = self.values.first_chunk_mut() {
-            // As `PRICES` has them.
-            *prices = [candle.open(), candle.high(), candle.low(), candle.close()];
-        }
+        begin(&mut self.values, candle);
         for step in &mut self.steps {
-            step.take(candle, self.interval, &mut self.values);
+            step.take(candle, self.interval, &mut *self.values);
         }
     }
 }

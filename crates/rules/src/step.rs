@@ -1,8 +1,9 @@
 //! One step of a program: a value made of others, and what it remembers of earlier candles.
 
 use crate::graph::{Binary, Clock, Field, Op};
-use crate::indicator::{Indicator, write_all};
-use crate::program::Place;
+use crate::indicator::{ByNumber, Indicator, write};
+use crate::instruction::crosses;
+use crate::program::{Place, Slots};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, Millis};
 
@@ -13,13 +14,13 @@ const ROUNDING: f64 = 1e-12;
 /// What writes a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    action: Action,
-    out: Place,
+    pub(crate) action: Action,
+    pub(crate) out: Place,
 }
 
 /// What is done, and to which values. What rules do most is an action of its own, so that one jump leads to it.
 #[derive(Clone, Debug)]
-enum Action {
+pub(crate) enum Action {
     Field(Field),
     Clock(Clock),
     Between(i64, i64),
@@ -42,10 +43,7 @@ enum Action {
         last: Box<[f64]>,
         next: usize,
     },
-    Order {
-        one: Place,
-        other: Place,
-    },
+    Order(Order),
     Crosses {
         to: f64,
         order: Place,
@@ -73,6 +71,13 @@ enum Action {
     OfCandle(Box<Indicator>),
 }
 
+/// Two numbers that are compared with how they stood a candle before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    one: Place,
+    other: Place,
+}
+
 impl Step {
     /// Of an operation on the values at these places; none for what is no step.
     pub(crate) fn of(op: &Op, operands: &[Place], out: Place) -> Option<Self> {
@@ -87,7 +92,7 @@ impl Step {
             (Op::Binary(binary, ..), [one, other]) => binary_of(*binary, *one, *other),
             (Op::Back(_, 1), [of]) => Action::Last { of: *of, last: f64::NAN },
             (Op::Back(_, by), [of]) => Action::Back { of: *of, last: none_yet(*by), next: 0 },
-            (Op::Order(..), [one, other]) => Action::Order { one: *one, other: *other },
+            (Op::Order(..), [one, other]) => Action::Order(Order { one: *one, other: *other }),
             (Op::Crosses { is_above, .. }, [order]) => {
                 Action::Crosses { to: if *is_above { 1.0 } else { -1.0 }, order: *order }
             }
@@ -111,58 +116,56 @@ impl Step {
 
     /// Takes the next candle.
     #[inline]
-    pub(crate) fn take(&mut self, candle: &Candle, interval: Interval, values: &mut [f64]) {
+    pub(crate) fn take<S: Slots + ?Sized>(&mut self, candle: &Candle, interval: Interval, values: &mut S) {
+        let out = self.out;
         let value = match &mut self.action {
-            Action::Rsi(rsi, of) => rsi.update(values[*of]).unwrap_or(f64::NAN),
-            Action::Ema(ema, of) => ema.update(values[*of]).unwrap_or(f64::NAN),
-            Action::Sma(sma, of) => sma.update(values[*of]).unwrap_or(f64::NAN),
+            Action::Rsi(rsi, of) => {
+                let lines = rsi.lines(values.at(*of));
+                return write(values.lines_at(out), lines);
+            }
+            Action::Ema(ema, of) => {
+                let lines = ema.lines(values.at(*of));
+                return write(values.lines_at(out), lines);
+            }
+            Action::Sma(sma, of) => {
+                let lines = sma.lines(values.at(*of));
+                return write(values.lines_at(out), lines);
+            }
             Action::Macd(macd, of) => {
-                let lines = macd.update(values[*of]).map(|at| [at.macd, at.signal, at.histogram]);
-                return write_all(&mut values[self.out..], lines);
+                let lines = macd.lines(values.at(*of));
+                return write(values.lines_at(out), lines);
             }
             Action::Bollinger(bands, of) => {
-                let lines = bands.update(values[*of]).map(|at| [at.upper, at.middle, at.lower]);
-                return write_all(&mut values[self.out..], lines);
+                let lines = bands.lines(values.at(*of));
+                return write(values.lines_at(out), lines);
             }
             Action::OfNumber(indicator, of) => {
-                return indicator.update_by_number(values[*of], &mut values[self.out..]);
+                let of = values.at(*of);
+                return indicator.update_by_number(of, values.lines_at(out));
             }
-            Action::OfCandle(indicator) => {
-                return indicator.update_by_candle(candle, &mut values[self.out..]);
-            }
+            Action::OfCandle(indicator) => return indicator.update_by_candle(candle, values.lines_at(out)),
             Action::Field(field) => field.of(candle),
-            Action::Less(one, other) => Binary::Less.of(values[*one], values[*other]),
-            Action::Add(one, other) => Binary::Add.of(values[*one], values[*other]),
-            Action::Subtract(one, other) => Binary::Subtract.of(values[*one], values[*other]),
-            Action::Multiply(one, other) => Binary::Multiply.of(values[*one], values[*other]),
-            Action::Divide(one, other) => Binary::Divide.of(values[*one], values[*other]),
-            Action::Binary(binary, one, other) => binary.of(values[*one], values[*other]),
-            Action::Not(of) => 1.0 - values[*of],
-            Action::Negate(of) => -values[*of],
-            Action::Abs(of) => values[*of].abs(),
+            Action::Less(one, other) => Binary::Less.of(values.at(*one), values.at(*other)),
+            Action::Add(one, other) => Binary::Add.of(values.at(*one), values.at(*other)),
+            Action::Subtract(one, other) => Binary::Subtract.of(values.at(*one), values.at(*other)),
+            Action::Multiply(one, other) => Binary::Multiply.of(values.at(*one), values.at(*other)),
+            Action::Divide(one, other) => Binary::Divide.of(values.at(*one), values.at(*other)),
+            Action::Binary(binary, one, other) => binary.of(values.at(*one), values.at(*other)),
+            Action::Not(of) => 1.0 - values.at(*of),
+            Action::Negate(of) => -values.at(*of),
+            Action::Abs(of) => values.at(*of).abs(),
             Action::Clock(clock) => clock.of(candle, interval),
             Action::Between(from, to) => is_between(candle, interval, *from, *to),
-            Action::Last { of, last } => std::mem::replace(last, values[*of]),
+            Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
             Action::Back { of, last, next } => {
-                let before = std::mem::replace(&mut last[*next], values[*of]);
+                let before = std::mem::replace(&mut last[*next], values.at(*of));
                 *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
                 before
             }
-            Action::Order { one, other } => {
-                let now = order(values[*one], values[*other], candle.close());
-                if let Some([place, before, ..]) = values.get_mut(self.out..) {
-                    *before = std::mem::replace(place, now);
-                }
-                return;
-            }
-            Action::Crosses { to, order } => match values.get(*order..) {
-                Some([now, before, ..]) if !now.is_nan() && !before.is_nan() => {
-                    f64::from(u8::from(now == to && before != to))
-                }
-                _ => f64::NAN,
-            },
+            Action::Order(order) => return order.take(candle, out, values),
+            Action::Crosses { to, order } => crosses(values.at(*order), values.at(*order + 1), *to),
             Action::Since { of, within, age } => {
-                *age = if values[*of] == 1.0 {
+                *age = if values.at(*of) == 1.0 {
                     Some(0)
                 } else {
                     age.map(|age| age + 1).filter(|age| age <= within)
@@ -170,14 +173,14 @@ impl Step {
                 age.map_or(f64::NAN, |age| age as f64)
             }
             Action::Count { of, last, next, held, unknown } => {
-                let (new, old) = (values[*of], std::mem::replace(&mut last[*next], values[*of]));
+                let (new, old) = (values.at(*of), std::mem::replace(&mut last[*next], values.at(*of)));
                 *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
                 *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
                 *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
                 if *unknown == 0 { *held as f64 } else { f64::NAN }
             }
         };
-        values[self.out] = value;
+        values.put(out, value);
     }
 }
 
@@ -200,9 +203,25 @@ fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     f64::from(u8::from(holds))
 }
 
+impl Order {
+    /// The places of the numbers.
+    pub(crate) const fn numbers(self) -> (Place, Place) {
+        (self.one, self.other)
+    }
+
+    /// How the numbers stand to each other now goes to `out`, how they stood behind it.
+    #[inline]
+    pub(crate) fn take<S: Slots + ?Sized>(self, candle: &Candle, out: Place, values: &mut S) {
+        let now = order(values.at(self.one), values.at(self.other), candle.close());
+        let before = values.at(out);
+        values.put(out + 1, before);
+        values.put(out, now);
+    }
+}
+
 /// How two numbers stand to each other: 1 where the one is larger, -1 where the other is; not known where one is missing.
 #[inline]
-fn order(one: f64, other: f64, close: f64) -> f64 {
+pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
     let difference = one - other;
     if difference.abs() <= ROUNDING * other.abs().max(close) || one == other {
         0.0

@@ -2,6 +2,7 @@
 
 use crate::condition::{Decision, Tests};
 use crate::declare;
+use crate::direct;
 use crate::graph::{Graph, Id};
 use crate::program::{Place, Program};
 use candlewick_sdk::{
@@ -16,12 +17,18 @@ use candlewick_sdk::{
 pub struct RuleStrategy {
     graph: Graph,
     program: Program,
+    answers: Answers,
+    longer: Vec<Interval>,
+}
+
+/// What is answered where a rule is met, and shown of the numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Answers {
     /// Which of the rules is met.
-    decision: Decision,
+    pub(crate) decision: Decision,
     rules: Vec<Rule>,
     expiry: Option<Expiry>,
-    warmup: usize,
-    longer: Vec<Interval>,
+    pub(crate) warmup: usize,
     /// The numbers that conditions compare, by name.
     shown: Vec<(String, Place)>,
 }
@@ -80,32 +87,54 @@ impl RuleStrategy {
         let warmup = warm_after.max().unwrap_or_default();
         let shown = shown.iter().map(|id| (graph.node(*id).name.clone(), place_of(id))).collect();
         let longer = program.longer_intervals();
-        Self { graph, program, decision, rules, expiry, warmup, longer, shown }
+        let answers = Answers { decision, rules, expiry, warmup, shown };
+        Self { graph, program, answers, longer }
     }
 
     /// Its conditions as comparisons of series with levels.
     pub fn declaration(&self) -> Declaration {
         let rules: Vec<(Direction, Id)> =
-            self.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
-        declare::declaration(&self.graph, &rules, self.expiry)
+            self.answers.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
+        declare::declaration(&self.graph, &rules, self.answers.expiry)
+    }
+
+    /// The same strategy in the form that takes the least time: where it has few values and looks at no longer candles, indicators that
+    /// rules have most become a part of the loop over candles.
+    pub fn quickest(self) -> Box<dyn Strategy> {
+        match self.program.into_few() {
+            Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),
+            Err(program) => Box::new(Self { program, ..self }),
+        }
     }
 }
 
-impl RuleStrategy {
-    /// What the rule of this place answers. Apart: most candles have no answer.
+impl Answers {
+    /// What is answered at these values. A part of its caller, which makes the signal where it stays: see docs/performance.md.
+    #[inline]
+    pub(crate) fn at(&self, values: &[f64]) -> Option<Signal> {
+        let rule = self.first(values)?;
+        let reason = rule.reason(values);
+        Some(Signal { direction: rule.direction, expiry: self.expiry, reason, is_virtual: false })
+    }
+
+    /// The first rule that is met. Apart: most candles meet none.
     #[inline(never)]
-    fn signal(&self, place: usize) -> Option<Signal> {
-        let rule = self.rules.get(place)?;
-        let reason = rule.reason(&self.program);
-        Some(Signal { expiry: self.expiry, ..Signal::with_reason(rule.direction, reason) })
+    fn first(&self, values: &[f64]) -> Option<&Rule> {
+        self.rules.get(self.decision.first(values))
+    }
+
+    /// The numbers that conditions compare, of these values.
+    pub(crate) fn shown(&self, values: &[f64]) -> Vec<(&str, f64)> {
+        let shown = self.shown.iter().map(|(name, place)| (name.as_str(), values[*place]));
+        shown.filter(|(_, value)| value.is_finite()).collect()
     }
 }
 
 impl Rule {
-    fn reason(&self, program: &Program) -> Reason {
-        let mut numbers = [0.0; Reason::MAX_NUMBERS];
-        let numbers = &mut numbers[..self.count];
-        numbers.iter_mut().zip(&self.numbers).for_each(|(number, place)| *number = program.value(*place));
+    #[inline]
+    fn reason(&self, values: &[f64]) -> Reason {
+        let numbers = self.numbers.map(|place| values[place]);
+        let (numbers, _) = numbers.split_at(self.count);
         if numbers.iter().all(|number| number.is_finite()) {
             self.reason.with_numbers(numbers)
         } else {
@@ -116,14 +145,13 @@ impl Rule {
 
 impl Strategy for RuleStrategy {
     fn warmup(&self) -> usize {
-        self.warmup
+        self.answers.warmup
     }
 
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         self.program.run(candle);
-        let rule = self.decision.first(self.program.values());
-        if rule < self.rules.len() { self.signal(rule) } else { None }
+        self.answers.at(self.program.values())
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -139,7 +167,6 @@ impl Strategy for RuleStrategy {
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {
-        let shown = self.shown.iter().map(|(name, place)| (name.as_str(), self.program.value(*place)));
-        shown.filter(|(_, value)| value.is_finite()).collect()
+        self.answers.shown(self.program.values())
     }
 }

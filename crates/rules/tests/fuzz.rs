@@ -83,8 +83,11 @@ fn check(text: &str) {
             assert!(error.line_and_column(text).1 >= 1);
         }
         Ok(mut strategy) => {
+            let mut quickest = strategy.clone().quickest();
             for candle in wild(20).iter().chain(&random_walk(1, 60)) {
-                if let Some(signal) = strategy.on_candle(candle) {
+                let signal = strategy.on_candle(candle);
+                assert_eq!(quickest.on_candle(candle), signal, "{text}");
+                if let Some(signal) = signal {
                     assert!(signal.reason.values().iter().all(|number| number.is_finite()), "{text}");
                 }
             }

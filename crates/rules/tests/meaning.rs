@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 use candlewick_rules::{Rule, RuleStrategy};
-use candlewick_sdk::{Candle, Direction, Interval, LongerCandles, Millis, Ohlcv, Resampler, Strategy as _};
+use candlewick_sdk::{Candle, Direction, Interval, LongerCandles, Millis, Ohlcv, Resampler};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -343,7 +343,7 @@ fn candles() -> impl proptest::strategy::Strategy<Value = Vec<Candle>> {
         })
 }
 
-fn answers(strategy: &mut RuleStrategy, candles: &[Candle]) -> Vec<Option<Direction>> {
+fn answers(strategy: &mut dyn candlewick_sdk::Strategy, candles: &[Candle]) -> Vec<Option<Direction>> {
     let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
     let mut answers = Vec::new();
     for candle in candles {
@@ -382,6 +382,8 @@ proptest! {
         });
         let plain: Vec<_> = plain.collect();
         prop_assert_eq!(&answers(&mut strategy.clone(), &candles), &plain, "buy = {} sell = {}", buy_text, sell_text);
+        let quickest = &mut *strategy.clone().quickest();
+        prop_assert_eq!(&answers(quickest, &candles), &plain, "quickest: buy = {} sell = {}", buy_text, sell_text);
         prop_assert_eq!(&declared(&strategy, &candles), &plain, "declared: buy = {} sell = {}", buy_text, sell_text);
     }
 }

@@ -1,8 +1,8 @@
 //! Why a strategy wants a trade, in a form that costs nothing until somebody reads it.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use std::fmt;
 use std::sync::Arc;
+use std::{array, fmt};
 
 /// How many numbers a reason can carry.
 const MAX_NUMBERS: usize = 4;
@@ -182,10 +182,12 @@ impl ReasonTemplate {
     }
 
     /// A reason with these numbers, one for each name in their order: it has as many as there are of both.
+    #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let count = values.len().min(self.0.names.len());
-        let mut numbers = [0.0; MAX_NUMBERS];
-        numbers[..count].copy_from_slice(&values[..count]);
+        // One by one: a copy whose length is not known is a call.
+        let number = |place: usize| if place < count { values[place] } else { 0.0 };
+        let numbers = array::from_fn(number);
         Reason { words: Words::Shared(self.clone()), numbers, count: count as u8 }
     }
 

@@ -1,24 +1,25 @@
 //! Twelve strategies, each once in Rust and once as a rule: the same trades, and the same results of a sweep.
 //!
-//! Five of them are written in Rust here, without a declaration: a sweep shows them every candle, and of the rule only what it declares.
+//! Five of them are written in Rust beside this (`five_strategies`), without a declaration: a sweep shows them every candle, and of the rule only what it declares.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
+
+mod five_strategies;
 
 use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
 use candlewick_engine::{BotSettings, IntentState, RiskSettings, SessionSettings, StakeSettings};
 use candlewick_history::{GenerateSettings, generate, known_market};
-use candlewick_sdk::indicator::{Adx, Atr, Ema, SessionRange, ZScore};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, CandleSeries, CloseType, Direction, ExpirationType, Expiry, Interval,
-    Millis, Money, MoneyScale, Outcome, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol, parameters,
+    BotContext, CandleSeries, Direction, ExpirationType, Expiry, Interval, Millis, Money, MoneyScale,
+    Outcome, StrategyEntry, StrategyFactory, Symbol,
 };
 use candlewick_search::sweep::{
     DeclarationUse, Figures, Halving, Objective, Replay, Search, SearchSettings, SharedRunner, Space, Sweep,
     SweepEnd, SweepSettings, TrialJournal,
 };
 use candlewick_simulator::{Market, SimulationSettings};
+use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
 use serde_json::{Value, json};
-use std::cmp::Ordering;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
@@ -221,229 +222,4 @@ fn five_strategies_written_for_this_test_trade_and_are_swept_as_their_rules() {
         same(&["period=10..30:10", "distance=1.5,2.0"]),
         300,
     );
-}
-
-/// How two numbers stand to each other, as `crosses_above` compares them.
-fn compare(one: f64, other: f64, close: f64) -> Ordering {
-    let is_rounding = (one - other).abs() <= 1e-12 * other.abs().max(close);
-    if is_rounding { Ordering::Equal } else { one.total_cmp(&other) }
-}
-
-/// A strategy of this name, its parameters and how it is built.
-macro_rules! strategy {
-    ($strategy:ident, $name:literal, $params:ident, $built:expr) => {
-        impl StrategyFactory for $strategy {
-            const NAME: &'static str = $name;
-            const VERSION: &'static str = "1.0.0";
-            const ABOUT: &'static str = "The same as a rule.";
-            type Params = $params;
-
-            fn build(params: $params, bot: &BotContext) -> Result<Self, BuildError> {
-                let built: fn($params, &BotContext) -> Self = $built;
-                Ok(built(params, bot))
-            }
-        }
-    };
-}
-
-parameters! {
-    pub struct CrossParams {
-        fast: usize = 9, 2..=20;
-        slow: usize = 21, 21..=60;
-        trend: f64 = 25.0, 10.0..=50.0;
-    }
-}
-
-struct EmaCrossAdx {
-    fast: Ema,
-    slow: Ema,
-    adx: Adx,
-    trend: f64,
-    before: Option<Ordering>,
-}
-
-strategy!(EmaCrossAdx, "ema-cross-adx", CrossParams, |params, _| Self {
-    fast: Ema::new(params.fast).unwrap(),
-    slow: Ema::new(params.slow).unwrap(),
-    adx: Adx::new(14).unwrap(),
-    trend: params.trend,
-    before: None,
-});
-
-impl Strategy for EmaCrossAdx {
-    fn warmup(&self) -> usize {
-        (self.slow.stable_after() + 1).max(self.adx.stable_after())
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let close = candle.close();
-        let (fast, slow, adx) = (self.fast.update(close), self.slow.update(close), self.adx.update(candle));
-        let now = fast.zip(slow).map(|(fast, slow)| compare(fast, slow, close));
-        let before = std::mem::replace(&mut self.before, now);
-        let (now, before) = now.zip(before)?;
-        if now == before || adx?.adx <= self.trend {
-            return None;
-        }
-        match now {
-            Ordering::Greater => Some(Signal::buy("crossed above")),
-            Ordering::Less => Some(Signal::sell("crossed below")),
-            Ordering::Equal => None,
-        }
-    }
-}
-
-parameters! {
-    pub struct InsideParams {
-        size: f64 = 1.0, 0.0..=3.0;
-    }
-}
-
-struct InsideBar {
-    atr: Atr,
-    size: f64,
-    last: [Option<Candle>; 2],
-}
-
-strategy!(InsideBar, "inside-bar", InsideParams, |params, _| Self {
-    atr: Atr::new(14).unwrap(),
-    size: params.size,
-    last: [None; 2],
-});
-
-impl Strategy for InsideBar {
-    fn warmup(&self) -> usize {
-        self.atr.stable_after()
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let atr = self.atr.update(candle);
-        let [inner, outer] = self.last;
-        self.last = [Some(*candle), inner];
-        let (inner, outer, atr) = (inner?, outer?, atr?);
-        let is_inside = inner.high() < outer.high() && inner.low() > outer.low();
-        if !is_inside || outer.high() - outer.low() <= self.size * atr {
-            return None;
-        }
-        if candle.close() > outer.high() {
-            return Some(Signal::buy("left above"));
-        }
-        (candle.close() < outer.low()).then(|| Signal::sell("left below"))
-    }
-}
-
-parameters! {
-    pub struct RowParams {
-        candles: usize = 3, 2..=8;
-    }
-}
-
-struct InARow {
-    candles: usize,
-    fell: usize,
-    rose: usize,
-}
-
-strategy!(InARow, "in-a-row", RowParams, |params, _| Self { candles: params.candles, fell: 0, rose: 0 });
-
-impl Strategy for InARow {
-    fn warmup(&self) -> usize {
-        self.candles
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let change = candle.close() - candle.open();
-        self.fell = if change < 0.0 { self.fell + 1 } else { 0 };
-        self.rose = if change > 0.0 { self.rose + 1 } else { 0 };
-        if change.abs() <= 0.5 * (candle.high() - candle.low()) {
-            return None;
-        }
-        if self.fell >= self.candles {
-            return Some(Signal::buy("fell long enough"));
-        }
-        (self.rose >= self.candles).then(|| Signal::sell("rose long enough"))
-    }
-}
-
-parameters! {
-    pub struct NoParams {}
-}
-
-struct SessionOpen {
-    range: SessionRange,
-    interval: Interval,
-    expiry: Expiry,
-    above: Option<Ordering>,
-    below: Option<Ordering>,
-}
-
-strategy!(SessionOpen, "session-open", NoParams, |_, bot| Self {
-    range: SessionRange::new(Millis::HOUR * 8, Millis::MINUTE * 30).unwrap(),
-    interval: bot.interval,
-    expiry: Expiry { close_type: CloseType::new(Millis::MINUTE * 5).unwrap(), ..bot.expiry },
-    above: None,
-    below: None,
-});
-
-impl Strategy for SessionOpen {
-    fn warmup(&self) -> usize {
-        self.range.warmup(self.interval) + 1
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let range = self.range.update(candle);
-        let at = |line: f64| compare(candle.close(), line, candle.close());
-        let above = std::mem::replace(&mut self.above, range.map(|range| at(range.high)));
-        let below = std::mem::replace(&mut self.below, range.map(|range| at(range.low)));
-        let closes = candle.close_time(self.interval).get();
-        let (minute, day) = (closes.rem_euclid(86_400_000) / 60_000, closes.div_euclid(86_400_000));
-        // 1970-01-01 was a Thursday: the fourth day of a week.
-        let weekday = (day + 3).rem_euclid(7) + 1;
-        if !(511..720).contains(&minute) || weekday > 5 {
-            return None;
-        }
-        let crossed = |now: Option<Ordering>, before: Option<Ordering>, to: Ordering| {
-            now == Some(to) && before.is_some_and(|before| before != to)
-        };
-        if crossed(self.above, above, Ordering::Greater) {
-            return Some(Signal::buy("left above").expiring(self.expiry));
-        }
-        crossed(self.below, below, Ordering::Less).then(|| Signal::sell("left below").expiring(self.expiry))
-    }
-}
-
-parameters! {
-    pub struct StretchedParams {
-        period: usize = 20, 2..=500;
-        distance: f64 = 2.0, 0.1..=5.0;
-    }
-}
-
-struct Stretched {
-    score: ZScore,
-    distance: f64,
-    interval: Interval,
-}
-
-strategy!(Stretched, "stretched", StretchedParams, |params, bot| Self {
-    score: ZScore::new(params.period).unwrap(),
-    distance: params.distance,
-    interval: bot.interval,
-});
-
-impl Strategy for Stretched {
-    fn warmup(&self) -> usize {
-        self.score.warmup()
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let score = self.score.update(candle.close())?;
-        let hour = candle.close_time(self.interval).get().rem_euclid(86_400_000) / 3_600_000;
-        if hour >= 22 {
-            return None;
-        }
-        if score < -self.distance {
-            return Some(Signal::buy("far below"));
-        }
-        (score > self.distance).then(|| Signal::sell("far above"))
-    }
 }

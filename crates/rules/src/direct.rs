@@ -1,0 +1,274 @@
+//! Rules whose indicators are a part of the loop over candles, as those of a strategy in Rust are.
+//!
+//! A step from a list costs as much as an index itself: it is looked up, and what it remembers goes through memory. Most rules look
+//! at one or two indicators of the candle, so those are compiled into the loop, and only what else there is stays a list.
+
+use crate::indicator::{ByCandle, ByNumber, Indicator};
+use crate::instruction::{self, Instruction, Instructions};
+use crate::program::{Few, Place, Slots};
+use crate::step::{Action, Order, Step};
+use crate::strategy::Answers;
+use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
+use candlewick_sdk::{Candle, Interval, Signal, Strategy};
+
+/// A rule of few values.
+struct Direct<H> {
+    head: H,
+    tail: Tail,
+    values: Few,
+    /// As [`Decision::needed`](crate::condition::Decision::needed).
+    needed: Option<[(u8, u8); 2]>,
+    interval: Interval,
+    answers: Answers,
+}
+
+/// What is computed of each candle before all else.
+trait Head: Send {
+    fn take(&mut self, candle: &Candle, values: &mut Few);
+}
+
+/// What is computed after it.
+enum Tail {
+    Nothing,
+    Order(Order, Place),
+    Instructions(Box<[Instruction]>),
+    Parts(Box<[Part]>),
+}
+
+/// A part of what is computed after the head.
+enum Part {
+    Instructions(Box<[Instruction]>),
+    Step(Step),
+}
+
+/// An indicator of a price, and where it stands.
+struct OfPrice<I> {
+    indicator: I,
+    of: u8,
+    out: u8,
+}
+
+/// An indicator of the whole candle.
+struct OfCandle<I> {
+    indicator: I,
+    out: u8,
+}
+
+impl Head for () {
+    #[inline]
+    fn take(&mut self, _: &Candle, _: &mut Few) {}
+}
+
+impl<I: ByNumber + Send> Head for OfPrice<I> {
+    #[inline]
+    fn take(&mut self, _: &Candle, values: &mut Few) {
+        let lines = self.indicator.lines(values.of(self.of));
+        put_all(values, self.out, lines.as_ref());
+    }
+}
+
+impl<I: ByCandle + Send> Head for OfCandle<I> {
+    #[inline]
+    fn take(&mut self, candle: &Candle, values: &mut Few) {
+        let lines = self.indicator.lines(candle);
+        put_all(values, self.out, lines.as_ref());
+    }
+}
+
+impl<One: Head, Other: Head> Head for (One, Other) {
+    #[inline]
+    fn take(&mut self, candle: &Candle, values: &mut Few) {
+        self.0.take(candle, values);
+        self.1.take(candle, values);
+    }
+}
+
+#[inline]
+fn put_all(values: &mut Few, out: u8, lines: &[f64]) {
+    lines.iter().enumerate().for_each(|(line, value)| values.put(Place::from(out) + line, *value));
+}
+
+impl Tail {
+    /// Of steps; values that none of them uses hold what plain ones remember.
+    fn of(steps: Vec<Step>, values: &mut Few) -> Self {
+        if let [Step { action: Action::Order(order), out }] = steps[..] {
+            return Self::Order(order, out);
+        }
+        let mut parts = Vec::new();
+        let mut plain = Instructions::new(values);
+        let ended = |made: &mut Vec<Instruction>| Part::Instructions(std::mem::take(made).into());
+        for step in steps {
+            if !plain.add(&step) {
+                if !plain.made.is_empty() {
+                    parts.push(ended(&mut plain.made));
+                }
+                parts.push(Part::Step(step));
+            }
+        }
+        let last = plain.made;
+        match (parts.is_empty(), last.is_empty()) {
+            (true, true) => Self::Nothing,
+            (true, false) => Self::Instructions(last.into()),
+            (false, true) => Self::Parts(parts.into()),
+            (false, false) => {
+                Self::Parts(parts.into_iter().chain([Part::Instructions(last.into())]).collect())
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, candle: &Candle, interval: Interval, values: &mut Few) {
+        match self {
+            Self::Nothing => {}
+            Self::Order(order, out) => order.take(candle, *out, values),
+            Self::Instructions(instructions) => instruction::run(instructions, values),
+            Self::Parts(parts) => take_all(parts, candle, interval, values),
+        }
+    }
+}
+
+/// Apart, so that all heads share it.
+#[inline(never)]
+fn take_all(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut Few) {
+    for part in parts {
+        match part {
+            Part::Instructions(instructions) => instruction::run(instructions, values),
+            Part::Step(step) => step.take(candle, interval, values),
+        }
+    }
+}
+
+impl<H: Head> Strategy for Direct<H> {
+    fn warmup(&self) -> usize {
+        self.answers.warmup
+    }
+
+    // The body of the loop over candles: see docs/performance.md.
+    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    #[inline(always)]
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let values = &mut self.values;
+        values.begin(candle);
+        self.head.take(candle, values);
+        self.tail.take(candle, self.interval, values);
+        if let Some([(one, than), (other, than_other)]) = self.needed
+            && !(values.of(one) < values.of(than) || values.of(other) < values.of(than_other))
+        {
+            return None;
+        }
+        self.answers.at(values.all())
+    }
+
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        self.answers.shown(self.values.all())
+    }
+}
+
+/// An indicator that can be a head.
+enum Taken {
+    Rsi(OfPrice<Rsi>),
+    Ema(OfPrice<Ema>),
+    Sma(OfPrice<Sma>),
+    ZScore(OfPrice<ZScore>),
+    Macd(OfPrice<Macd>),
+    Bollinger(OfPrice<Bollinger>),
+    Donchian(OfCandle<Donchian>),
+    Stochastic(OfCandle<Stochastic>),
+    Adx(OfCandle<Adx>),
+    Atr(OfCandle<Atr>),
+}
+
+impl Taken {
+    /// Takes the first such step out of a list: it looks at the candle alone, so it may stand before all others.
+    fn first(steps: &mut Vec<Step>) -> Option<Self> {
+        let place = steps.iter().position(|step| Self::of(step).is_some())?;
+        Self::of(&steps.remove(place))
+    }
+
+    fn of(step: &Step) -> Option<Self> {
+        let out = step.out as u8;
+        Some(match &step.action {
+            Action::Rsi(rsi, of) => Self::Rsi(OfPrice::of(&**rsi, *of, out)?),
+            Action::Ema(ema, of) => Self::Ema(OfPrice::of(&**ema, *of, out)?),
+            Action::Sma(sma, of) => Self::Sma(OfPrice::of(&**sma, *of, out)?),
+            Action::Macd(macd, of) => Self::Macd(OfPrice::of(&**macd, *of, out)?),
+            Action::Bollinger(bands, of) => Self::Bollinger(OfPrice::of(&**bands, *of, out)?),
+            Action::OfNumber(indicator, of) => match &**indicator {
+                Indicator::ZScore(score) => Self::ZScore(OfPrice::of(score, *of, out)?),
+                _ => return None,
+            },
+            Action::OfCandle(indicator) => match &**indicator {
+                Indicator::Donchian(donchian) => {
+                    Self::Donchian(OfCandle { indicator: donchian.clone(), out })
+                }
+                Indicator::Stochastic(lines) => Self::Stochastic(OfCandle { indicator: lines.clone(), out }),
+                Indicator::Adx(adx) => Self::Adx(OfCandle { indicator: adx.clone(), out }),
+                Indicator::Atr(atr) => Self::Atr(OfCandle { indicator: atr.clone(), out }),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+}
+
+impl<I: Clone> OfPrice<I> {
+    /// None where it is one of another number.
+    fn of(indicator: &I, of: Place, out: u8) -> Option<Self> {
+        Few::is_price(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
+    }
+}
+
+/// The strategy of these steps.
+pub(crate) fn strategy(
+    interval: Interval,
+    mut steps: Vec<Step>,
+    values: Few,
+    answers: Answers,
+) -> Box<dyn Strategy> {
+    let one = Taken::first(&mut steps);
+    let mut rest = steps.clone();
+    let other = Taken::first(&mut rest);
+    let alone = Rest { steps, values, interval, answers };
+    let both = |alone: Rest| Rest { steps: rest, ..alone };
+    match (one, other) {
+        (None, _) => alone.with(()),
+        (Some(Taken::Ema(one)), Some(Taken::Ema(other))) => both(alone).with((one, other)),
+        (Some(Taken::Sma(one)), Some(Taken::Sma(other))) => both(alone).with((one, other)),
+        (Some(Taken::Rsi(one)), Some(Taken::Sma(other))) => both(alone).with((one, other)),
+        (Some(Taken::Rsi(one)), Some(Taken::Ema(other))) => both(alone).with((one, other)),
+        (Some(Taken::Stochastic(one)), Some(Taken::Adx(other))) => both(alone).with((one, other)),
+        (Some(Taken::Rsi(one)), _) => alone.with(one),
+        (Some(Taken::Ema(one)), _) => alone.with(one),
+        (Some(Taken::Sma(one)), _) => alone.with(one),
+        (Some(Taken::ZScore(one)), _) => alone.with(one),
+        (Some(Taken::Macd(one)), _) => alone.with(one),
+        (Some(Taken::Bollinger(one)), _) => alone.with(one),
+        (Some(Taken::Donchian(one)), _) => alone.with(one),
+        (Some(Taken::Stochastic(one)), _) => alone.with(one),
+        (Some(Taken::Adx(one)), _) => alone.with(one),
+        (Some(Taken::Atr(one)), _) => alone.with(one),
+    }
+}
+
+/// All but the head.
+struct Rest {
+    steps: Vec<Step>,
+    values: Few,
+    interval: Interval,
+    answers: Answers,
+}
+
+impl Rest {
+    fn with<H: Head + 'static>(self, head: H) -> Box<dyn Strategy> {
+        let Self { steps, mut values, interval, answers } = self;
+        // Places of few values.
+        let needed = answers.decision.needed();
+        let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
+        let tail = Tail::of(steps, &mut values);
+        Box::new(Direct { head, tail, values, needed, interval, answers })
+    }
+}

@@ -1,0 +1,153 @@
+//! The plain steps of a program of few values as instructions of four bytes: what they remember is a value, too.
+
+use crate::graph::{Binary, Field};
+use crate::program::{Few, Place, Slots};
+use crate::step::{Action, Step, order};
+
+/// Further back than this is a list, not one value for each candle.
+const MAX_BACK: usize = 4;
+
+/// What is written to a value, and of which values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instruction {
+    operation: Operation,
+    one: u8,
+    other: u8,
+    out: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Binary(Binary),
+    Negate,
+    Abs,
+    Not,
+    /// What the other value is; then it becomes the one.
+    Exchange,
+    /// How two numbers stand to each other; behind it, how they stood before.
+    Order,
+    CrossesAbove,
+    CrossesBelow,
+}
+
+/// Runs instructions one after the other.
+#[inline(never)]
+pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
+    for Instruction { operation, one, other, out } in instructions {
+        let (first, second) = (values.of(*one), values.of(*other));
+        let value = match operation {
+            Operation::Binary(binary) => binary.of(first, second),
+            Operation::Negate => -first,
+            Operation::Abs => first.abs(),
+            Operation::Not => 1.0 - first,
+            Operation::Exchange => {
+                values.set(*other, first);
+                second
+            }
+            Operation::Order => {
+                let before = values.of(*out);
+                values.put(Place::from(*out) + 1, before);
+                order(first, second, values.at(Field::CLOSE))
+            }
+            Operation::CrossesAbove => crosses(first, second, 1.0),
+            Operation::CrossesBelow => crosses(first, second, -1.0),
+        };
+        values.set(*out, value);
+    }
+}
+
+/// Whether an order is this one and was not before; not known where either is not.
+#[inline]
+pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
+    let is_known = !now.is_nan() && !before.is_nan();
+    if is_known { f64::from(u8::from(now == to && before != to)) } else { f64::NAN }
+}
+
+/// Makes instructions of steps, in values that no step uses.
+pub(crate) struct Instructions<'v> {
+    pub(crate) made: Vec<Instruction>,
+    values: &'v mut Few,
+}
+
+impl<'v> Instructions<'v> {
+    pub(crate) const fn new(values: &'v mut Few) -> Self {
+        Self { made: Vec::new(), values }
+    }
+
+    /// Adds what a step does; whether it is as plain as that.
+    pub(crate) fn add(&mut self, step: &Step) -> bool {
+        let out = step.out;
+        match &step.action {
+            Action::Field(field) => return self.field(*field, out),
+            Action::Negate(of) => self.push(Operation::Negate, (*of, *of), out),
+            Action::Abs(of) => self.push(Operation::Abs, (*of, *of), out),
+            Action::Not(of) => self.push(Operation::Not, (*of, *of), out),
+            Action::Less(one, other) => self.push(Operation::Binary(Binary::Less), (*one, *other), out),
+            Action::Add(one, other) => self.push(Operation::Binary(Binary::Add), (*one, *other), out),
+            Action::Subtract(one, other) => {
+                self.push(Operation::Binary(Binary::Subtract), (*one, *other), out);
+            }
+            Action::Multiply(one, other) => {
+                self.push(Operation::Binary(Binary::Multiply), (*one, *other), out);
+            }
+            Action::Divide(one, other) => self.push(Operation::Binary(Binary::Divide), (*one, *other), out),
+            Action::Binary(binary, one, other) => self.push(Operation::Binary(*binary), (*one, *other), out),
+            Action::Last { of, last } => return self.back(*of, &[*last], out),
+            // The next to be replaced is the furthest back.
+            Action::Back { of, last, next } if last.len() <= MAX_BACK => {
+                let (later, earlier) = last.split_at(*next);
+                let since: Vec<f64> = earlier.iter().chain(later).rev().copied().collect();
+                return self.back(*of, &since, out);
+            }
+            Action::Order(order) => self.push(Operation::Order, order.numbers(), out),
+            Action::Crosses { to, order } => {
+                let operation = if *to > 0.0 { Operation::CrossesAbove } else { Operation::CrossesBelow };
+                self.push(operation, (*order, *order + 1), out);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// A number of the candle that is made of its prices.
+    fn field(&mut self, field: Field, out: Place) -> bool {
+        let binary = |binary| Operation::Binary(binary);
+        match field {
+            Field::Range => self.push(binary(Binary::Subtract), (Field::HIGH, Field::LOW), out),
+            Field::Body => {
+                self.push(binary(Binary::Subtract), (Field::CLOSE, Field::OPEN), out);
+                self.push(Operation::Abs, (out, out), out);
+            }
+            Field::UpperWick => {
+                self.push(binary(Binary::Max), (Field::OPEN, Field::CLOSE), out);
+                self.push(binary(Binary::Subtract), (Field::HIGH, out), out);
+            }
+            Field::LowerWick => {
+                self.push(binary(Binary::Min), (Field::OPEN, Field::CLOSE), out);
+                self.push(binary(Binary::Subtract), (out, Field::LOW), out);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The value of some candles ago, with those of the candles since, the latest first. Whether there was room for them.
+    fn back(&mut self, of: Place, since: &[f64], out: Place) -> bool {
+        if self.values.room() < since.len() {
+            return false;
+        }
+        let mut of = of;
+        for value in since {
+            let kept = self.values.take(*value);
+            self.push(Operation::Exchange, (of, kept), out);
+            of = out;
+        }
+        true
+    }
+
+    fn push(&mut self, operation: Operation, (one, other): (Place, Place), out: Place) {
+        // A program of few values has no further places.
+        let [one, other, out] = [one, other, out].map(|place| place as u8);
+        self.made.push(Instruction { operation, one, other, out });
+    }
+}

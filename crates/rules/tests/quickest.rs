@@ -1,0 +1,113 @@
+//! A rule answers the same in the form in which its indicators are a part of the loop over candles as in that of a list of steps.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_rules::Rule;
+use candlewick_sdk::testkit::{random_walk, reverting, wild};
+use candlewick_sdk::{Candle, Interval, Signal, Strategy};
+use std::collections::BTreeMap;
+
+/// What is answered at a candle, and shown after it.
+type Answer = (Option<Signal>, Vec<(String, u64)>);
+
+fn answers(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<Answer> {
+    let mut answer = |candle| {
+        let signal = strategy.on_candle(candle);
+        let shown = strategy.indicators().into_iter();
+        (signal, shown.map(|(name, value)| (name.to_owned(), value.to_bits())).collect())
+    };
+    candles.iter().map(&mut answer).collect()
+}
+
+fn check(buy: &str, sell: Option<&str>) {
+    let rule = Rule::parse(Some(buy), sell).unwrap();
+    let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
+    let candles: Vec<Candle> = [random_walk(3, 3_000), wild(50), reverting(5, 3_000)].concat();
+    let mut quickest = listed.clone().quickest();
+    assert_eq!(quickest.warmup(), listed.warmup(), "{buy}");
+    assert_eq!(quickest.wants_settlements(), listed.wants_settlements(), "{buy}");
+    let mut begun = listed.clone();
+    let before = answers(&mut begun, &candles[..777]);
+    let (listed, quickest) = (answers(&mut listed.clone(), &candles), answers(&mut *quickest, &candles));
+    assert_eq!(
+        [before, answers(&mut *begun.quickest(), &candles[777..])].concat(),
+        listed,
+        "{buy}: once begun"
+    );
+    let signals = listed.iter().filter(|(signal, _)| signal.is_some()).count();
+    assert!(signals > 0 && signals < candles.len(), "{buy}: {signals} signals");
+    for (place, (listed, quickest)) in listed.iter().zip(&quickest).enumerate() {
+        assert_eq!(quickest, listed, "{buy} {sell:?}: candle {place}");
+    }
+}
+
+#[test]
+fn every_indicator_alone_answers_as_in_a_list() {
+    for line in [
+        "sma(9)",
+        "ema(9)",
+        "wma(9)",
+        "hull(9)",
+        "sma(9, open)",
+        "ema(4, high)",
+        "bollinger(20, 2).lower",
+        "bollinger(20, 2, low).upper",
+        "donchian(20).upper[1]",
+        "keltner(20, 10, 1.5).lower",
+        "supertrend(10, 3)",
+        "parabolic_sar(0.02, 0.2)",
+        "heikin_ashi().close",
+        "session_range(\"08:00\", \"08:30\").high",
+        "pivots().r1",
+    ] {
+        check(&format!("close < {line}"), Some(&format!("close > {line} and high > low")));
+        check(&format!("crosses_above(close, {line})"), Some(&format!("crosses_below(close, {line})")));
+    }
+    for (line, below, above) in [
+        ("rsi(14)", "30", "70"),
+        ("rsi(5, open)", "20", "80"),
+        ("z_score(20)", "-2", "2"),
+        ("cci(20)", "-100", "100"),
+        ("williams_r(14)", "-80", "-20"),
+        ("stochastic(14, 3, 3).k", "20", "80"),
+        ("macd(12, 26, 9).histogram", "0", "0"),
+        ("adx(14)", "20", "40"),
+        ("atr(14) / atr(28)", "0.9", "1.1"),
+    ] {
+        check(&format!("{line} < {below}"), Some(&format!("{line} > {above}")));
+        check(&format!("{line} <= {below} or close == open"), Some(&format!("not ({line} <= {above})")));
+    }
+}
+
+#[test]
+fn several_indicators_answer_as_in_a_list() {
+    for (buy, sell) in [
+        ("crosses_above(ema(9), ema(21))", "crosses_below(ema(9), ema(21))"),
+        (
+            "crosses_above(sma(9), sma(21)) and adx(14) > 20",
+            "crosses_below(sma(9), sma(21)) and adx(14) > 20",
+        ),
+        ("rsi(7) < 50 and close > sma(50)", "rsi(7) > 50 and close < sma(50)"),
+        ("rsi(7) < 50 and close > ema(50)", "rsi(7) > 50 and close < ema(50)"),
+        ("stochastic(14, 3, 3).k < 30 and adx(14) < 30", "stochastic(14, 3, 3).k > 70 and adx(14) < 30"),
+        // An average of an average is no indicator of the candle.
+        ("ema(9) > ema(5, ema(9))", "not (ema(9) > ema(5, ema(9)))"),
+        ("ema(5, rsi(14)) < 40", "sma(3, ema(5, rsi(14))) > 60"),
+        ("close[3] < close and range()[2] > range()", "close[1] > close[2] and close[4] > close[6]"),
+        (
+            "upper_wick() > 2 * body() and not (hour() >= 22)",
+            "lower_wick() > max(body(), 0.1) and median < typical",
+        ),
+        ("crosses_above(close, open)[1] or abs(close - open) > 1", "not crosses_below(high, close[2])"),
+        ("count(close > open, 4) == 4", "count(close < open, 4) >= 4"),
+        ("since(rsi(7) < 20, 5) < 5 and bullish()", "inside_bar()[1] and close < low[2]"),
+    ] {
+        check(buy, Some(sell));
+        check(buy, None);
+    }
+}
+
+#[test]
+fn a_rule_of_more_values_than_that_form_has_room_for_answers_as_in_a_list() {
+    let means: Vec<String> = (2..80).map(|period| format!("close > sma({period})")).collect();
+    check(&means.join(" and "), Some(&means.join(" or ").replace('>', "<")));
+}

@@ -1,0 +1,233 @@
+//! What a candle costs a strategy that is a rule, beside the same strategy in Rust: the twelve whose trades `tests/twelve_rules.rs` holds to
+//! each other.
+//!
+//! `cargo bench -p candlewick-search --bench rules` prints nanoseconds for each candle of the strategy alone and of a whole backtest, the
+//! least of many rounds in turns, and the ratios. `... --bench rules -- NAME` runs only those that have it in their names,
+//! `... --bench rules -- NAME rust|rule` one side of them again and again, for a profiler.
+#![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run ends the bench")]
+
+#[path = "../../tests/five_strategies/mod.rs"]
+mod five_strategies;
+
+use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
+use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_history::{GenerateSettings, generate, known_market};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    BotContext, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale, Signal, Strategy,
+    StrategyEntry,
+};
+use candlewick_simulator::{Market, SimulationSettings};
+use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::time::Duration;
+
+/// How often both are run in turn.
+const ROUNDS: usize = 60;
+/// Of one-minute candles.
+const DAYS: u32 = 35;
+/// Monday, 2026-01-05.
+const MONDAY: i64 = 1_767_571_200_000;
+
+/// A strategy, twice.
+struct Pair {
+    name: &'static str,
+    rust: StrategyEntry,
+    rule: Value,
+}
+
+fn file(name: &str) -> Value {
+    json!({ "file": format!("{}/../../strategies/rules/{name}.toml", env!("CARGO_MANIFEST_DIR")) })
+}
+
+fn pairs() -> Vec<Pair> {
+    let pair = |name, rust, rule| Pair { name, rust, rule };
+    let crossing =
+        json!({ "buy": "crosses_above(ema(9), ema(21))", "sell": "crosses_below(ema(9), ema(21))" });
+    let stretched = json!({
+        "buy": "z_score(20) < -2 and not (hour() >= 22)",
+        "sell": "z_score(20) > 2 and not (hour() >= 22)",
+    });
+    vec![
+        pair("rsi-reversal", StrategyEntry::of::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
+        pair(
+            "bollinger-reversal",
+            StrategyEntry::of::<bollinger_reversal::BollingerReversal>(),
+            file("bollinger-reversal"),
+        ),
+        pair(
+            "donchian-breakout",
+            StrategyEntry::of::<donchian_breakout::DonchianBreakout>(),
+            file("donchian-breakout"),
+        ),
+        pair("macd-cross", StrategyEntry::of::<macd_cross::MacdCross>(), file("macd-cross")),
+        pair("ema-cross", StrategyEntry::of::<ema_cross::EmaCross>(), crossing),
+        pair("stochastic-adx", StrategyEntry::of::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
+        pair("trend-filter", StrategyEntry::of::<trend_filter::TrendFilter>(), file("higher-trend")),
+        pair("ema-cross-adx", StrategyEntry::of::<EmaCrossAdx>(), file("ema-cross-adx")),
+        pair("inside-bar", StrategyEntry::of::<InsideBar>(), file("inside-bar-breakout")),
+        pair("in-a-row", StrategyEntry::of::<InARow>(), file("three-in-a-row")),
+        pair("session-open", StrategyEntry::of::<SessionOpen>(), file("session-open")),
+        pair("stretched", StrategyEntry::of::<Stretched>(), stretched),
+    ]
+}
+
+fn bot(strategy: &str, params: &Value) -> BotSettings {
+    BotSettings {
+        name: "btc".to_owned(),
+        symbol: "BTCUSDT".parse().unwrap(),
+        venue: std::collections::BTreeMap::new(),
+        interval: Interval::MINUTE,
+        strategy: strategy.to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: params.clone(),
+        stake: StakeSettings::default(),
+    }
+}
+
+/// One side of a pair, ready to be run.
+struct Side {
+    entry: StrategyEntry,
+    params: Value,
+}
+
+impl Side {
+    fn built(&self) -> Box<dyn Strategy> {
+        let bot = bot(&self.entry.name, &self.params);
+        let context = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        self.entry.build(&self.params, &context).unwrap()
+    }
+
+    /// Shows a new strategy all candles, as a backtest does; how many it answers.
+    fn show(&self, candles: &CandleSeries) -> u64 {
+        let mut strategy = self.built();
+        let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
+        let mut signals = 0;
+        if !longer.is_empty() {
+            for candle in candles.candles() {
+                signals += u64::from(black_box(strategy.on_candle(candle)).is_some());
+                longer.show(candle, &mut *strategy);
+            }
+            return signals;
+        }
+        let mut rest = candles.candles();
+        while !rest.is_empty() {
+            let mut signal: Option<Signal> = None;
+            let shown = strategy.on_candles(rest, 0, &mut signal);
+            signals += u64::from(black_box(signal).is_some());
+            rest = &rest[shown.count..];
+        }
+        signals
+    }
+
+    /// Runs a backtest; its trades.
+    fn backtest(&self, candles: &CandleSeries) -> usize {
+        let mut risk = serde_json::to_value(RiskSettings::default()).unwrap();
+        for limit in ["daily_loss_limit", "max_trades_per_day", "max_drawdown_percent"] {
+            risk[limit] = json!(0);
+        }
+        let settings = BacktestSettings {
+            session: SessionSettings {
+                money_scale: MoneyScale::default(),
+                balance: Decimal::from(10_000_000),
+                risk: serde_json::from_value(risk).unwrap(),
+                bots: vec![bot(&self.entry.name, &self.params)],
+            },
+            simulation: SimulationSettings::default(),
+            price_every_ms: Millis::from_seconds(5),
+        };
+        let market = Market { prices: candles.clone(), detail: Vec::new() };
+        let own = [candles.clone()];
+        let backtest = Backtest::new(&settings, vec![self.built()], &[false], &own, vec![market]).unwrap();
+        let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {}).unwrap();
+        finished.book.rows().len()
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a bench measures time; no event takes part")]
+fn time_of<T>(run: impl Fn() -> T) -> Duration {
+    let start = std::time::Instant::now();
+    black_box(run());
+    start.elapsed()
+}
+
+/// The least time of each of two, run in turns; nanoseconds for each of so many candles.
+fn least_of(candles: usize, one: &dyn Fn() -> u64, other: &dyn Fn() -> u64) -> (f64, f64) {
+    let mut least = [Duration::MAX; 2];
+    for _ in 0..ROUNDS {
+        for (least, run) in least.iter_mut().zip([one, other]) {
+            *least = time_of(run).min(*least);
+        }
+    }
+    let nanos = least.map(|least| least.as_nanos() as f64 / candles as f64);
+    (nanos[0], nanos[1])
+}
+
+#[allow(clippy::print_stdout, reason = "the table is what this bench is for")]
+fn compare(pairs: Vec<Pair>, candles: &CandleSeries) {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model =
+        cpu.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(": ").nth(1));
+    let count = candles.candles().len();
+    println!(
+        "{}, {count} candles, ns for each, the least of {ROUNDS} rounds",
+        model.unwrap_or("unknown processor")
+    );
+    println!(
+        "{:<20} {:>8} {:>7} {:>7} {:>6} {:>9} {:>7} {:>7} {:>6}",
+        "strategy alone", "signals", "Rust", "rule", "ratio", "backtest:", "Rust", "rule", "ratio"
+    );
+    for Pair { name, rust, rule } in pairs {
+        let rust = Side { entry: rust, params: json!({}) };
+        let entry = candlewick_rules::entry().for_params(&rule).unwrap().into_owned();
+        let rule = Side { entry, params: rule };
+        let signals = rust.show(candles);
+        // Before it is warm, a rule may answer another candle than the strategy in Rust does.
+        assert!(rule.show(candles).abs_diff(signals) <= 1 + signals / 100, "{name}: not the same signals");
+        let trades = rust.backtest(candles);
+        assert_eq!(rule.backtest(candles), trades, "{name}: not the same trades");
+        let (one, other) = least_of(count, &|| rust.show(candles), &|| rule.show(candles));
+        let whole = least_of(count, &|| rust.backtest(candles) as u64, &|| rule.backtest(candles) as u64);
+        println!(
+            "{name:<20} {signals:>8} {one:>7.2} {other:>7.2} {:>6.2} {trades:>9} {:>7.2} {:>7.2} {:>6.2}",
+            other / one,
+            whole.0,
+            whole.1,
+            whole.1 / whole.0
+        );
+    }
+}
+
+/// One side alone, for a profiler.
+fn repeat(pair: Pair, side: &str, candles: &CandleSeries) {
+    let side = if side == "rust" {
+        Side { entry: pair.rust, params: json!({}) }
+    } else {
+        let entry = candlewick_rules::entry().for_params(&pair.rule).unwrap().into_owned();
+        Side { entry, params: pair.rule }
+    };
+    for _ in 0..10 * ROUNDS {
+        black_box(side.show(candles));
+    }
+}
+
+fn main() {
+    let symbol = "BTCUSDT".parse().unwrap();
+    let market = known_market(symbol).unwrap();
+    let candles = generate(&GenerateSettings::of_market(symbol, market, Millis::new(MONDAY), DAYS)).unwrap();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let only = arguments.first().map_or("", String::as_str);
+    let mut pairs = pairs();
+    pairs.retain(|pair| pair.name.contains(only));
+    match arguments.get(1) {
+        Some(side) => pairs.into_iter().for_each(|pair| repeat(pair, side, &candles)),
+        None => compare(pairs, &candles),
+    }
+}
