@@ -74,7 +74,7 @@ fn session() -> Session {
 }
 
 pub(crate) struct Folder {
-    folder: PathBuf,
+    place: PathBuf,
     url: JournalUrl,
     /// How much real time passes between two looks at the clock.
     pub(crate) pace: Duration,
@@ -91,11 +91,11 @@ impl Folder {
     /// One that another process made.
     pub(crate) fn at(folder: &Path) -> Self {
         let url = JournalUrl::from_path(&folder.join("journal.db"));
-        Self { folder: folder.to_owned(), url, pace: Duration::ZERO, _removed: None }
+        Self { place: folder.to_owned(), url, pace: Duration::ZERO, _removed: None }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+        self.place.join(name)
     }
 
     pub(crate) async fn reader(&self) -> Reader {
