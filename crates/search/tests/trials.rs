@@ -65,18 +65,43 @@ fn settings(strategy: &str, (stake, risk): (&Value, &Value)) -> BacktestSettings
     }
 }
 
+/// Rules that stop nothing, and these.
+fn with(more: Value) -> Value {
+    let mut open = json!({ "daily_loss_limit": 0, "max_trades_per_day": 0, "max_drawdown_percent": 0.0 });
+    let (Value::Object(rules), Value::Object(more)) = (&mut open, more) else {
+        unreachable!("both are objects")
+    };
+    rules.extend(more);
+    open
+}
+
+/// Ladders of stakes, and rules beside them.
+fn ladders() -> Vec<(Value, Value)> {
+    vec![
+        (
+            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 5 }),
+            with(json!({ "max_stake": 60 })),
+        ),
+        (
+            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 4, "entry": "next_candle" }),
+            with(json!({})),
+        ),
+        (
+            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 3, "entry": "next_candle" }),
+            with(json!({
+                "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true, "cooldown_after_losses": 2,
+                "cooldown_after_losses_s": 300
+            })),
+        ),
+    ]
+}
+
 /// Stakes and rules under which trials run, besides the usual rules that are not named.
 fn rules() -> Vec<(Value, Value)> {
     let fixed = json!({ "kind": "fixed", "amount": 10.0 });
-    let open = json!({ "daily_loss_limit": 0, "max_trades_per_day": 0, "max_drawdown_percent": 0.0 });
-    let with = |more: Value| {
-        let mut open = open.as_object().unwrap().clone();
-        open.extend(more.as_object().unwrap().clone());
-        Value::Object(open)
-    };
-    vec![
+    let mut rules = vec![
         (fixed.clone(), json!({})),
-        (fixed.clone(), open.clone()),
+        (fixed.clone(), with(json!({}))),
         (
             fixed.clone(),
             with(json!({ "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true })),
@@ -155,28 +180,15 @@ fn rules() -> Vec<(Value, Value)> {
             fixed,
             with(json!({ "max_drawdown_percent": 1.5, "min_payout_percent": 70.0, "payout_max_age_s": 900 })),
         ),
-        (
-            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 5 }),
-            with(json!({ "max_stake": 60 })),
-        ),
-        (
-            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 4, "entry": "next_candle" }),
-            open.clone(),
-        ),
-        (
-            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 3, "entry": "next_candle" }),
-            with(json!({
-                "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true, "cooldown_after_losses": 2,
-                "cooldown_after_losses_s": 300
-            })),
-        ),
         (json!({ "kind": "soros", "amount": 7.0, "wins": 3 }), with(json!({ "daily_loss_limit": 80 }))),
         (
             json!({ "kind": "share", "percent": 9.0 }),
             with(json!({ "max_stake_percent": 8.99, "stake_step": 0.5 })),
         ),
-        (json!({ "kind": "kelly", "fraction": 0.5, "kelly_floor_trades": 20 }), open),
-    ]
+        (json!({ "kind": "kelly", "fraction": 0.5, "kelly_floor_trades": 20 }), with(json!({}))),
+    ];
+    rules.extend(ladders());
+    rules
 }
 
 /// Venues that answer and price in other ways, in turn.

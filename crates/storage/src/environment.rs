@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long one request may take, its body included: none carries more than [`crate::storage::AT_ONCE`].
-const REQUEST: Duration = Duration::from_secs(60);
+const REQUEST: Duration = Duration::from_mins(1);
 /// How often a request is repeated, and for how long at most.
 const RETRIES: usize = 8;
 const RETRYING: Duration = Duration::from_secs(90);

@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 /// The most that one request carries: of more, each part is asked for by itself, so that what is lost with a connection is little.
 pub(crate) const AT_ONCE: u64 = 16 * 1_024 * 1_024;
 /// How long all of a call may take, repetitions included, and how much more for each [`AT_ONCE`].
-const CALL: Duration = Duration::from_secs(120);
+const CALL: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
 /// The pauses before what was lost with a connection is done again; the library that asks repeats single requests by itself.
@@ -200,7 +200,7 @@ impl Storage {
     /// # Errors
     /// The storage refuses it or cannot be reached.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
-        self.put_as(url, Bytes::from(bytes), PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
+        self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
     }
 
     /// Puts an object where there was none, or in the place of what was there before; whoever was faster is not overwritten.
@@ -220,7 +220,7 @@ impl Storage {
                 PutMode::Update(UpdateVersion { e_tag: tag.clone(), version: number.clone() })
             }
         };
-        match self.put_as(url, bytes.clone(), mode)? {
+        match self.put_as(url, &bytes, &mode)? {
             Ok(()) => Ok(Kept::Put),
             // Somebody was faster, or it was we: an answer may be lost, and then the same is put twice.
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare(url, &bytes),
@@ -247,8 +247,8 @@ impl Storage {
     fn put_as(
         &self,
         url: &ObjectUrl,
-        bytes: Bytes,
-        mode: PutMode,
+        bytes: &Bytes,
+        mode: &PutMode,
     ) -> Result<Result<(), Error>, StorageError> {
         let size = bytes.len() as u64;
         self.wait((url, size), async {

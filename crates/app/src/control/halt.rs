@@ -61,7 +61,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
     match reach(paths, url, &order).await {
-        Ok(Reached::Bot(state)) => Ok(Halted::ByOrder(state)),
+        Ok(Reached::Bot(state)) => Ok(Halted::ByOrder(*state)),
         Ok(Reached::Nobody) => {
             // The file is found only where the bot looks for it, the journal wherever it starts: one does without the other.
             match (raise(paths, reason), leave(url, &order).await) {
@@ -120,7 +120,7 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, A
     })?;
     let removed = (removed == Removed::Now).then(|| path.to_owned());
     let orders = match reach(paths, url, &ControlOrder::Resume).await? {
-        Reached::Bot(state) => return Ok(Resumed::ByOrder { state, removed }),
+        Reached::Bot(state) => return Ok(Resumed::ByOrder { state: *state, removed }),
         Reached::Nobody => take_back(url).await?,
         Reached::NoJournal => 0,
     };

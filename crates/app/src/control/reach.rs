@@ -23,7 +23,7 @@ const PACE: Duration = Duration::from_millis(200);
 /// Where an order ended.
 pub(super) enum Reached {
     /// A bot carried it out, and is now in this state.
-    Bot(RunState),
+    Bot(Box<RunState>),
     /// No bot runs on this journal, which exists.
     Nobody,
     /// No bot listens, and there is no such journal.
@@ -43,7 +43,11 @@ pub(super) async fn reach(
     order.check_length()?;
     let token = OrderToken::random()?;
     let alone = match living_holder(url).await {
-        Ok(Some(lease)) => return by_both_ways(paths, url, order, (&token, &lease)).await.map(Reached::Bot),
+        Ok(Some(lease)) => {
+            return by_both_ways(paths, url, order, (&token, &lease))
+                .await
+                .map(|state| Reached::Bot(Box::new(state)));
+        }
         Ok(None) => Ok(Reached::Nobody),
         Err(JournalError::NotFound { .. }) => Ok(Reached::NoJournal),
         Err(error) => {
@@ -52,7 +56,7 @@ pub(super) async fn reach(
         }
     };
     match send_order(&paths.socket, order, Some(&token)).await {
-        Ok(answer) => Ok(Reached::Bot(done(answer)?)),
+        Ok(answer) => Ok(Reached::Bot(Box::new(done(answer)?))),
         Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => alone,
         Err(error) => Err(error.into()),
     }

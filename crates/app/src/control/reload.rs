@@ -15,7 +15,7 @@ use candlewick_runtime::control::{ControlOrder, ControlPaths, RunState};
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, AppError> {
     let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
     match reached.map_err(of_argument)? {
-        Reached::Bot(state) => Ok(state),
+        Reached::Bot(state) => Ok(*state),
         Reached::Nobody | Reached::NoJournal => {
             let problem =
                 format!("nothing to reload: no bot runs on {url}, or listens at {}", paths.socket.display());

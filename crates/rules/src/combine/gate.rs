@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Watches every signal of a strategy as a virtual trade, and says which of them are traded.
 pub(super) struct Gate {
     plan: GatePlan,
-    gate: TradeGate,
+    rule: TradeGate,
     /// The expiry of signals that name none.
     expiry: Expiry,
     /// The length of the bot's candles.
@@ -25,9 +25,9 @@ struct Followed {
 
 impl Gate {
     pub(super) fn new(plan: GatePlan, expiry: Expiry, interval: Interval) -> Self {
-        let gate = TradeGate::new(plan.rule).expect("a plan was checked when it was made");
+        let rule = TradeGate::new(plan.rule).expect("a plan was checked when it was made");
         let interval = interval.length();
-        Self { plan, gate, expiry, interval, under_way: VecDeque::new() }
+        Self { plan, rule, expiry, interval, under_way: VecDeque::new() }
     }
 
     /// Candles that it wants to have seen beside its strategy's own.
@@ -50,7 +50,7 @@ impl Gate {
     /// Takes a signal given at the close of a candle: as it is where the gate is open, else as a virtual one.
     pub(super) fn take(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
-        let decision = self.gate.on_decided();
+        let decision = self.rule.on_decided();
         let is_real = decision.is_real();
         let trade = VirtualTrade::new(signal.direction, expiry, at);
         self.under_way.push_back(Followed { trade, decision });
@@ -59,21 +59,21 @@ impl Gate {
 
     /// Whether its next signal would be a virtual one.
     pub(super) const fn is_closed(&self) -> bool {
-        !self.gate.is_open()
+        !self.rule.is_open()
     }
 
     /// What people are shown of it.
     pub(super) fn indicators(&self) -> [(&'static str, f64); 3] {
         [
-            ("gate.open", f64::from(u8::from(self.gate.is_open()))),
-            ("gate.virtual_losses", f64::from(self.gate.virtual_losses())),
-            ("gate.virtual_win_rate", self.gate.recent_win_rate().unwrap_or(f64::NAN)),
+            ("gate.open", f64::from(u8::from(self.rule.is_open()))),
+            ("gate.virtual_losses", f64::from(self.rule.virtual_losses())),
+            ("gate.virtual_win_rate", self.rule.recent_win_rate().unwrap_or(f64::NAN)),
         ]
     }
 
     fn end(&mut self, place: usize, outcome: TradeOutcome) {
         if let Some(Followed { decision, .. }) = self.under_way.remove(place) {
-            self.gate.on_ended(decision, outcome);
+            self.rule.on_ended(decision, outcome);
         }
     }
 }
