@@ -23,6 +23,7 @@ mod control;
 mod dashboard;
 mod determinism;
 mod doctor;
+mod doors;
 mod drill;
 mod edge;
 mod encrypted_mail;

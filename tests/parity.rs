@@ -2,6 +2,7 @@
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped, thinned};
+use std::fmt::Write as _;
 
 /// The figures of both reports that must be equal beside the trades.
 const FIGURES: [&str; 11] = [
@@ -276,4 +277,44 @@ fn four_bots_trade_alike_when_everything_meets_at_one_instant() {
         let trades = check(&folder, &(simulation + &risk(rules) + &bots), &data);
         assert!(trades >= 10, "{trades} trades at {latency_ms} ms");
     }
+}
+
+/// Moments of a list: times of day that come again, single moments on and off the candles' grid, and two bots at one moment.
+fn list_of_signals() -> String {
+    let mut text = "time,bot,direction,close_type,days,zone\n".to_owned();
+    for number in 0..90 {
+        let minute = 5 + number * 4;
+        let (bot, direction) = (["a", "b"][number % 2], ["BUY", "SELL"][number % 3 % 2]);
+        let second = ["", ":17"][number % 5 / 4];
+        writeln!(text, "{:02}:{:02}{second},{bot},{direction},,mon-fri,UTC", minute / 60, minute % 60)
+            .unwrap();
+    }
+    for number in 0..20 {
+        let at = MONDAY + HOUR + number * 11 * MINUTE + 30_500;
+        writeln!(text, "{at},b,SELL,05:00,,\n{at},a,BUY,,,").unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_list_of_signals_is_traded_alike_beside_strategies_and_alone() {
+    let (from, to) = (MONDAY, MONDAY + 7 * HOUR);
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, to))
+        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, to))
+        .with("list.csv", &list_of_signals());
+    let both = bots(&[
+        ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN),
+        ("b", "EURUSD", "1m", "01:00", "CANDLE_CLOSE", TEN),
+    ]);
+    let settings = "[signals]\nlist = \"list.csv\"\n".to_owned() + &risk("allow_opposite = true");
+    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
+    let beside = check(&folder, &(settings.clone() + &both), &data);
+    let silent = both.replace("rsi-reversal", "coin");
+    let silent = silent
+        .replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", "params = { share = 0.0 }");
+    let alone = check(&folder, &(settings + &silent), &data);
+    assert!(alone > 80 && beside > alone, "{alone} alone, {beside} beside");
+    let listed = folder.read("stored.csv").lines().filter(|line| line.contains("signal from list")).count();
+    assert_eq!(listed, alone);
 }

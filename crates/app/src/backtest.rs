@@ -4,13 +4,14 @@ use crate::bots::{
     BotSet, error_of_backtest, error_of_search, problem_of_session, session_settings, strategies_of,
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
-use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
 use crate::error::AppError;
 use crate::inspection::ruin_of;
 use crate::progress::Progress;
+use crate::signals::SignalList;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
-use candlewick_engine::{Header, JournalHash, Recorder, check_stakes};
+use candlewick_engine::{Header, JournalHash, OutsideSignal, Recorder, check_stakes};
 use candlewick_journal::{FileJournal, NullJournal, Tee};
 use candlewick_records::Delays;
 use candlewick_sdk::{Millis, Registry, Strategy};
@@ -60,6 +61,8 @@ pub struct PreparedBacktest {
     pub seen_payout_percent: Option<f64>,
     /// Whether each bot's strategy wants prices between candles.
     pub wants_prices: Vec<bool>,
+    /// Signals of the list that the configuration names, at their moments.
+    pub signals: Vec<(Millis, OutsideSignal)>,
 }
 
 /// A run that came to its end.
@@ -115,9 +118,23 @@ impl BacktestTerms {
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
+        Problems::check(signal_problems(&loaded))?;
+        let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
+        let signals = list.signals(&loaded.config.bots, &candles.series);
+        if list.len() > 0 {
+            candles.notices.push(format!("the list of signals has {} for these candles", signals.len()));
+        }
         let header = settings.header(versions, Some(candles.hash.clone()));
-        let prepared =
-            PreparedBacktest { loaded, settings, header, candles, coarse, seen_payout_percent, wants_prices };
+        let prepared = PreparedBacktest {
+            loaded,
+            settings,
+            header,
+            candles,
+            coarse,
+            seen_payout_percent,
+            wants_prices,
+            signals,
+        };
         Ok((prepared, strategies))
     }
 }
@@ -177,6 +194,7 @@ impl PreparedBacktest {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
         let backtest = backtest.map_err(|error| error_of_backtest(error, &self.loaded))?;
+        let backtest = backtest.with_signals(self.signals.clone());
         let created = journal.map(FileJournal::create).transpose();
         let mut journal = created.map_err(|error| AppError::invalid("--journal").because(error))?;
         let mut hash = JournalHash::new();

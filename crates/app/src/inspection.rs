@@ -6,6 +6,7 @@ use crate::configuration::{
     self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
 };
 use crate::notify::notify_problems;
+use crate::signals::problems_of_signals;
 use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
@@ -24,6 +25,7 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
     problems.extend(journal_url(loaded).err());
     problems.extend(monitoring_problems(loaded));
     problems.extend(notify_problems(loaded));
+    problems.extend(problems_of_signals(loaded));
     problems.extend(short_body_problems(loaded));
     for (index, text) in config.sandbox.data.iter().enumerate() {
         if let Err(error) = text.parse::<DataName>() {

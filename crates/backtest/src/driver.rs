@@ -5,7 +5,7 @@ use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
     Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Origin,
-    Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId, TradeBook,
+    OutsideSignal, Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId, TradeBook,
 };
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
@@ -27,6 +27,8 @@ pub struct Backtest {
     /// Detail candles of symbols whose strategies want prices.
     prices: Vec<(SymbolId, CandleSeries)>,
     price_every: Millis,
+    /// Signals from outside by their moments, in order.
+    signals: Vec<(Millis, OutsideSignal)>,
     symbols: Vec<Symbol>,
     book: TradeBook,
     actions: Vec<Action>,
@@ -84,6 +86,7 @@ impl Backtest {
             candles: own,
             prices,
             price_every: settings.price_every_ms,
+            signals: Vec::new(),
             simulator,
             session,
             book: TradeBook::with_capacity(LEAST_ROOM.max(total / CANDLES_PER_INTENT)),
@@ -98,6 +101,15 @@ impl Backtest {
         self.prices = (self.prices.into_iter())
             .filter_map(|(symbol, detail)| Some((symbol, detail.within(shown.clone()).ok()?)))
             .collect();
+        self
+    }
+
+    /// Hands in these signals from outside, each at its moment after the candles of that instant and before its prices, as live
+    /// (`domain 4`); of one moment in the order in which they stand here.
+    #[must_use]
+    pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
+        signals.sort_by_key(|(at, _)| *at);
+        self.signals = signals;
         self
     }
 
@@ -116,8 +128,12 @@ impl Backtest {
         let candles = std::mem::take(&mut self.candles);
         let prices = std::mem::take(&mut self.prices);
         let total = match recorder.interest() {
-            Interest::Everything => self.run_by_events(&candles, &prices, recorder, progress)?,
-            Interest::AllButCandles => self.run_by_stretches(&candles, &prices, recorder, progress)?,
+            Interest::AllButCandles if self.signals.is_empty() => {
+                self.run_by_stretches(&candles, &prices, recorder, progress)?
+            }
+            Interest::Everything | Interest::AllButCandles => {
+                self.run_by_events(&candles, &prices, recorder, progress)?
+            }
         };
         progress(total, total);
         let unsettled_stakes = self.session.ledger().open_stakes();
@@ -149,6 +165,8 @@ impl Backtest {
         for (symbol, detail) in prices {
             feed.add_prices(*symbol, detail, self.price_every);
         }
+        let signals = std::mem::take(&mut self.signals);
+        feed.add_signals(&signals);
         let total = feed.len() as u64;
         let (mut done, mut reported) = (0, 0);
         while let Some(instant) = feed.next_instant() {
@@ -216,15 +234,27 @@ impl Backtest {
         recorder: &mut dyn Recorder,
     ) -> Result<u64, BacktestError> {
         let mut taken = 0;
+        let mut signals = feed.take_signals(instant).iter();
+        let event = |kind| Event { at: instant, received: instant, kind };
         for source in feed.sources() {
             let Some(item) = source.take_at(instant) else { continue };
             let kind = match item {
                 Item::Candle(series, candle) => {
                     EventKind::Candle { series, candle: *candle, origin: Origin::Live }
                 }
-                Item::Price(symbol, price) => EventKind::Price { symbol, price },
+                Item::Price(symbol, price) => {
+                    for (_, signal) in signals.by_ref() {
+                        self.handle(&event(EventKind::OutsideSignal(*signal)), recorder)?;
+                        taken += 1;
+                    }
+                    EventKind::Price { symbol, price }
+                }
             };
-            self.handle(&Event { at: instant, received: instant, kind }, recorder)?;
+            self.handle(&event(kind), recorder)?;
+            taken += 1;
+        }
+        for (_, signal) in signals {
+            self.handle(&event(EventKind::OutsideSignal(*signal)), recorder)?;
             taken += 1;
         }
         Ok(taken)

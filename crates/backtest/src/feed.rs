@@ -1,11 +1,13 @@
-//! Candles and prices of all series, instant by instant.
+//! Candles and prices of all series, and signals from outside, instant by instant.
 
-use candlewick_engine::{SeriesId, SymbolId};
+use candlewick_engine::{OutsideSignal, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
 /// Several sources walked together; at one instant in the order in which they were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
+    /// Ascending in their moments.
+    signals: &'a [(Millis, OutsideSignal)],
 }
 
 /// What a source has at an instant. Candles are lent, not copied: handing one through an event costs as
@@ -34,7 +36,7 @@ enum Kind {
 
 impl<'a> Feed<'a> {
     pub(crate) const fn new() -> Self {
-        Self { sources: Vec::new() }
+        Self { sources: Vec::new(), signals: &[] }
     }
 
     /// Adds the candles of a series. Series are added in the Session's own order, prices after all of them.
@@ -47,6 +49,11 @@ impl<'a> Feed<'a> {
         self.add(detail, Kind::Prices(id, every));
     }
 
+    /// Hands in signals from outside, ascending in their moments.
+    pub(crate) const fn add_signals(&mut self, signals: &'a [(Millis, OutsideSignal)]) {
+        self.signals = signals;
+    }
+
     fn add(&mut self, candles: &'a CandleSeries, kind: Kind) {
         let interval = candles.interval().length();
         let mut source = Source { rest: candles.candles(), interval, next_at: Millis::MAX, kind };
@@ -56,14 +63,24 @@ impl<'a> Feed<'a> {
 
     /// How many items are left at most.
     pub(crate) fn len(&self) -> usize {
-        self.sources.iter().map(|source| source.rest.len()).sum()
+        self.signals.len() + self.sources.iter().map(|source| source.rest.len()).sum::<usize>()
     }
 
     /// The next instant at which anything is known; `None` at the end of all series.
     #[inline]
     pub(crate) fn next_instant(&self) -> Option<Millis> {
-        let next = self.sources.iter().map(|source| source.next_at).min()?;
+        let signal = self.signals.first().map_or(Millis::MAX, |(at, _)| *at);
+        let next = self.sources.iter().map(|source| source.next_at).fold(signal, Millis::min);
         (next != Millis::MAX).then_some(next)
+    }
+
+    /// Takes the signals of this instant.
+    #[inline]
+    pub(crate) fn take_signals(&mut self, instant: Millis) -> &'a [(Millis, OutsideSignal)] {
+        let count = self.signals.iter().take_while(|(at, _)| *at == instant).count();
+        let (taken, rest) = self.signals.split_at(count);
+        self.signals = rest;
+        taken
     }
 
     /// The sources, in their order.

@@ -90,7 +90,7 @@ fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<Asked> {
         Order::Redraw => return None,
     };
     let (sender, answer) = oneshot::channel();
-    let request = ControlRequest { order: control, token: None, answer: sender };
+    let request = ControlRequest::new(control, sender);
     if seat.orders.try_send(request).is_err() {
         ui.say(format!("{what}: the run takes no orders at present"));
         return None;

@@ -18,7 +18,7 @@ const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
 
 const PREFIX: &str = "CANDLEWICK_";
 /// In the environment, but read elsewhere and never kept with the settings.
-const APART: [&str; 3] = ["allow_real", "broker__api_token", "broker__api_key"];
+const APART: [&str; 4] = ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
 /// Keys below `[broker]` that no file may hold.
 const SECRETS: [&str; 2] = ["api_token", "api_key"];
 

@@ -17,6 +17,7 @@ mod reload;
 mod removed;
 mod secret;
 mod show;
+mod signals;
 mod variants;
 
 pub(crate) use bot_section::{asset_type_of_bot, asset_types};
@@ -37,6 +38,8 @@ pub use reload::check_reload;
 pub(crate) use secret::read_private_file;
 pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
 pub use show::{schema, to_json, to_toml};
+pub(crate) use signals::{Network, WebhookSecret};
+pub use signals::{SignalSettings, signal_problems};
 pub use variants::VariantSettings;
 
 use candlewick_engine::{BotSettings, RiskSettings};
@@ -75,6 +78,8 @@ pub struct Config {
     pub heartbeat: HeartbeatSettings,
     /// Alerts of a live run, and where they go.
     pub notify: NotifySettings,
+    /// The doors by which signals come from outside.
+    pub signals: SignalSettings,
     /// Where candles stay.
     pub data: DataSettings,
     /// Where tried variants are counted.

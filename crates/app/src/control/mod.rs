@@ -15,7 +15,7 @@ pub use running::find_running_bot;
 pub use signal::signal;
 
 use crate::error::{AppError, ErrorKind};
-use candlewick_runtime::control::{ControlAnswer, Phase, RunState, SignalTally};
+use candlewick_runtime::control::{ControlAnswer, Phase, RunState, SignalTally, SourceTally};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
@@ -74,7 +74,25 @@ fn describe_signals(tally: &SignalTally) -> String {
     if let Some(problem) = &tally.problem {
         let _ = write!(text, " The last malformed one: {}.", visible(problem));
     }
+    for (source, of_source) in &tally.by_source {
+        let _ = write!(text, " By {}: {}.", visible(source), describe_source(of_source));
+    }
     text
+}
+
+/// What came by one door, zeros left out.
+fn describe_source(tally: &SourceTally) -> String {
+    let SourceTally { approved, refused, late, duplicates, malformed, turned_away } = *tally;
+    let counts = [
+        (approved, "approved"),
+        (refused, "refused"),
+        (late, "late"),
+        (duplicates, "duplicates"),
+        (malformed, "malformed"),
+        (turned_away, "turned away"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 /// What it does with signals, and why.
@@ -97,6 +115,23 @@ mod tests {
     use super::*;
     use candlewick_engine::IntentId;
     use candlewick_sdk::Millis;
+
+    #[test]
+    fn signals_are_counted_by_their_door() {
+        let webhook = SourceTally { approved: 2, late: 1, turned_away: 9, ..SourceTally::default() };
+        let list = SourceTally { duplicates: 1, malformed: 1, refused: 3, ..SourceTally::default() };
+        let tally = SignalTally {
+            approved: 2,
+            refused: [("LateSignal".to_owned(), 1), ("InFlight".to_owned(), 3)].into(),
+            duplicates: 1,
+            malformed: [("list".to_owned(), 1)].into(),
+            problem: Some("line 2: no".to_owned()),
+            by_source: [("webhook".to_owned(), webhook), ("list".to_owned(), list)].into(),
+        };
+        let expected = "Signals from outside: 2 approved, 4 refused, 1 dropped as duplicates, 1 malformed. The last malformed one: \
+                        line 2: no. By list: 3 refused, 1 duplicates, 1 malformed. By webhook: 2 approved, 1 late, 9 turned away.";
+        assert_eq!(describe_signals(&tally), expected);
+    }
 
     #[test]
     fn a_state_reads_as_a_sentence() {

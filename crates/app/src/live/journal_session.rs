@@ -255,7 +255,7 @@ impl ControlChannel {
             // Known before the first candle is; the watch would say so a little later. Nobody waits for the answer.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
             let (answer, _) = oneshot::channel();
-            drop(sender.try_send(ControlRequest { order, token: None, answer }));
+            drop(sender.try_send(ControlRequest::new(order, answer)));
         }
         let url = journal_url(loaded).map_err(Problems::from)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());

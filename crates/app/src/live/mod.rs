@@ -31,6 +31,7 @@ use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::notify::Alerts;
+use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
@@ -163,11 +164,12 @@ async fn run_watched(
     let found = async {
         let watch = Watch::begin(loaded).await?;
         journal.check_kind(trading).await?;
+        let doors = ClosedDoors::prepare(loaded).await?;
         let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
         let balance = journal.first_balance().await?.unwrap_or(account.balance);
-        Ok((watch, account, balance))
+        Ok((watch, doors, account, balance))
     };
-    let (mut watch, account, balance) = match found.await {
+    let (mut watch, doors, account, balance) = match found.await {
         Ok(found) => found,
         Err(error) => {
             journal.give_back().await;
@@ -235,8 +237,10 @@ async fn run_watched(
     let told = (&settings, trading, start_balance);
     let (published, observer) = Published::begin(feed, told, Arc::clone(&venue_clock));
     let runner = watch.measure(runner.with_observer(observer), loaded, sources);
+    let doors = doors.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
     let finished = Box::pin(runner.run(stop, orders)).await;
+    drop(doors);
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })

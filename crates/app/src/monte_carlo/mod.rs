@@ -113,6 +113,10 @@ impl MonteCarloTerms {
         let sections = deciding_sections(&loaded);
         let terms = BacktestTerms { candles: self.candles.clone(), stress: None, latency: None };
         let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
+        if !prepared.signals.is_empty() {
+            let problem = "signals.list asks for trades at moments of the real candles, and resampled ones have none of them";
+            return Err(AppError::invalid(problem).help("leave signals.list out"));
+        }
         let finished = prepared.replay(strategies, None, progress)?.finished;
         let trades = observed_trades(&finished.book);
         if trades.is_empty() {

@@ -31,7 +31,7 @@ pub(super) async fn answer(
 async fn ask(order: ControlOrder, orders: &mpsc::WeakSender<ControlRequest>) -> String {
     let (answer, answered) = oneshot::channel();
     let asked = async {
-        orders.upgrade()?.send(ControlRequest { order, token: None, answer }).await.ok()?;
+        orders.upgrade()?.send(ControlRequest::new(order, answer)).await.ok()?;
         answered.await.ok()
     };
     match asked.await {

@@ -8,6 +8,7 @@ use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::error::AppError;
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
+use crate::signals::warn_of_unused_list;
 use crate::suggestion::suggest;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
@@ -116,6 +117,7 @@ impl SearchTerms {
     ) -> Result<PreparedSearch<'a>, AppError> {
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
+        warn_of_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();

@@ -10,6 +10,7 @@ mod accounting;
 mod crowds;
 mod errors;
 mod order;
+mod outside;
 mod prices;
 mod repetition;
 mod run_time;

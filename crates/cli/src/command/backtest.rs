@@ -94,6 +94,10 @@ fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
 
 /// Repeats the run on other settings of the venue, with strategies that are built anew for each.
 fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
+    if !prepared.signals.is_empty() {
+        let problem = "--sensitivity repeats the run of the strategies alone: leave it, or signals.list, out";
+        return Err(Failure::configuration(problem));
+    }
     let repeated = with_spinner("Repeating the run on other settings", context.global, || {
         prepared.repeat(context.registry, None, Sensitivity::of)
     });

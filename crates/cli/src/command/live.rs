@@ -58,6 +58,9 @@ pub(crate) struct LiveArguments {
     /// the catalog; repeatable
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
+    /// Take signals from outside: a CSV list of times, read again when it changes, or - for standard input, a JSON object a line
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) signals: Option<String>,
     /// Show the run on the whole terminal: money, trades, bots, limits and log, with keys that halt, resume and quit
     #[arg(long)]
     pub(crate) tui: bool,
@@ -79,6 +82,10 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     if arguments.tui {
         if context.global.json || context.global.quiet {
             let problem = "--tui shows a run on the terminal: it goes with neither --json nor --quiet";
+            return Err(Failure::configuration(problem));
+        }
+        if arguments.signals.as_deref() == Some("-") {
+            let problem = "--tui takes the keys of the terminal: signals on standard input do not go with it";
             return Err(Failure::configuration(problem));
         }
         live::check_full_screen()?;
@@ -276,12 +283,15 @@ const fn base_of(arguments: &LiveArguments) -> Base {
 
 fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
+    let signals = arguments.signals.as_deref();
     [
         Flag::new("--speed", "sandbox", "speed", arguments.speed.as_ref()),
         Flag::new("--data", "sandbox", "data", data),
         Flag::new("--faults", "sandbox", "faults", arguments.faults.as_ref()),
         Flag::new("--listen", "sandbox", "listen", arguments.listen.as_ref()),
         Flag::new("--journal", "journal", "url", arguments.journal.as_ref()),
+        Flag::new("--signals", "signals", "stdin", (signals == Some("-")).then_some(true)),
+        Flag::new("--signals", "signals", "list", signals.filter(|list| *list != "-")),
     ]
     .into_iter()
     .flatten()

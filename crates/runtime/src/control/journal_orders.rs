@@ -85,7 +85,10 @@ impl JournalOrders {
                     // The answer is read where it is durable.
                     let (answer, _) = oneshot::channel();
                     // A run that has too much to do is handed it at the next look.
-                    drop(orders.try_send(ControlRequest { order, token: Some(stored.token), answer }));
+                    drop(orders.try_send(ControlRequest {
+                        token: Some(stored.token),
+                        ..ControlRequest::new(order, answer)
+                    }));
                     return true;
                 }
                 Some(refusal) => refusal,

@@ -4,6 +4,7 @@ use super::MarketState;
 use super::{ControlError, SignalOrder, SignalOutcome, SignalTally};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
+use candlewick_broker::clock::Hold;
 use candlewick_engine::{IntentId, Reloaded, ReloadedBy, SignalSource, VenueId};
 use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
@@ -46,8 +47,20 @@ pub enum ControlOrder {
     SignalProblem {
         /// By which door.
         source: SignalSource,
-        /// What is wrong, without what is secret.
+        /// What is wrong with the last of them, without what is secret.
         problem: String,
+        /// How many were no signal since the door said so last.
+        malformed: u64,
+        /// How many were not looked at meanwhile, because too many came.
+        turned_away: u64,
+    },
+    /// What a door has to say that is no problem, such as that its list was read again: it is noted. No message says so either.
+    #[serde(skip)]
+    SignalNote {
+        /// By which door.
+        source: SignalSource,
+        /// What happened.
+        text: String,
     },
     /// End a doubt that only a person can end (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
     Resolve {
@@ -187,6 +200,15 @@ pub struct ControlRequest {
     pub token: Option<OrderToken>,
     /// Where the answer goes. Whoever asked may have gone: a failed send is no error.
     pub answer: oneshot::Sender<ControlAnswer>,
+    /// Keeps a virtual clock still until the run has the order, for one that belongs to a moment.
+    pub hold: Hold,
+}
+
+impl ControlRequest {
+    /// An order that comes one way only and belongs to no moment.
+    pub const fn new(order: ControlOrder, answer: oneshot::Sender<ControlAnswer>) -> Self {
+        Self { order, token: None, answer, hold: Hold::none() }
+    }
 }
 
 impl ControlOrder {
@@ -211,7 +233,7 @@ impl ControlOrder {
     ) -> ControlAnswer {
         let patience = if matches!(self, Self::Signal(_)) { SIGNAL_PATIENCE } else { ANSWER_PATIENCE };
         let (answer, answered) = oneshot::channel();
-        let request = ControlRequest { order: self, token, answer };
+        let request = ControlRequest { token, ..ControlRequest::new(self, answer) };
         let delivered = async {
             orders.send(request).await.ok()?;
             answered.await.ok()

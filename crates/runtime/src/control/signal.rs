@@ -1,11 +1,11 @@
 //! A signal from outside, as it is handed to a run, and what becomes of it.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
+use candlewick_broker::clock::Hold;
 use candlewick_engine::{IntentId, SignalId, SignalReason, SignalSource};
 use candlewick_sdk::{CloseType, Direction, Millis};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// A trade that somebody outside of the program asks of a bot. It names its bot, or the symbol of exactly one.
@@ -72,21 +72,47 @@ pub struct SignalTally {
     /// What was wrong with the last of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// All of that by the door that it came by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_source: BTreeMap<String, SourceTally>,
 }
 
-/// Hands a signal to the run, and waits so long for what becomes of it. None where the run has ended, or has not answered:
-/// then the signal is not carried out any more.
-pub async fn give_signal(
-    orders: &mpsc::WeakSender<ControlRequest>,
-    order: ControlOrder,
-    patience: Duration,
-) -> Option<ControlAnswer> {
-    let (answer, answered) = oneshot::channel();
-    let delivered = async {
-        let orders = orders.upgrade()?;
-        orders.send(ControlRequest { order, token: None, answer }).await.ok()?;
-        drop(orders);
-        answered.await.ok()
-    };
-    tokio::time::timeout(patience, delivered).await.ok().flatten()
+/// What came by one door since a run began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SourceTally {
+    /// Those that risk approved.
+    pub approved: u64,
+    /// Those that a rule refused, but for late ones.
+    pub refused: u64,
+    /// Those that `LateSignal` refused.
+    pub late: u64,
+    /// Those that were taken before, and dropped.
+    pub duplicates: u64,
+    /// What was no signal.
+    pub malformed: u64,
+    /// What was not looked at because too many came.
+    pub turned_away: u64,
 }
+
+/// Hands a signal to the run, in its turn behind those before it; what becomes of it can be waited for. Whoever drops that before
+/// the run has the signal takes it back.
+///
+/// # Errors
+/// The run has ended.
+pub async fn send_signal(
+    orders: &mpsc::WeakSender<ControlRequest>,
+    order: SignalOrder,
+    hold: Hold,
+) -> Result<oneshot::Receiver<ControlAnswer>, RunEnded> {
+    let (answer, answered) = oneshot::channel();
+    let orders = orders.upgrade().ok_or(RunEnded)?;
+    let request = ControlRequest { hold, ..ControlRequest::new(ControlOrder::Signal(order), answer) };
+    orders.send(request).await.map_err(|_| RunEnded)?;
+    Ok(answered)
+}
+
+/// The run takes nothing any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run has ended")]
+pub struct RunEnded;

@@ -57,8 +57,12 @@ impl Coordinator {
             },
             ControlOrder::Status => self.done(step),
             ControlOrder::Signal(order) => return self.on_signal(id, &order, step),
-            ControlOrder::SignalProblem { source, problem } => {
-                self.on_signal_problem(source, problem, step);
+            ControlOrder::SignalProblem { source, problem, malformed, turned_away } => {
+                self.on_signal_problem(source, problem, (malformed, turned_away), step);
+                self.done(step)
+            }
+            ControlOrder::SignalNote { source, text } => {
+                self.on_signal_note(source, &text, step);
                 self.done(step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {

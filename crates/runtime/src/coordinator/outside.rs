@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::command::Step;
 use super::event_queue::Place;
 use super::input::OrderId;
-use crate::control::{ControlAnswer, SignalOrder, SignalOutcome, SignalTally};
+use crate::control::{ControlAnswer, SignalOrder, SignalOutcome, SignalTally, SourceTally};
 use candlewick_engine::{
     BotId, EventKind, IntentId, OutsideSignal, Rule, Session, SignalId, SignalReason, SignalSource,
 };
@@ -33,6 +33,35 @@ impl OutsideWatch {
     pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
+
+    /// What came by a door.
+    fn of(&mut self, source: SignalSource) -> &mut SourceTally {
+        self.tally.by_source.entry(source.to_string()).or_default()
+    }
+
+    /// Counts what was decided on a signal.
+    fn count(&mut self, source: SignalSource, decided: Option<Result<IntentId, Rule>>) -> SignalOutcome {
+        match decided {
+            Some(Ok(intent)) => {
+                self.tally.approved += 1;
+                self.of(source).approved += 1;
+                SignalOutcome::Approved { intent }
+            }
+            Some(Err(rule)) => {
+                let of_source = self.of(source);
+                let is_late = rule == Rule::LateSignal;
+                *(if is_late { &mut of_source.late } else { &mut of_source.refused }) += 1;
+                let rule = rule.as_str().to_owned();
+                *self.tally.refused.entry(rule.clone()).or_default() += 1;
+                SignalOutcome::Refused { rule }
+            }
+            None => {
+                self.tally.duplicates += 1;
+                self.of(source).duplicates += 1;
+                SignalOutcome::Duplicate
+            }
+        }
+    }
 }
 
 impl Coordinator {
@@ -44,13 +73,14 @@ impl Coordinator {
         }
         match signal_of(order, self.session.session(), step.now) {
             Err(problem) => {
-                self.on_signal_problem(order.source, problem.clone(), step);
+                self.on_signal_problem(order.source, problem.clone(), (1, 0), step);
                 self.answer(id, ControlAnswer::Refused { problem }, step);
             }
             Ok((at, signal)) => {
                 let name = (signal.bot, signal.source, signal.id);
                 if self.session.session().knows_signal(&signal) || self.outside.waiting.contains_key(&name) {
                     self.outside.tally.duplicates += 1;
+                    self.outside.of(order.source).duplicates += 1;
                     let outcome = SignalOutcome::Duplicate;
                     return self.answer(id, ControlAnswer::Signal { outcome }, step);
                 }
@@ -67,35 +97,38 @@ impl Coordinator {
         decided: Option<Result<IntentId, Rule>>,
         step: &mut Step<'_>,
     ) {
-        let tally = &mut self.outside.tally;
-        let outcome = match decided {
-            Some(Ok(intent)) => {
-                tally.approved += 1;
-                SignalOutcome::Approved { intent }
-            }
-            Some(Err(rule)) => {
-                let rule = rule.as_str().to_owned();
-                *tally.refused.entry(rule.clone()).or_default() += 1;
-                SignalOutcome::Refused { rule }
-            }
-            None => {
-                tally.duplicates += 1;
-                SignalOutcome::Duplicate
-            }
-        };
+        let outcome = self.outside.count(signal.source, decided);
         if let Some(id) = self.outside.waiting.remove(&(signal.bot, signal.source, signal.id)) {
             self.answer(id, ControlAnswer::Signal { outcome }, step);
         }
     }
 
-    /// A door was handed what is no signal: that is counted, and an alarm unless there was one just now.
-    pub(super) fn on_signal_problem(&mut self, source: SignalSource, problem: String, step: &mut Step<'_>) {
-        *self.outside.tally.malformed.entry(source.to_string()).or_default() += 1;
+    /// A door was handed what is no signal, or more than it looks at: that is counted, and an alarm unless there was one just now.
+    pub(super) fn on_signal_problem(
+        &mut self,
+        source: SignalSource,
+        problem: String,
+        (malformed, turned_away): (u64, u64),
+        step: &mut Step<'_>,
+    ) {
+        let of_source = self.outside.of(source);
+        of_source.malformed += malformed;
+        of_source.turned_away += turned_away;
+        if malformed > 0 {
+            *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
+        }
         if self.outside.next_alarm.is_none_or(|next| next <= step.now) {
             self.outside.next_alarm = Some(step.now + ALARM_PACE);
             self.session.alarm(format!("what came as a signal ({source}) is none: {problem}"), step);
         }
         self.outside.tally.problem = Some(problem);
+    }
+
+    /// What a door has to say is kept in the journal.
+    pub(super) fn on_signal_note(&mut self, source: SignalSource, text: &str, step: &mut Step<'_>) {
+        let text = format!("signals ({source}): {text}");
+        self.session.journal.note(serde_json::json!({ "note": text }).to_string(), step);
+        step.warn(text);
     }
 }
 

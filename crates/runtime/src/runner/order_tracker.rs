@@ -39,7 +39,7 @@ pub(crate) enum Arrival {
 impl OrderTracker {
     /// Takes an order.
     pub(crate) fn take(&mut self, request: ControlRequest) -> Arrival {
-        let ControlRequest { order, token, answer } = request;
+        let ControlRequest { order, token, answer, .. } = request;
         if matches!(order, ControlOrder::Signal(_)) && answer.is_closed() {
             return Arrival::Left;
         }
@@ -83,7 +83,10 @@ mod tests {
 
     fn request(token: Option<&OrderToken>) -> (ControlRequest, oneshot::Receiver<ControlAnswer>) {
         let (answer, answered) = oneshot::channel();
-        (ControlRequest { order: ControlOrder::Resume, token: token.cloned(), answer }, answered)
+        (
+            ControlRequest { token: token.cloned(), ..ControlRequest::new(ControlOrder::Resume, answer) },
+            answered,
+        )
     }
 
     fn done() -> ControlAnswer {

@@ -306,7 +306,7 @@ async fn attend(
             let _ = stop.try_send(why);
         }
         for order in look.orders {
-            drop(orders.try_send(ControlRequest { order, token: None, answer: oneshot::channel().0 }));
+            drop(orders.try_send(ControlRequest::new(order, oneshot::channel().0)));
         }
         world.time.sleep_until(look.next).await;
     }

@@ -262,7 +262,7 @@ impl Stage {
             for (at, order) in given {
                 let _hold = ordering_clock.sleep_until(at).await;
                 let (answer, answered) = tokio::sync::oneshot::channel();
-                let _ = orderer.send(ControlRequest { order, token: None, answer }).await;
+                let _ = orderer.send(ControlRequest::new(order, answer)).await;
                 let answer = answered.await;
                 given_answers.lock().unwrap().extend(answer);
             }

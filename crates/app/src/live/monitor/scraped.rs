@@ -64,7 +64,7 @@ impl Monitor {
 
     async fn ask(&self) -> Option<RunState> {
         let (answer, answered) = oneshot::channel();
-        let request = ControlRequest { order: ControlOrder::Status, token: None, answer };
+        let request = ControlRequest::new(ControlOrder::Status, answer);
         self.sources.orders.upgrade()?.send(request).await.ok()?;
         match answered.await.ok()? {
             ControlAnswer::Done { state } => Some(state),

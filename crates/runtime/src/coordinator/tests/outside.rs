@@ -1,7 +1,7 @@
 //! Signals from outside: what a run answers, counts and sends.
 
 use super::*;
-use crate::control::{ControlAnswer, ControlOrder, SignalOrder, SignalOutcome, SignalTally};
+use crate::control::{ControlAnswer, ControlOrder, SignalOrder, SignalOutcome, SignalTally, SourceTally};
 use candlewick_engine::{SignalId, SignalSource};
 use candlewick_sdk::Direction;
 
@@ -109,4 +109,37 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
         assert_eq!(tally(&bench).malformed["command"], count as u64 + 1);
     }
     assert_eq!(alarms, 1, "at most one a minute");
+}
+
+#[test]
+fn what_came_is_counted_by_its_door() {
+    let mut bench = run();
+    let webhook = |id: &str| SignalOrder { source: SignalSource::truncated("webhook"), ..order(id) };
+    give(bench.at(70_000), webhook("1"));
+    give(bench.at(70_000), webhook("1"));
+    give(bench.at(70_000), order("1"));
+    give(bench.at(76_000), SignalOrder { time: Some(START + Millis::new(70_000)), ..order("2") });
+    give(bench.at(76_000), SignalOrder { bot: None, ..webhook("3") });
+    let source = SignalSource::truncated("webhook");
+    let problem =
+        ControlOrder::SignalProblem { source, problem: "no".to_owned(), malformed: 2, turned_away: 40 };
+    bench.step(Input::Order(OrderId(9), problem));
+    let tally = tally(&bench);
+    let webhook =
+        SourceTally { approved: 1, duplicates: 1, malformed: 3, turned_away: 40, ..SourceTally::default() };
+    let command = SourceTally { refused: 1, late: 1, ..SourceTally::default() };
+    assert_eq!(tally.by_source, [("webhook".to_owned(), webhook), ("command".to_owned(), command)].into());
+    assert_eq!(tally.malformed, [("webhook".to_owned(), 3)].into());
+}
+
+#[test]
+fn what_a_door_has_to_say_is_noted_in_the_journal_and_is_no_alarm() {
+    let mut bench = run();
+    let source = SignalSource::truncated("list");
+    let note = ControlOrder::SignalNote { source, text: "read again".to_owned() };
+    let commands = bench.step(Input::Order(OrderId(9), note));
+    let body = r#"{"note":"signals (list): read again"}"#;
+    let is_kept = |one: &Command| matches!(one, Command::Record(JournalEntry::Note(_, kept)) if kept == body);
+    assert!(commands.iter().any(is_kept), "{commands:?}");
+    assert!(!commands.iter().any(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))));
 }

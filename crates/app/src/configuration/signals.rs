@@ -1,0 +1,243 @@
+//! The `[signals]` section: the doors by which signals come from outside, all closed unless they are opened here.
+
+use super::secret::read_private_file;
+use super::{Loaded, Problem};
+use chrono_tz::Tz;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Where the secret of the webhook is, when no file has it.
+pub(super) const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
+/// A shorter secret could be guessed.
+const LEAST_SECRET_BYTES: usize = 16;
+/// No sender needs a longer one.
+const MOST_SECRET_BYTES: usize = 256;
+
+/// The `[signals]` section: doors by which signals come from outside (`live` and `paper`; the list in `backtest`, too).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SignalSettings {
+    /// A CSV file of times and directions, read again when it changes; left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<PathBuf>,
+    /// The time zone of the list's times that name none, by its IANA name.
+    pub timezone: String,
+    /// Whether standard input has signals, a JSON object a line.
+    pub stdin: bool,
+    /// Where the webhook listens, such as `127.0.0.1:7790`; left out: nowhere. Port 0 takes a free port, and says which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub listen: Option<SocketAddr>,
+    /// File that holds the webhook's secret; only its owner may read it. `CANDLEWICK_SIGNALS__SECRET` in the environment goes before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret_file: Option<PathBuf>,
+    /// Whether `listen` may be an address that other machines reach: whoever knows the secret then trades from there, and reads it on
+    /// the way, since the webhook itself does not encrypt.
+    pub allow_remote: bool,
+    /// Addresses, or networks such as `10.0.0.0/8`, from which signals are taken; none: all that can reach it.
+    pub allowed_addresses: Vec<String>,
+    /// Whether a proxy of yours stands before the webhook: the sender's address is then the last that it writes in `X-Forwarded-For`.
+    pub behind_proxy: bool,
+    /// How many signals a minute the webhook takes at most; more are turned away and counted.
+    #[schemars(range(min = 1, max = 6_000))]
+    pub requests_per_minute: u32,
+}
+
+impl Default for SignalSettings {
+    fn default() -> Self {
+        Self {
+            list: None,
+            timezone: "UTC".to_owned(),
+            stdin: false,
+            listen: None,
+            secret_file: None,
+            allow_remote: false,
+            allowed_addresses: Vec::new(),
+            behind_proxy: false,
+            requests_per_minute: 120,
+        }
+    }
+}
+
+impl SignalSettings {
+    /// The time zone of the list; UTC for a name that [`signal_problems`] refuses.
+    pub(crate) fn zone(&self) -> Tz {
+        self.timezone.parse().unwrap_or(Tz::UTC)
+    }
+
+    /// From where signals are taken; none: from everywhere.
+    pub(crate) fn networks(&self) -> Vec<Network> {
+        self.allowed_addresses.iter().filter_map(|text| text.parse().ok()).collect()
+    }
+
+    /// The webhook's secret, from the environment or its file.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be used; said without a word of it.
+    pub(crate) fn secret(&self) -> Result<WebhookSecret, String> {
+        let text = match (std::env::var(SECRET_VARIABLE), &self.secret_file) {
+            (Ok(text), _) => text,
+            (Err(_), Some(path)) => {
+                read_private_file(path).map_err(|problem| format!("{}: {problem}", path.display()))?
+            }
+            (Err(_), None) => {
+                return Err(format!(
+                    "the webhook needs a secret: set signals.secret_file to a file that only you can read, or {SECRET_VARIABLE} in \
+                     the environment"
+                ));
+            }
+        };
+        WebhookSecret::new(text.trim())
+    }
+}
+
+/// What proves that a request may give signals. Kept as its hash alone.
+#[derive(Clone)]
+pub(crate) struct WebhookSecret(blake3::Hash);
+
+impl WebhookSecret {
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_plain || !(LEAST_SECRET_BYTES..=MOST_SECRET_BYTES).contains(&text.len()) {
+            return Err(format!(
+                "the webhook's secret has to be {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} letters, digits and signs without spaces: \
+                 `openssl rand -hex 24` makes one"
+            ));
+        }
+        Ok(Self(blake3::hash(text.as_bytes())))
+    }
+
+    /// Whether this is it, in a time that does not depend on how much of it is right: hashes are compared, and in constant time.
+    pub(crate) fn is(&self, given: &str) -> bool {
+        self.0 == blake3::hash(given.as_bytes())
+    }
+}
+
+/// An address, or all that begin as it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Network {
+    address: IpAddr,
+    prefix: u8,
+}
+
+impl Network {
+    /// Whether an address lies in it.
+    pub(crate) fn holds(&self, address: IpAddr) -> bool {
+        let shifted = |bits: u128, all: u8| bits.checked_shr(u32::from(all - self.prefix)).unwrap_or(0);
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                shifted(own.to_bits().into(), 32) == shifted(other.to_bits().into(), 32)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                shifted(own.to_bits(), 128) == shifted(other.to_bits(), 128)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!("{text:?} is no address: use one such as 52.89.214.238, or a network such as 10.0.0.0/8")
+        };
+        let (address, prefix) =
+            text.split_once('/').map_or((text, None), |(address, rest)| (address, Some(rest)));
+        let address = address.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical();
+        let all = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = prefix.map_or(Ok(all), |prefix| prefix.parse::<u8>().map_err(|_| wrong()))?;
+        if prefix > all { Err(wrong()) } else { Ok(Self { address, prefix }) }
+    }
+}
+
+/// What is wrong with the section, as far as its values and the secret say; the list is read elsewhere.
+pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
+    let signals = &loaded.config.signals;
+    let mut problems = Vec::new();
+    if signals.timezone.parse::<Tz>().is_err() {
+        let problem = "there is no such time zone: use an IANA name such as Europe/Berlin or UTC";
+        let value = format!("{:?}", signals.timezone);
+        problems.push(loaded.problem("signals.timezone", problem).value(value));
+    }
+    for (index, text) in signals.allowed_addresses.iter().enumerate() {
+        if let Err(problem) = text.parse::<Network>() {
+            problems.push(loaded.problem(&format!("signals.allowed_addresses[{index}]"), problem));
+        }
+    }
+    if !(1..=6_000).contains(&signals.requests_per_minute) {
+        problems.push(loaded.problem("signals.requests_per_minute", "use 1 to 6000"));
+    }
+    let Some(listen) = signals.listen else { return problems };
+    if !listen.ip().is_loopback() && !signals.allow_remote {
+        let problem = "other machines reach this address, and whoever knows the secret trades from there: use 127.0.0.1 behind a proxy \
+                       that encrypts, or set signals.allow_remote = true";
+        problems.push(loaded.problem("signals.listen", problem).value(format!("\"{listen}\"")));
+    }
+    if let Err(problem) = signals.secret() {
+        problems.push(loaded.problem("signals.secret_file", problem));
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Base, Flag};
+    use super::*;
+
+    fn check(section: &str, expected: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("hook.secret");
+        std::fs::write(&secret, "0123456789abcdef\n").unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let file = folder.path().join("bot.toml");
+        let section = section.replace("SECRET", &format!("secret_file = {:?}", secret.display().to_string()));
+        std::fs::write(&file, format!("[signals]\n{section}\n")).unwrap();
+        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let problems: Vec<String> = signal_problems(&loaded).iter().map(ToString::to_string).collect();
+        assert_eq!(problems.len(), expected.len(), "{section}: {problems:?}");
+        for (problem, part) in problems.iter().zip(expected) {
+            assert!(problem.contains(part), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_webhook_has_a_secret_and_other_machines_reach_it_only_by_a_second_setting() {
+        check("", &[]);
+        check("listen = \"127.0.0.1:0\"", &["needs a secret"]);
+        check("listen = \"127.0.0.1:0\"\nSECRET", &[]);
+        check("listen = \"0.0.0.0:7790\"\nSECRET", &["allow_remote"]);
+        check("listen = \"0.0.0.0:7790\"\nallow_remote = true\nSECRET", &[]);
+        check("timezone = \"Berlin\"", &["Europe/Berlin"]);
+        check("allowed_addresses = [\"10.0.0.0/33\", \"10.0.0.1\", \"here\"]", &["10.0.0.0/33", "here"]);
+    }
+
+    #[test]
+    fn a_secret_is_long_enough_and_is_itself_alone() {
+        for text in ["", "short", "0123456789abcde", "0123456789 abcdef", &"x".repeat(257)] {
+            assert!(WebhookSecret::new(text).is_err(), "{text}");
+        }
+        let secret = WebhookSecret::new("0123456789abcdef").unwrap();
+        assert!(secret.is("0123456789abcdef"));
+        for wrong in ["", "0123456789abcdeg", "0123456789abcde", "0123456789abcdef0"] {
+            assert!(!secret.is(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_network_holds_what_begins_as_it_does() {
+        let holds = |network: &str, address: &str| {
+            network.parse::<Network>().unwrap().holds(address.parse().unwrap())
+        };
+        assert!(holds("10.1.0.0/16", "10.1.255.3") && !holds("10.1.0.0/16", "10.2.0.0"));
+        assert!(holds("10.1.2.3", "10.1.2.3") && !holds("10.1.2.3", "10.1.2.2"));
+        assert!(holds("10.1.2.3", "::ffff:10.1.2.3") && holds("0.0.0.0/0", "8.8.8.8"));
+        assert!(holds("fd00::/8", "fd12::1") && !holds("fd00::/8", "fe00::1") && holds("::/0", "::1"));
+        assert!(!holds("0.0.0.0/0", "::1"));
+    }
+}

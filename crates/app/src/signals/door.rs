@@ -1,0 +1,172 @@
+//! What every door does with a signal, and with what is none.
+
+use candlewick_broker::clock::{Clock, Hold};
+use candlewick_engine::SignalSource;
+use candlewick_runtime::control::{
+    ControlAnswer, ControlOrder, ControlRequest, SignalOrder, SignalOutcome, send_signal,
+};
+use candlewick_sdk::{Millis, visible};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
+
+/// How long the run may take to decide on a signal; one that waits longer for its turn is not carried out.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Signals on their way to the run at a time.
+const UNDER_WAY: usize = 256;
+/// The pause between two reports of what was no signal, so that a flood is no flood of orders.
+const REPORT_PACE: Duration = Duration::from_millis(500);
+/// What of a problem is kept.
+const MAX_PROBLEM: usize = 200;
+
+/// The way of one source's signals to the run.
+#[derive(Clone)]
+pub(super) struct Door {
+    source: SignalSource,
+    clock: Arc<dyn Clock>,
+    orders: mpsc::WeakSender<ControlRequest>,
+    places: Arc<Semaphore>,
+    problems: Arc<Mutex<ProblemCount>>,
+}
+
+/// What was no signal and has not been reported.
+#[derive(Debug, Default)]
+struct ProblemCount {
+    malformed: u64,
+    turned_away: u64,
+    last: String,
+    is_reported: bool,
+}
+
+impl Door {
+    pub(super) fn new(source: &str, clock: Arc<dyn Clock>, orders: mpsc::WeakSender<ControlRequest>) -> Self {
+        let source = SignalSource::truncated(source);
+        let places = Arc::new(Semaphore::new(UNDER_WAY));
+        Self { source, clock, orders, places, problems: Arc::default() }
+    }
+
+    pub(super) const fn source(&self) -> SignalSource {
+        self.source
+    }
+
+    pub(super) fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// Hands a signal to the run behind those before it; false where the run has ended. Nobody waits for what becomes of it.
+    pub(super) async fn give(&self, order: SignalOrder, hold: Hold) -> bool {
+        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return false };
+        let (source, id) = (order.source, order.id);
+        match timeout(PATIENCE, send_signal(&self.orders, order, hold)).await {
+            Ok(Ok(answered)) => {
+                tokio::spawn(async move {
+                    log_outcome(source.as_str(), id.as_str(), timeout(PATIENCE, answered).await.ok());
+                    drop(place);
+                });
+                true
+            }
+            Ok(Err(_)) => false,
+            Err(_) => {
+                log_outcome(source.as_str(), id.as_str(), None);
+                true
+            }
+        }
+    }
+
+    /// Waits until the run takes orders, however long its venue keeps it from beginning; false where it has ended.
+    pub(super) async fn wait_for_run(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        let Some(orders) = self.orders.upgrade() else { return false };
+        let request = ControlRequest::new(ControlOrder::Status, answer);
+        let is_sent = orders.send(request).await.is_ok();
+        drop(orders);
+        is_sent && answered.await.is_ok()
+    }
+
+    /// Counts what was no signal.
+    pub(super) fn report_malformed(&self, problem: &str) {
+        self.report(problem, |count| count.malformed += 1);
+    }
+
+    /// Counts what was not looked at because too many came.
+    pub(super) fn report_turned_away(&self, problem: &str) {
+        self.report(problem, |count| count.turned_away += 1);
+    }
+
+    fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
+        let mut count = self.count();
+        add(&mut count);
+        count.last = visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string();
+        if !std::mem::replace(&mut count.is_reported, true) {
+            let door = self.clone();
+            tokio::spawn(async move { door.tell_problems().await });
+        }
+    }
+
+    /// Tells the run at once, and then at a pace as long as there is more to tell.
+    async fn tell_problems(self) {
+        loop {
+            let told = {
+                let mut count = self.count();
+                if (count.malformed, count.turned_away) == (0, 0) {
+                    count.is_reported = false;
+                    return;
+                }
+                std::mem::replace(&mut *count, ProblemCount { is_reported: true, ..ProblemCount::default() })
+            };
+            let ProblemCount { malformed, turned_away, last: problem, .. } = told;
+            let order = ControlOrder::SignalProblem { source: self.source, problem, malformed, turned_away };
+            if !self.tell(order).await {
+                // Told with the next.
+                let mut count = self.count();
+                count.malformed += malformed;
+                count.turned_away += turned_away;
+                count.is_reported = false;
+                return;
+            }
+            tokio::time::sleep(REPORT_PACE).await;
+        }
+    }
+
+    /// Has something noted.
+    pub(super) async fn note(&self, text: String) {
+        self.tell(ControlOrder::SignalNote { source: self.source, text }).await;
+    }
+
+    /// Whether the run has taken it.
+    async fn tell(&self, order: ControlOrder) -> bool {
+        let (answer, _) = oneshot::channel();
+        let Some(orders) = self.orders.upgrade() else { return false };
+        matches!(timeout(PATIENCE, orders.send(ControlRequest::new(order, answer))).await, Ok(Ok(())))
+    }
+
+    fn count(&self) -> MutexGuard<'_, ProblemCount> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Answered = Result<ControlAnswer, oneshot::error::RecvError>;
+
+/// What became of a signal; the journal has it, too.
+fn log_outcome(source: &str, id: &str, answered: Option<Answered>) {
+    let (source, id) = (visible(source), visible(id));
+    match answered {
+        Some(Ok(ControlAnswer::Signal { outcome })) => match outcome {
+            SignalOutcome::Approved { intent } => tracing::info!("signal {id} ({source}): trade {intent}"),
+            SignalOutcome::Refused { rule } => tracing::info!("signal {id} ({source}): refused by {rule}"),
+            SignalOutcome::Duplicate => tracing::info!("signal {id} ({source}): dropped, it came before"),
+        },
+        Some(Ok(ControlAnswer::Refused { problem })) => {
+            tracing::warn!("signal {id} ({source}): {}", visible(&problem));
+        }
+        Some(Ok(_) | Err(_)) => tracing::warn!("signal {id} ({source}): the run has ended"),
+        None => tracing::warn!(
+            "signal {id} ({source}): the run did not answer in time, and does not carry it out any more"
+        ),
+    }
+}

@@ -1,0 +1,170 @@
+//! A time of day in a time zone on certain days, and what becomes of it in the nights when clocks are changed.
+
+use candlewick_sdk::Millis;
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Weekday};
+use chrono_tz::Tz;
+
+/// Days that are looked at for the next time: a week, and one whose night leaves it out.
+const LOOKED_AT: i64 = 15;
+/// No clock is farther from UTC.
+const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
+
+/// A time of day that comes again. On the day whose night leaves it out there is none; where it comes twice, the first is it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockTime {
+    pub(crate) time: NaiveTime,
+    pub(crate) zone: Tz,
+    pub(crate) days: WeekDays,
+}
+
+/// Days of the week, a bit for each from Monday on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WeekDays(u8);
+
+impl WeekDays {
+    const NAMES: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+    /// Reads `mon-fri`, `mon wed sat` or nothing, which is every day.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let text = text.to_ascii_lowercase();
+        let place = |name: &str| {
+            let place = Self::NAMES.iter().position(|known| *known == name);
+            place.ok_or_else(|| {
+                format!(
+                    "{name:?} is no day: use mon, tue, wed, thu, fri, sat, sun, as mon-fri or mon wed sat"
+                )
+            })
+        };
+        let mut bits = 0_u8;
+        for part in text.split([' ', ';', '|', ',']).filter(|part| !part.is_empty()) {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last) = (place(first.trim())?, place(last.trim())?);
+            let mut day = first;
+            bits |= 1 << day;
+            while day != last {
+                day = (day + 1) % 7;
+                bits |= 1 << day;
+            }
+        }
+        Ok(Self(if bits == 0 { 0x7f } else { bits }))
+    }
+
+    const fn hold(self, day: Weekday) -> bool {
+        self.0 & (1 << day.num_days_from_monday()) != 0
+    }
+
+    pub(crate) const fn meet(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl ClockTime {
+    /// The moments after `from` and not after `to`, ascending.
+    pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
+        let (first, last) = (utc_day(from, -1), utc_day(to, 1));
+        let days = first.into_iter().flat_map(|day| day.iter_days());
+        let days = days.take_while(move |day| last.is_some_and(|last| *day <= last));
+        // What is far away on the clock of UTC is so on every clock.
+        let is_near = move |day: &NaiveDate| {
+            let utc = Millis::new(day.and_time(self.time).and_utc().timestamp_millis());
+            from - FARTHEST < utc && utc <= to + FARTHEST
+        };
+        let moments = days.filter(is_near).filter_map(move |day| self.on(day));
+        moments.filter(move |moment| from < *moment && *moment <= to)
+    }
+
+    /// The first moment after `from`.
+    pub(crate) fn next_after(self, from: Millis) -> Option<Millis> {
+        self.between(from, from + Millis::DAY * LOOKED_AT).next()
+    }
+
+    /// Its moment on a day; none where the day is none of its own, or its night leaves the time out.
+    fn on(self, day: NaiveDate) -> Option<Millis> {
+        if !self.days.hold(day.weekday()) {
+            return None;
+        }
+        let moment = self.zone.from_local_datetime(&day.and_time(self.time)).earliest()?;
+        Some(Millis::new(moment.timestamp_millis()))
+    }
+}
+
+/// The day of a moment in UTC, and so many days on.
+fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
+    let day = DateTime::from_timestamp_millis(moment.get())?.date_naive();
+    day.checked_add_signed(TimeDelta::days(days))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sandbox::parse_time;
+
+    fn clock_time(time: &str, zone: &str, days: &str) -> ClockTime {
+        let time = NaiveTime::parse_from_str(time, "%H:%M").unwrap();
+        ClockTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap() }
+    }
+
+    /// Moments within days, as UTC; the expected ones are from `date -u -d 'TZ="..." ...'`.
+    fn check((time, zone, days): (&str, &str, &str), (from, to): (&str, &str), expected: &[&str]) {
+        let moment = |text: &str| parse_time(text).unwrap();
+        let moments = clock_time(time, zone, days).between(moment(from), moment(to));
+        let expected: Vec<Millis> = expected.iter().map(|text| moment(text)).collect();
+        assert_eq!(moments.collect::<Vec<_>>(), expected, "{time} {zone} {days}");
+    }
+
+    #[test]
+    fn in_the_night_that_leaves_a_time_out_there_is_none() {
+        // 2026-03-29: 02:00 becomes 03:00 in Berlin; 2026-03-08 in New York.
+        let span = ("2026-03-27T12:00", "2026-03-31T12:00");
+        check(
+            ("02:30", "Europe/Berlin", ""),
+            span,
+            &["2026-03-28T01:30", "2026-03-30T00:30", "2026-03-31T00:30"],
+        );
+        let all = ["2026-03-28T00:59", "2026-03-29T00:59", "2026-03-29T23:59", "2026-03-30T23:59"];
+        check(("01:59", "Europe/Berlin", ""), span, &all);
+        let all = ["2026-03-28T02:00", "2026-03-29T01:00", "2026-03-30T01:00", "2026-03-31T01:00"];
+        check(("03:00", "Europe/Berlin", ""), span, &all);
+        let span = ("2026-03-07T12:00", "2026-03-09T12:00");
+        check(("02:30", "America/New_York", ""), span, &["2026-03-09T06:30"]);
+    }
+
+    #[test]
+    fn a_time_that_comes_twice_in_a_night_counts_the_first_time() {
+        // 2026-10-25: 03:00 becomes 02:00 in Berlin; 2026-11-01 in New York.
+        let span = ("2026-10-24T12:00", "2026-10-26T12:00");
+        check(("02:30", "Europe/Berlin", ""), span, &["2026-10-25T00:30", "2026-10-26T01:30"]);
+        check(("03:00", "Europe/Berlin", ""), span, &["2026-10-25T02:00", "2026-10-26T02:00"]);
+        let span = ("2026-10-31T12:00", "2026-11-02T12:00");
+        check(("01:30", "America/New_York", ""), span, &["2026-11-01T05:30", "2026-11-02T06:30"]);
+        // Half an hour: Lord Howe goes from 02:00 back to 01:30 on 2026-04-05.
+        let span = ("2026-04-04T12:00", "2026-04-05T12:00");
+        check(("01:45", "Australia/Lord_Howe", ""), span, &["2026-04-04T14:45"]);
+    }
+
+    #[test]
+    fn days_are_those_of_the_zone_and_a_span_begins_after_its_start() {
+        // 2026-01-04 is a Sunday.
+        let span = ("2026-01-03T00:00", "2026-01-06T00:00");
+        check(("23:30", "America/New_York", "sun"), span, &["2026-01-05T04:30"]);
+        check(("08:00", "UTC", "mon-fri"), span, &["2026-01-05T08:00"]);
+        check(
+            ("08:00", "UTC", "sat-mon"),
+            span,
+            &["2026-01-03T08:00", "2026-01-04T08:00", "2026-01-05T08:00"],
+        );
+        check(("08:00", "UTC", "SUN; tue"), span, &["2026-01-04T08:00"]);
+        check(("08:00", "UTC", ""), ("2026-01-05T08:00", "2026-01-06T08:00"), &["2026-01-06T08:00"]);
+        // A day that a zone left out: Samoa skipped 2011-12-30.
+        let span = ("2011-12-29T00:00", "2012-01-01T00:00");
+        check(
+            ("12:00", "Pacific/Apia", ""),
+            span,
+            &["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"],
+        );
+        assert!(WeekDays::parse("mon-").is_err() && WeekDays::parse("monday").is_err());
+        let sunday = clock_time("08:00", "UTC", "sun");
+        let next = sunday.next_after(parse_time("2026-01-04T08:00").unwrap());
+        assert_eq!(next, parse_time("2026-01-11T08:00"));
+    }
+}

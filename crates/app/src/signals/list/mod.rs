@@ -1,0 +1,161 @@
+//! The list: a file of times at which bots are to trade, in a live run as in a backtest.
+
+mod clock_time;
+mod entry;
+
+use crate::configuration::{Loaded, Problem, ProblemKind};
+use candlewick_engine::{BotSettings, OutsideSignal, SignalId, SignalSource};
+use candlewick_sdk::{CandleSeries, Expiry, Millis};
+use chrono::{DateTime, SecondsFormat};
+use chrono_tz::Tz;
+use entry::{ListEntry, MAX_BYTES};
+use std::io::Read as _;
+use std::ops::Range;
+use std::path::Path;
+
+/// The door's name.
+pub(crate) const SOURCE: &str = "list";
+
+/// The entries of a list, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SignalList {
+    entries: Vec<ListEntry>,
+}
+
+/// An entry at a moment at which it is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DueEntry {
+    /// The moment.
+    pub(crate) at: Millis,
+    /// What the signal is called: by its moment, so that no change of the file makes a second trade of it.
+    pub(crate) id: SignalId,
+    /// What is to be done.
+    pub(crate) entry: ListEntry,
+}
+
+impl SignalList {
+    /// Reads a list from a text.
+    ///
+    /// # Errors
+    /// What is wrong, in which line, and what is allowed.
+    pub(crate) fn parse(text: &str, bots: &[BotSettings], zone: Tz) -> Result<Self, String> {
+        Ok(Self { entries: entry::parse(text, bots, zone)? })
+    }
+
+    /// Reads a list from its file.
+    ///
+    /// # Errors
+    /// The same, and that the file cannot be read.
+    pub(crate) fn read(path: &Path, bots: &[BotSettings], zone: Tz) -> Result<Self, String> {
+        Self::parse(&text_of(path)?, bots, zone)
+    }
+
+    /// The list that a configuration names, if it names one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn of(loaded: &Loaded) -> Result<Option<Self>, Problem> {
+        let signals = &loaded.config.signals;
+        let Some(path) = &signals.list else { return Ok(None) };
+        let read = Self::read(path, &loaded.config.bots, signals.zone());
+        let problem = |problem| {
+            let value = format!("{:?}", path.display().to_string());
+            loaded.problem("signals.list", problem).value(value).kind(ProblemKind::Data)
+        };
+        read.map(Some).map_err(problem)
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// How many entries of this one the other does not have.
+    pub(crate) fn lacking_in(&self, other: &Self) -> usize {
+        let same = |one: &&ListEntry| {
+            other.entries.iter().any(|other| ListEntry { line: one.line, ..*other } == **one)
+        };
+        self.entries.iter().filter(|entry| !same(entry)).count()
+    }
+
+    /// What is due after `from` and not after `to`, by moment, and of one moment in the order of the file.
+    pub(crate) fn due(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
+        let moments = |entry: &ListEntry| {
+            let entry = *entry;
+            entry.when.between(from, to).map(move |at| DueEntry { at, id: id_of(at), entry })
+        };
+        let mut due: Vec<DueEntry> = self.entries.iter().flat_map(moments).collect();
+        due.sort_by_key(|due| (due.at, due.entry.line));
+        due
+    }
+
+    /// When something is due next after `from`.
+    pub(crate) fn next_after(&self, from: Millis) -> Option<Millis> {
+        self.entries.iter().filter_map(|entry| entry.when.next_after(from)).min()
+    }
+
+    /// The signals of a backtest over these candles: each that falls behind the first candle of its bot and not behind its last one.
+    pub(crate) fn signals(
+        &self,
+        bots: &[BotSettings],
+        candles: &[CandleSeries],
+    ) -> Vec<(Millis, OutsideSignal)> {
+        let span_of =
+            |bot: &BotSettings| span_of(candles.iter().find(|candles| candles.series() == bot.series())?);
+        let spans: Vec<Option<Range<Millis>>> = bots.iter().map(span_of).collect();
+        let starts = spans.iter().flatten().map(|span| span.start);
+        let ends = spans.iter().flatten().map(|span| span.end);
+        let (Some(from), Some(to)) = (starts.min(), ends.max()) else { return Vec::new() };
+        let is_shown = |due: &DueEntry| {
+            let span = spans.get(due.entry.bot.index()).and_then(Option::as_ref);
+            span.is_some_and(|span| span.start < due.at && due.at <= span.end)
+        };
+        let due = self.due(from, to).into_iter().filter(is_shown);
+        due.filter_map(|due| Some((due.at, due.signal(bots.get(due.entry.bot.index())?)))).collect()
+    }
+}
+
+impl DueEntry {
+    /// The signal, as a Session is handed it.
+    fn signal(&self, bot: &BotSettings) -> OutsideSignal {
+        let ListEntry { bot: id, direction, close_type, reason, .. } = self.entry;
+        OutsideSignal {
+            bot: id,
+            direction,
+            source: SignalSource::truncated(SOURCE),
+            id: self.id,
+            expires: None,
+            expiry: close_type.map(|close_type| Expiry { close_type, ..bot.expiry() }),
+            reason,
+        }
+    }
+}
+
+fn id_of(at: Millis) -> SignalId {
+    let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
+    SignalId::truncated(&time.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+}
+
+/// From the first candle's beginning to the last one's end.
+fn span_of(candles: &CandleSeries) -> Option<Range<Millis>> {
+    let length = candles.interval().length();
+    Some(candles.candles().first()?.time()..candles.candles().last()?.time() + length)
+}
+
+/// The text of a file that is no longer than a list may be.
+fn text_of(path: &Path) -> Result<String, String> {
+    let cannot = |error| format!("cannot read the file: {error}");
+    // A pipe would be waited for.
+    if !std::fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err("this is no regular file".to_owned());
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(cannot)?;
+    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(cannot)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(format!("it has more than {} MB", MAX_BYTES / 1_000_000));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;

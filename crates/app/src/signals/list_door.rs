@@ -1,0 +1,241 @@
+//! The watched list: hands each entry to the run when it is due, and reads the file again when it changes.
+//!
+//! A change is taken whole or not at all: what is wrong with a file is an alarm, and the list of before holds. A file that is gone
+//! is an empty list. An entry is known by its bot and moment, so that no change makes a second trade of it.
+
+use super::door::Door;
+use super::list::{DueEntry, SignalList};
+use crate::configuration::Loaded;
+use candlewick_broker::clock::{Clock, Hold};
+use candlewick_engine::{BotId, BotSettings};
+use candlewick_runtime::control::SignalOrder;
+use candlewick_sdk::Millis;
+use chrono_tz::Tz;
+use std::collections::BTreeSet;
+use std::future::{Future, pending, poll_fn};
+use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::{Duration, SystemTime};
+use tokio::sync::oneshot;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// How often the file is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a virtual clock is held for a run that has not begun.
+const GRACE: Duration = Duration::from_secs(1);
+/// What was due before that is not even refused: nothing is said of the time in which the machine was off.
+const OLDEST: Millis = Millis::DAY;
+
+/// The list of a run, and how far it is done.
+pub(super) struct ListDoor {
+    list: SignalList,
+    path: PathBuf,
+    bots: Vec<BotSettings>,
+    zone: Tz,
+    /// How late an entry may be that the list did not have before.
+    lateness: Millis,
+    /// Up to when entries were given.
+    done: Millis,
+    /// What was given of the time in which an entry may still come to be.
+    given: BTreeSet<(Millis, BotId)>,
+    file: WatchedFile,
+}
+
+impl ListDoor {
+    /// The door of a list that was read just now, for a run that begins at `now`. What was due shortly before is given, too: of a
+    /// run that begins again it is known.
+    pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
+        let path = loaded.config.signals.list.clone().unwrap_or_default();
+        let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
+        Self {
+            file: WatchedFile::of(&path),
+            list,
+            path,
+            bots: loaded.config.bots.clone(),
+            zone: loaded.config.signals.zone(),
+            lateness,
+            done: now - lateness,
+            given: BTreeSet::new(),
+        }
+    }
+
+    /// Gives entries when they are due until the run ends. It says that it is `ready` once it waits for the first of them.
+    pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
+        let mut sleep = asleep(door.clock(), self.next_due()).await;
+        // Whoever opens the doors may have gone.
+        let _ = ready.send(());
+        let mut run = pin!(door.wait_for_run());
+        let mut has_begun = false;
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                begun = &mut run, if !has_begun => {
+                    if !begun {
+                        return;
+                    }
+                    has_begun = true;
+                }
+                mut held = &mut sleep => {
+                    if !has_begun {
+                        let mut begun = timeout(GRACE, &mut run).await.ok();
+                        if begun.is_none() {
+                            drop(std::mem::replace(&mut held, Hold::none()));
+                            begun = Some((&mut run).await);
+                        }
+                        if begun != Some(true) {
+                            return;
+                        }
+                        has_begun = true;
+                    }
+                    for due in self.due(door.now()) {
+                        if !door.give(self.order_of(&due, &door), held.clone()).await {
+                            return;
+                        }
+                    }
+                    // On the clock again before it is let go of.
+                    sleep = asleep(door.clock(), self.next_due()).await;
+                }
+                _ = looks.tick() => {
+                    if let Some(changed) = self.look() {
+                        match changed {
+                            Ok(text) => door.note(text).await,
+                            Err(problem) => door.report_malformed(&problem),
+                        }
+                        let held = door.clock().hold();
+                        sleep = asleep(door.clock(), self.next_due()).await;
+                        drop(held);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at the file; what is to be said where it changed.
+    fn look(&mut self) -> Option<Result<String, String>> {
+        match self.file.look(&self.path)? {
+            Found::Gone => {
+                let problem =
+                    format!("{} is gone: its {} entries hold no more", self.path.display(), self.list.len());
+                self.list = SignalList::default();
+                Some(Err(problem))
+            }
+            Found::Changed => {
+                let read = SignalList::read(&self.path, &self.bots, self.zone);
+                let what = self.path.display().to_string();
+                Some(match read {
+                    Ok(list) => {
+                        let (new, old) = (list.lacking_in(&self.list), self.list.lacking_in(&list));
+                        let said = format!(
+                            "{what} was read again: {} entries, {new} of them new, {old} gone",
+                            list.len()
+                        );
+                        self.list = list;
+                        Ok(said)
+                    }
+                    Err(problem) => Err(format!("{what}, {problem}; the list of before holds")),
+                })
+            }
+        }
+    }
+
+    /// What is due now and was not given.
+    fn due(&mut self, now: Millis) -> Vec<DueEntry> {
+        let from = self.done.min(now - self.lateness).max(now - OLDEST);
+        let mut due = self.list.due(from, now);
+        due.retain(|due| self.given.insert((due.at, due.entry.bot)));
+        self.done = self.done.max(now);
+        self.given.retain(|(at, _)| *at > now - self.lateness - self.lateness);
+        due
+    }
+
+    /// When something is due next that was not given.
+    fn next_due(&self) -> Option<Millis> {
+        let from = self.done - self.lateness;
+        let known = self.list.due(from, self.done).into_iter();
+        let missed =
+            known.filter(|due| !self.given.contains(&(due.at, due.entry.bot))).map(|due| due.at).min();
+        missed.or_else(|| self.list.next_after(self.done))
+    }
+
+    fn order_of(&self, due: &DueEntry, door: &Door) -> SignalOrder {
+        let bot = self.bots.get(due.entry.bot.index());
+        SignalOrder {
+            bot: bot.map(|bot| bot.name.clone()),
+            symbol: None,
+            direction: due.entry.direction,
+            source: door.source(),
+            id: due.id,
+            time: Some(due.at),
+            expires_ms: None,
+            close_type: due.entry.close_type,
+            reason: Some(due.entry.reason),
+        }
+    }
+}
+
+type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
+
+/// A sleep that is on the clock already; without a moment it never ends.
+async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
+    let Some(until) = until else { return Box::pin(pending()) };
+    let mut sleep: Sleep<'_> = clock.sleep_until(until);
+    let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+    match first {
+        Poll::Ready(held) => Box::pin(std::future::ready(held)),
+        Poll::Pending => sleep,
+    }
+}
+
+/// What a look at the file found, where it is not as it was.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Changed,
+    Gone,
+}
+
+/// By what a file is known to be another: when it was written, how long it is, and which it is.
+type Stamp = Option<(SystemTime, u64, u64)>;
+
+/// A file that is looked at now and then. What two looks find alike has been written whole.
+#[derive(Debug)]
+struct WatchedFile {
+    known: Stamp,
+    last: Stamp,
+}
+
+impl WatchedFile {
+    fn of(path: &Path) -> Self {
+        let stamp = stamp_of(path);
+        Self { known: stamp, last: stamp }
+    }
+
+    fn look(&mut self, path: &Path) -> Option<Found> {
+        let stamp = stamp_of(path);
+        let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
+        if stamp == self.known || !is_still {
+            return None;
+        }
+        self.known = stamp;
+        Some(if stamp.is_some() { Found::Changed } else { Found::Gone })
+    }
+}
+
+fn stamp_of(path: &Path) -> Stamp {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len(), number_of(&metadata)))
+}
+
+#[cfg(unix)]
+fn number_of(metadata: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+const fn number_of(_metadata: &std::fs::Metadata) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests;

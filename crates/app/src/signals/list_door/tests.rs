@@ -1,0 +1,186 @@
+//! A list that is edited while it runs, on a clock that is handed in.
+
+use super::*;
+use crate::configuration::{Base, Flag};
+use candlewick_broker::clock::{Speed, VirtualClock};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, SignalOutcome};
+use candlewick_sandbox::parse_time;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+
+const BOTS: &str = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n\
+                    [[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
+
+fn at(text: &str) -> Millis {
+    parse_time(text).unwrap()
+}
+
+/// A configuration with this list, in a folder.
+fn loaded(folder: &TempDir, list: &str) -> Loaded {
+    let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.csv"));
+    std::fs::write(&path, list).unwrap();
+    let section =
+        format!("[signals]\nlist = {:?}\ntimezone = \"Europe/Berlin\"\n{BOTS}", path.display().to_string());
+    std::fs::write(&file, section).unwrap();
+    Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+}
+
+fn door(loaded: &Loaded, now: Millis) -> ListDoor {
+    ListDoor::new(SignalList::of(loaded).unwrap().unwrap(), loaded, now)
+}
+
+/// The lists are of the first hours of a day, in which clocks are changed.
+const HOURS: u64 = 6;
+
+/// A step of a generator whose seed is the test's.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Times of day with their bots and zones, one for each bot and time.
+type Rows = BTreeMap<(u64, usize), usize>;
+
+fn text_of(rows: &Rows, state: &mut u64) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for ((minute, bot), zone) in rows {
+        let (bot, zone) = (["btc", "eur"][*bot], ["Europe/Berlin", "America/New_York", ""][*zone]);
+        lines.push(format!("{:02}:{:02},{bot},BUY,{zone}", minute / 60, minute % 60));
+    }
+    // In another order each time.
+    for index in (1..lines.len()).rev() {
+        lines.swap(index, next(state) as usize % (index + 1));
+    }
+    format!("time,bot,direction,zone\n{}\n", lines.join("\n"))
+}
+
+#[test]
+fn lists_of_300_entries_edited_while_running_give_each_entry_once_while_it_stands_there() {
+    let seed = 2_026;
+    println!("seed {seed}");
+    for (from, to) in [
+        ("2026-03-29T00:00", "2026-03-29T02:30"),
+        ("2026-10-24T23:30", "2026-10-25T02:00"),
+        ("2026-11-01T05:00", "2026-11-01T07:30"),
+        ("2026-07-01T22:00", "2026-07-02T00:30"),
+    ] {
+        check_edited(at(from), at(to), seed);
+    }
+}
+
+/// Steps of less than five seconds with edits of the list now and then. What stands in the list when its moment comes has to be given;
+/// what stands in it within the 5 s after may be; nothing else, and no bot and moment twice.
+fn check_edited(from: Millis, to: Millis, seed: u64) {
+    let (folder, mut state) = (tempfile::tempdir().unwrap(), seed);
+    let row = |number: u64| ((number * HOURS * 60 / 300, number as usize % 2), number as usize % 3);
+    let mut rows: Rows = (0..300).map(row).collect();
+    let loaded = loaded(&folder, &text_of(&rows, &mut state));
+    let mut door = door(&loaded, from);
+    let (mut now, mut edits) = (from, 0);
+    let [mut given, mut must, mut may] = [const { BTreeSet::new() }; 3];
+    let moments = |list: &SignalList| -> BTreeSet<(Millis, BotId)> {
+        let due = list.due(from - Millis::MINUTE, to + Millis::DAY);
+        due.into_iter().map(|due| (due.at, due.entry.bot)).collect()
+    };
+    let mut standing = moments(&door.list);
+    let within = |from: Millis, to: Millis| {
+        let after = |moment: Millis| (moment + Millis::new(1), BotId::FIRST);
+        after(from)..after(to)
+    };
+    while now < to {
+        let step = now + Millis::new(1 + (next(&mut state) % 4_500) as i64);
+        for due in door.due(step) {
+            assert!(given.insert((due.at, due.entry.bot)), "{due:?} twice");
+        }
+        must.extend(standing.range(within(now, step)).copied());
+        may.extend(standing.range(within(step - Millis::new(5_000), step)).copied());
+        now = step;
+        if next(&mut state).is_multiple_of(60) {
+            edits += 1;
+            for _ in 0..20 {
+                let key = (next(&mut state) % (HOURS * 60), next(&mut state) as usize % 2);
+                if rows.remove(&key).is_none() {
+                    rows.insert(key, next(&mut state) as usize % 3);
+                }
+            }
+            door.list = SignalList::parse(&text_of(&rows, &mut state), &door.bots, door.zone).unwrap();
+            standing = moments(&door.list);
+        }
+    }
+    assert!(edits > 50 && must.len() > 40, "{edits} edits, {} entries", must.len());
+    assert!(given.is_superset(&must), "from {from}: {:?}", must.difference(&given));
+    assert!(given.is_subset(&may), "from {from}: {:?}", given.difference(&may));
+}
+
+/// The run's end of a door: it approves what it is handed, and keeps what it was told.
+async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSender<String>) {
+    while let Some(ControlRequest { order, answer, .. }) = orders.recv().await {
+        let text = match order {
+            ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
+            ControlOrder::SignalProblem { problem, malformed, .. } => format!("{malformed} wrong: {problem}"),
+            ControlOrder::SignalNote { text, .. } => text,
+            _ => "status".to_owned(),
+        };
+        let _ = answer.send(ControlAnswer::Signal { outcome: SignalOutcome::Duplicate });
+        told.send(text).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list.csv");
+    let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:33,btc,BUY\n");
+    let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(at("2026-07-01T08:30:00"), Speed::Times(1.0)));
+    let (sender, orders) = mpsc::channel(16);
+    let (telling, mut told) = mpsc::unbounded_channel();
+    tokio::spawn(run(orders, telling));
+    let (ready, is_ready) = oneshot::channel();
+    let watch =
+        door(&loaded, clock.now()).watch(Door::new("list", Arc::clone(&clock), sender.downgrade()), ready);
+    let task = tokio::spawn(watch);
+    is_ready.await.unwrap();
+    assert_eq!(told.recv().await.unwrap(), "status");
+    assert_eq!(told.recv().await.unwrap(), "btc 2026-07-01T08:31:00Z");
+    assert_eq!(clock.now(), at("2026-07-01T08:31:00"));
+    std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
+    let wrong = told.recv().await.unwrap();
+    assert!(
+        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: there is no bot \"nobody\""),
+        "{wrong}"
+    );
+    assert_eq!(told.recv().await.unwrap(), "btc 2026-07-01T08:33:00Z", "the list of before holds");
+    std::fs::write(&path, "time,bot,direction\n10:34,eur,BUY\n10:33,btc,SELL\n10:35,btc,BUY\n").unwrap();
+    let changed = told.recv().await.unwrap();
+    assert!(changed.ends_with("was read again: 3 entries, 3 of them new, 2 gone"), "{changed}");
+    // What was given is not given again, though its direction is another now.
+    assert_eq!(told.recv().await.unwrap(), "eur 2026-07-01T08:34:00Z");
+    std::fs::remove_file(&path).unwrap();
+    let gone = told.recv().await.unwrap();
+    assert!(gone.contains("is gone: its 3 entries hold no more"), "{gone}");
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    assert!(told.try_recv().is_err());
+    let mut text = "time,bot,direction\n".to_owned();
+    writeln!(text, "11:40,eur,SELL").unwrap();
+    std::fs::write(&path, text).unwrap();
+    assert!(told.recv().await.unwrap().contains("1 entries, 1 of them new"));
+    assert_eq!(told.recv().await.unwrap(), "eur 2026-07-01T09:40:00Z");
+    drop(sender);
+    task.abort();
+}
+
+#[test]
+fn a_run_that_begins_again_gives_what_was_due_shortly_before_and_nothing_older() {
+    let folder = tempfile::tempdir().unwrap();
+    let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:30,btc,BUY\n");
+    let mut door = door(&loaded, at("2026-07-01T08:31:04"));
+    assert_eq!(door.next_due(), Some(at("2026-07-01T08:31:00")));
+    let due: Vec<String> = door.due(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
+    assert_eq!(due, ["2026-07-01T08:31:00Z"]);
+    assert_eq!(door.next_due(), Some(at("2026-07-02T08:30:00")));
+    // The machine slept: the run refuses what is late, and the journal says so.
+    assert_eq!(door.due(at("2026-07-02T09:00:00")).len(), 2);
+}

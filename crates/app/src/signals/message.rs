@@ -1,0 +1,222 @@
+//! A signal as a JSON object: of one's own, or as `TradingView`'s alerts are written.
+
+use candlewick_engine::{SignalId, SignalReason, SignalSource};
+use candlewick_runtime::control::SignalOrder;
+use candlewick_sdk::{CloseType, Direction, Millis};
+use chrono::{DateTime, SecondsFormat};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+/// What a message comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// A signal.
+    Signal(Box<SignalOrder>),
+    /// A strategy of `TradingView`'s left the market: what closes its position opens none here.
+    Flat,
+}
+
+/// A JSON object whose secret is taken out of it, so that nothing that is said of the rest can hold it.
+pub(super) struct Unread {
+    body: Value,
+    secret: Option<Value>,
+}
+
+/// The fields; what `TradingView` may add is passed over, and all others are a mistake.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    bot: Option<String>,
+    #[serde(alias = "ticker")]
+    symbol: Option<String>,
+    #[serde(alias = "action")]
+    direction: String,
+    id: Option<Value>,
+    time: Option<Value>,
+    expires_ms: Option<u32>,
+    close_type: Option<CloseType>,
+    #[serde(alias = "comment")]
+    reason: Option<String>,
+    market_position: Option<String>,
+    #[serde(flatten)]
+    _more: More,
+}
+
+/// What a template of `TradingView`'s may hold beside.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "they are passed over")]
+struct More {
+    exchange: Option<IgnoredAny>,
+    interval: Option<IgnoredAny>,
+    price: Option<IgnoredAny>,
+    open: Option<IgnoredAny>,
+    high: Option<IgnoredAny>,
+    low: Option<IgnoredAny>,
+    close: Option<IgnoredAny>,
+    volume: Option<IgnoredAny>,
+}
+
+impl Unread {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let mut body: Value = serde_json::from_slice(bytes).map_err(|_| "it is no JSON".to_owned())?;
+        let object = body.as_object_mut().ok_or("it is no JSON object")?;
+        let secret = object.remove("secret");
+        Ok(Self { body, secret })
+    }
+
+    /// The secret in it.
+    pub(super) fn secret(&self) -> Option<&str> {
+        self.secret.as_ref()?.as_str()
+    }
+
+    /// The signal in it, given at `now` unless it says when. `number` is that of the message among all of its door, by which one is
+    /// named that names itself neither by an id nor by a time.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
+        let fields: Fields = serde_json::from_value(self.body).map_err(|error| error.to_string())?;
+        if fields.market_position.is_some_and(|position| position.eq_ignore_ascii_case("flat")) {
+            return Ok(Message::Flat);
+        }
+        let time = fields.time.map(time_of).transpose()?;
+        let id = match (fields.id, time) {
+            (Some(Value::String(text)), _) => text,
+            (Some(Value::Number(number)), _) => number.to_string(),
+            (Some(_), _) => return Err("its id is neither a text nor a number".to_owned()),
+            (None, Some(time)) => name_of(time),
+            (None, None) => format!("{} {number}", name_of(now)),
+        };
+        let reason = fields.reason.as_deref().map(SignalReason::truncated);
+        let direction = fields.direction.to_ascii_uppercase();
+        // EXCHANGE:SYMBOL, where a template has it so.
+        let symbol = fields.symbol.map(|symbol| symbol.rsplit(':').next().unwrap_or_default().to_owned());
+        Ok(Message::Signal(Box::new(SignalOrder {
+            bot: fields.bot,
+            symbol,
+            direction: direction.parse::<Direction>().map_err(|error| error.to_string())?,
+            source,
+            id: SignalId::new(&id).ok_or("its id is longer than 63 bytes")?,
+            time: Some(time.unwrap_or(now)),
+            expires_ms: fields.expires_ms,
+            close_type: fields.close_type,
+            reason,
+        })))
+    }
+}
+
+fn name_of(time: Millis) -> String {
+    let time = DateTime::from_timestamp_millis(time.get()).unwrap_or_default();
+    time.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
+/// Milliseconds since 1970, or a time with its zone, such as `TradingView`'s `{{timenow}}`.
+fn time_of(value: Value) -> Result<Millis, String> {
+    let wrong = |text: String| {
+        format!("its time {text} is none: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
+    };
+    match value {
+        // From the year 2001 on, so that seconds are not taken for milliseconds.
+        Value::Number(number) => {
+            let ms = number.as_i64().filter(|ms| (1_000_000_000_000..10_000_000_000_000).contains(ms));
+            ms.map(Millis::new).ok_or_else(|| wrong(number.to_string()))
+        }
+        Value::String(text) => match DateTime::parse_from_rfc3339(&text) {
+            Ok(time) => Ok(Millis::new(time.timestamp_millis())),
+            Err(_) => Err(wrong(format!("{text:?}"))),
+        },
+        other => Err(wrong(other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-01-05 10:30 UTC.
+    const NOW: Millis = Millis::new(1_767_609_000_000);
+
+    fn read(text: &str) -> Result<Message, String> {
+        Unread::parse(text.as_bytes())?.read(SignalSource::truncated("webhook"), NOW, 7)
+    }
+
+    fn signal(text: &str) -> SignalOrder {
+        match read(text) {
+            Ok(Message::Signal(order)) => *order,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_plain_object_is_a_signal() {
+        let all = r#"{"bot":"btc","symbol":"BTCUSDT","direction":"SELL","id":17,"time":1767608999000,"expires_ms":2000,
+                      "close_type":"05:00","reason":"news"}"#;
+        let expected = SignalOrder {
+            bot: Some("btc".to_owned()),
+            symbol: Some("BTCUSDT".to_owned()),
+            direction: Direction::Sell,
+            source: SignalSource::truncated("webhook"),
+            id: SignalId::truncated("17"),
+            time: Some(NOW - Millis::SECOND),
+            expires_ms: Some(2_000),
+            close_type: Some("05:00".parse().unwrap()),
+            reason: Some(SignalReason::truncated("news")),
+        };
+        assert_eq!(signal(all), expected);
+        let least = signal(r#"{"bot":"btc","direction":"buy"}"#);
+        assert_eq!((least.id.as_str(), least.time), ("2026-01-05T10:30:00Z 7", Some(NOW)));
+    }
+
+    #[test]
+    fn an_alert_of_tradingview_is_a_signal_that_is_named_by_its_time() {
+        let alert = r#"{"secret":"0123456789abcdef","ticker":"BINANCE:BTCUSDT","action":"sell","time":"2026-01-05T10:29:59Z",
+                        "comment":"Short entry","market_position":"short","exchange":"BINANCE","interval":"1","price":93000.5,
+                        "close":"93000.5","volume":12.5}"#;
+        let order = signal(alert);
+        assert_eq!((order.symbol.as_deref(), order.direction), (Some("BTCUSDT"), Direction::Sell));
+        assert_eq!(order.id.as_str(), "2026-01-05T10:29:59Z");
+        assert_eq!((order.time, order.reason.unwrap().as_str()), (Some(NOW - Millis::SECOND), "Short entry"));
+        assert_eq!(Unread::parse(alert.as_bytes()).unwrap().secret(), Some("0123456789abcdef"));
+    }
+
+    #[test]
+    fn what_closes_a_position_of_tradingview_is_no_signal() {
+        let exit = r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#;
+        assert_eq!(read(exit), Ok(Message::Flat));
+    }
+
+    #[test]
+    fn what_is_none_is_said_and_never_with_the_secret() {
+        for (text, expected) in [
+            ("buy!", "no JSON"),
+            ("[]", "no JSON object"),
+            ("", "no JSON"),
+            (r#"{"bot":"btc"}"#, "direction"),
+            (r#"{"bot":"btc","direction":"UP"}"#, "\"UP\" is not a direction"),
+            (r#"{"bot":"btc","direction":"BUY","stake":5}"#, "stake"),
+            (r#"{"bot":"btc","direction":"BUY","time":1767609000}"#, "its time 1767609000 is none"),
+            (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),
+            (r#"{"bot":"btc","direction":"BUY","id":[1]}"#, "its id"),
+            (r#"{"bot":7,"direction":"BUY"}"#, "invalid type"),
+            (
+                r#"{"bot":"btc","direction":"BUY","secret":"hushhushhushhush","expires_ms":-1}"#,
+                "invalid value",
+            ),
+            (r#"{"bot":"btc","direction":"BUY","secret":4815162342,"stake":1}"#, "stake"),
+        ] {
+            let problem = read(text).unwrap_err();
+            assert!(problem.contains(expected), "{text}: {problem}");
+            assert!(!problem.contains("hush") && !problem.contains("4815162342"), "{problem}");
+        }
+        let long = format!(r#"{{"bot":"btc","direction":"BUY","id":"{}"}}"#, "x".repeat(64));
+        assert!(read(&long).unwrap_err().contains("63 bytes"));
+        let deep = format!(r#"{{"bot":{}1{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
+        assert_eq!(read(&deep), Err("it is no JSON".to_owned()));
+    }
+}

@@ -1,0 +1,106 @@
+//! Signals from outside, by the doors that the configuration opens: a list, a webhook, standard input.
+//!
+//! A door decides nothing: it makes a signal of what it was handed, or a problem, and hands it to the run. Nothing that comes by
+//! one can halt, resume or change a run.
+
+mod door;
+mod list;
+mod list_door;
+mod message;
+mod stdin;
+mod webhook;
+
+pub(crate) use list::SignalList;
+
+use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
+use crate::error::AppError;
+use candlewick_broker::clock::Clock;
+use candlewick_runtime::control::ControlRequest;
+use door::Door;
+use list_door::ListDoor;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Everything that is wrong with the section, the list included.
+pub(crate) fn problems_of_signals(loaded: &Loaded) -> Vec<Problem> {
+    let mut problems = signal_problems(loaded);
+    problems.extend(SignalList::of(loaded).err());
+    problems
+}
+
+/// What a search says where a list is configured, which it does not trade.
+pub(crate) fn warn_of_unused_list(loaded: &Loaded) {
+    if loaded.config.signals.list.is_some() {
+        tracing::warn!(
+            "signals.list is no part of a search: strategies are tried alone, without its signals"
+        );
+    }
+}
+
+/// The doors of a run, open until this is dropped.
+pub(crate) struct Doors {
+    tasks: JoinSet<()>,
+}
+
+/// The doors of a run that has not begun.
+pub(crate) struct ClosedDoors {
+    list: Option<SignalList>,
+    listener: Option<(TcpListener, WebhookSecret)>,
+}
+
+impl ClosedDoors {
+    /// Reads the list and takes the address of the webhook.
+    ///
+    /// # Errors
+    /// What is wrong with the settings or the list; an address that cannot be listened on.
+    pub(crate) async fn prepare(loaded: &Loaded) -> Result<Self, AppError> {
+        Problems::check(problems_of_signals(loaded))?;
+        let list = SignalList::of(loaded).map_err(Problems::from)?;
+        let listener = match loaded.config.signals.listen {
+            None => None,
+            Some(address) => {
+                let secret = loaded.config.signals.secret();
+                let secret = secret
+                    .map_err(|problem| Problems::from(loaded.problem("signals.secret_file", problem)))?;
+                Some((webhook::listen(address).await?, secret))
+            }
+        };
+        Ok(Self { list, listener })
+    }
+
+    /// Opens them. The list's is on the clock when this returns: a virtual clock that is let go of then passes no entry by.
+    pub(crate) async fn open(
+        self,
+        loaded: &Loaded,
+        clock: &Arc<dyn Clock>,
+        orders: &mpsc::WeakSender<ControlRequest>,
+    ) -> Doors {
+        let mut tasks = JoinSet::new();
+        let door = |source| Door::new(source, Arc::clone(clock), orders.clone());
+        if let Some(list) = self.list {
+            let (ready, is_ready) = tokio::sync::oneshot::channel();
+            let list_door = ListDoor::new(list, loaded, clock.now());
+            tasks.spawn(list_door.watch(door(list::SOURCE), ready));
+            drop(is_ready.await);
+        }
+        if let Some((listener, secret)) = self.listener {
+            let settings = loaded.config.signals.clone();
+            tasks.spawn(webhook::serve(listener, (settings, secret), door(webhook::SOURCE)));
+        }
+        if loaded.config.signals.stdin {
+            tasks.spawn(stdin::read(door(stdin::SOURCE)));
+        }
+        if !tasks.is_empty() {
+            tracing::debug!("{} doors for signals are open", tasks.len());
+        }
+        Doors { tasks }
+    }
+}
+
+impl Drop for Doors {
+    fn drop(&mut self) {
+        self.tasks.abort_all();
+    }
+}

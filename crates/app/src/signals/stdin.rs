@@ -1,0 +1,112 @@
+//! Standard input: a signal a line, as a JSON object. Whoever may write there started the program, so that no secret is asked for.
+
+use super::door::Door;
+use super::message::{Message, Unread};
+use candlewick_broker::clock::Hold;
+use std::io::{self, BufRead, Read as _};
+use tokio::sync::mpsc;
+
+/// The door's name.
+pub(super) const SOURCE: &str = "stdin";
+/// The longest line, its end left out.
+const MAX_LINE_BYTES: u64 = 4_096;
+/// Lines that wait to be looked at; whoever writes more waits.
+const WAITING: usize = 64;
+
+/// A line, or why there is none.
+type Line = Result<Vec<u8>, &'static str>;
+
+/// Takes signals until standard input ends; the run goes on then.
+pub(super) async fn read(door: Door) {
+    let (sender, lines) = mpsc::channel(WAITING);
+    // A thread of its own: a read cannot be broken off, and nothing may wait for it.
+    let reader = std::thread::Builder::new().name("signals".to_owned());
+    if let Err(error) = reader.spawn(move || read_lines(io::stdin().lock(), &sender)) {
+        tracing::warn!(%error, "signals on standard input are not read");
+        return;
+    }
+    if take_lines(lines, &door).await {
+        tracing::info!("standard input has ended: no more signals come from there");
+    }
+}
+
+/// Hands the run what each line says; false where the run has ended.
+async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
+    let mut number = 0;
+    while let Some(line) = lines.recv().await {
+        number += 1;
+        let message = match &line {
+            Ok(line) if line.trim_ascii().is_empty() => continue,
+            Ok(line) => Unread::parse(line).and_then(|unread| unread.read(door.source(), door.now(), number)),
+            Err(problem) => Err((*problem).to_owned()),
+        };
+        match message {
+            Ok(Message::Signal(order)) => {
+                if !door.give(*order, Hold::none()).await {
+                    return false;
+                }
+            }
+            Ok(Message::Flat) => {}
+            Err(problem) => door.report_malformed(&format!("line {number}: {problem}")),
+        }
+    }
+    true
+}
+
+/// Reads lines until there are none, or nobody takes them.
+fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
+    loop {
+        let mut line = Vec::new();
+        match input.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let is_whole = line.pop_if(|last| *last == b'\n').is_some();
+        let line = if !is_whole && line.len() as u64 > MAX_LINE_BYTES {
+            if skip_line(&mut input).is_err() {
+                return;
+            }
+            Err("a line has at most 4096 bytes")
+        } else {
+            Ok(line)
+        };
+        if lines.blocking_send(line).is_err() {
+            return;
+        }
+    }
+}
+
+/// Passes over the rest of a line, however long it is.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let passed = end.map_or(buffer.len(), |end| end + 1);
+        input.consume(passed);
+        if end.is_some() {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_bounded_and_one_that_is_too_long_costs_no_other() {
+        let long = "x".repeat(100_000);
+        let text = format!("one\n{long}\n\ntwo\n{}\nlast", "y".repeat(4_096));
+        let (sender, mut lines) = mpsc::channel(16);
+        read_lines(text.as_bytes(), &sender);
+        drop(sender);
+        let mut read = Vec::new();
+        while let Ok(line) = lines.try_recv() {
+            read.push(line.map(|line| line.len()));
+        }
+        assert_eq!(read, [Ok(3), Err("a line has at most 4096 bytes"), Ok(0), Ok(3), Ok(4_096), Ok(4)]);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a request is answered: whose it is, whether it may, and what it says.
+
+use super::super::door::Door;
+use super::super::message::{Message, Unread};
+use super::rate::Rate;
+use crate::configuration::{Network, SignalSettings, WebhookSecret};
+use candlewick_runtime::control::SignalOrder;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::{Body, Bytes};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::json;
+use std::error::Error;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Where signals are taken.
+pub(super) const PATH: &str = "/signal";
+/// Where a sender puts the secret that can set a header.
+const SECRET_HEADER: &str = "x-candlewick-secret";
+/// What of a body is read at most.
+const MAX_BODY_BYTES: usize = 16_384;
+/// How long a body may take.
+const BODY_DEADLINE: Duration = Duration::from_secs(3);
+
+type Answer = Response<Full<Bytes>>;
+
+/// Who may give signals, and how many.
+pub(super) struct Webhook {
+    secret: WebhookSecret,
+    networks: Vec<Network>,
+    is_behind_proxy: bool,
+    rate: Rate,
+    /// How many messages were read.
+    messages: AtomicU64,
+    /// The way to whoever gives them to the run one after the other.
+    queue: mpsc::Sender<SignalOrder>,
+}
+
+/// Why a request gives no signal.
+enum Refusal {
+    /// It is none of ours, and says so to its sender alone.
+    Quiet(StatusCode, &'static str),
+    /// It is noted, and counted as what was no signal.
+    Malformed(StatusCode, String),
+}
+
+impl Webhook {
+    /// Signals that are taken wait in `queue`.
+    pub(super) fn new(
+        settings: &SignalSettings,
+        secret: WebhookSecret,
+        queue: mpsc::Sender<SignalOrder>,
+    ) -> Self {
+        Self {
+            queue,
+            secret,
+            networks: settings.networks(),
+            is_behind_proxy: settings.behind_proxy,
+            rate: Rate::new(settings.requests_per_minute),
+            messages: AtomicU64::new(0),
+        }
+    }
+
+    /// Answers a request; a signal is on its way to the run then, which has not decided.
+    pub(super) async fn answer<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Answer
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        match self.read(request, peer, door).await {
+            Ok(Message::Flat) => {
+                let text = "the position was closed: that is no signal";
+                respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
+            }
+            Ok(Message::Signal(order)) => self.take(*order, door),
+            Err(Refusal::Quiet(status, problem)) => respond(status, &json!({ "error": problem })),
+            Err(Refusal::Malformed(status, problem)) => {
+                door.report_malformed(&problem);
+                respond(status, &json!({ "error": problem }))
+            }
+        }
+    }
+
+    /// Has the signal given behind those before it.
+    fn take(&self, order: SignalOrder, door: &Door) -> Answer {
+        if let Err(wait) = self.rate.take() {
+            return too_many(wait, door);
+        }
+        let id = order.id;
+        if self.queue.try_send(order).is_err() {
+            return too_many(Duration::from_secs(1), door);
+        }
+        respond(StatusCode::ACCEPTED, &json!({ "status": "accepted", "id": id }))
+    }
+
+    async fn read<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Result<Message, Refusal>
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        if request.uri().path() != PATH {
+            return Err(Refusal::Quiet(StatusCode::NOT_FOUND, "signals are taken at /signal"));
+        }
+        if request.method() != Method::POST {
+            return Err(Refusal::Quiet(StatusCode::METHOD_NOT_ALLOWED, "signals are sent by POST"));
+        }
+        self.check_sender(request.headers(), peer)?;
+        let (head, body) = request.into_parts();
+        let now = door.now();
+        let body = Limited::new(body, MAX_BODY_BYTES).collect();
+        let body = match tokio::time::timeout(BODY_DEADLINE, body).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(_)) => {
+                let problem = format!("a body has at most {MAX_BODY_BYTES} bytes and comes whole");
+                return Err(Refusal::Malformed(StatusCode::PAYLOAD_TOO_LARGE, problem));
+            }
+            Err(_) => {
+                let problem = format!("the body did not come within {} s", BODY_DEADLINE.as_secs());
+                return Err(Refusal::Malformed(StatusCode::REQUEST_TIMEOUT, problem));
+            }
+        };
+        let unread = Unread::parse(&body);
+        let in_body = unread.as_ref().ok().and_then(Unread::secret);
+        if !secret_of(&head.headers).or(in_body).is_some_and(|given| self.secret.is(given)) {
+            let problem = format!("the secret of a request from {peer} is wrong or missing");
+            return Err(Refusal::Malformed(StatusCode::FORBIDDEN, problem));
+        }
+        let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
+        let number = self.messages.fetch_add(1, Ordering::Relaxed);
+        unread.map_err(malformed)?.read(door.source(), now, number).map_err(malformed)
+    }
+
+    fn check_sender(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Refusal> {
+        if self.networks.is_empty() {
+            return Ok(());
+        }
+        let sender = if self.is_behind_proxy { forwarded(headers) } else { Some(peer) };
+        let is_allowed = |sender: IpAddr| self.networks.iter().any(|network| network.holds(sender));
+        if sender.is_some_and(is_allowed) {
+            return Ok(());
+        }
+        let sender = sender.map_or_else(|| "an unknown address".to_owned(), |sender| sender.to_string());
+        let problem = format!("{sender} is none of signals.allowed_addresses");
+        Err(Refusal::Malformed(StatusCode::FORBIDDEN, problem))
+    }
+}
+
+/// The address that the proxy before the webhook has seen: the last one, since whoever sends can write those before it.
+fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
+    let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
+    last.rsplit(',').next()?.trim().parse().ok()
+}
+
+/// The secret in the head: in a header of its own, or as a bearer token.
+fn secret_of(headers: &HeaderMap) -> Option<&str> {
+    let own = headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
+    let bearer = || headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
+    own.or_else(bearer).map(str::trim)
+}
+
+fn too_many(wait: Duration, door: &Door) -> Answer {
+    door.report_turned_away("more came than signals.requests_per_minute");
+    let problem = "too many signals: see signals.requests_per_minute";
+    let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
+    let seconds = wait.as_millis().div_ceil(1_000).max(1);
+    if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
+        answer.headers_mut().insert(RETRY_AFTER, seconds);
+    }
+    answer
+}
+
+fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {
+    let mut response = Response::new(Full::new(Bytes::from(format!("{body}\n"))));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! What the webhook answers, and what reaches the run of it.
+
+use super::*;
+use candlewick_broker::clock::{Speed, VirtualClock};
+use candlewick_runtime::control::{ControlOrder, ControlRequest};
+use candlewick_sdk::Millis;
+use http_body_util::Full;
+use std::sync::Arc;
+
+const SECRET: &str = "0123456789abcdef";
+const BODY: &str = r#"{"bot":"btc","direction":"BUY","id":"1"}"#;
+
+/// A webhook without a socket, and both its ends.
+struct Bench {
+    webhook: Webhook,
+    door: Door,
+    waiting: mpsc::Receiver<SignalOrder>,
+    orders: mpsc::Receiver<ControlRequest>,
+    _sender: mpsc::Sender<ControlRequest>,
+}
+
+impl Bench {
+    fn new(change: impl FnOnce(&mut SignalSettings)) -> Self {
+        let mut settings = SignalSettings::default();
+        change(&mut settings);
+        let (queue, waiting) = mpsc::channel(4);
+        let (sender, orders) = mpsc::channel(16);
+        let clock = Arc::new(VirtualClock::new(Millis::new(1_767_609_000_000), Speed::Max));
+        let door = Door::new("webhook", clock, sender.downgrade());
+        let webhook = Webhook::new(&settings, WebhookSecret::new(SECRET).unwrap(), queue);
+        Self { webhook, door, waiting, orders, _sender: sender }
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>, peer: &str) -> (u16, String, Option<String>) {
+        let answer = self.webhook.answer(request, peer.parse().unwrap(), &self.door).await;
+        let retry = answer.headers().get(RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned());
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        (status, String::from_utf8(body.to_vec()).unwrap(), retry)
+    }
+
+    /// The status of the answer to this body with the right secret in the header.
+    async fn say(&self, body: &str) -> u16 {
+        self.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await.0
+    }
+
+    /// What the run was told of this many problems, in three orders at most: how many were malformed, how many turned away, and
+    /// the last in words.
+    async fn told(&mut self, count: u64) -> (u64, u64, String) {
+        let (mut all, mut last) = ((0, 0), String::new());
+        for _ in 0..3 {
+            let order = self.orders.recv().await.unwrap().order;
+            let ControlOrder::SignalProblem { problem, malformed, turned_away, .. } = order else {
+                panic!("a problem is told: {order:?}")
+            };
+            all = (all.0 + malformed, all.1 + turned_away);
+            last = problem;
+            if all.0 + all.1 == count {
+                return (all.0, all.1, last);
+            }
+        }
+        panic!("{all:?}: {last}")
+    }
+}
+
+fn request(body: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
+    let request = Request::post(PATH);
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    request.body(Full::new(Bytes::from(body.to_owned()))).unwrap()
+}
+
+#[tokio::test]
+async fn a_signal_with_the_secret_anywhere_is_accepted_before_anybody_has_decided() {
+    let mut bench = Bench::new(|_| {});
+    let bearer = format!("Bearer {SECRET}");
+    let with_secret = BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{SECRET}\",\"bot\""));
+    for (body, headers) in [
+        (BODY, vec![(SECRET_HEADER, SECRET)]),
+        (BODY, vec![("authorization", bearer.as_str())]),
+        (with_secret.as_str(), vec![("content-type", "text/plain; charset=utf-8")]),
+    ] {
+        let (status, answer, _) = bench.send(request(body, &headers), "127.0.0.1").await;
+        assert_eq!((status, answer.as_str()), (202, "{\"id\":\"1\",\"status\":\"accepted\"}\n"));
+        let order = bench.waiting.recv().await.unwrap();
+        assert_eq!((order.bot.as_deref(), order.time), (Some("btc"), Some(Millis::new(1_767_609_000_000))));
+    }
+    assert!(bench.orders.try_recv().is_err(), "nothing is wrong");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_secret_is_refused_counted_and_shown_nowhere() {
+    let mut bench = Bench::new(|_| {});
+    let wrong = "fedcba9876543210";
+    let with_wrong = BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{wrong}\",\"bot\""));
+    // A wrong one in the head is not made good by the right one in the body.
+    let with_right = BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{SECRET}\",\"bot\""));
+    for (body, headers) in [
+        (BODY, vec![]),
+        (BODY, vec![(SECRET_HEADER, wrong)]),
+        (BODY, vec![(SECRET_HEADER, "")]),
+        (BODY, vec![("authorization", SECRET)]),
+        (with_wrong.as_str(), vec![]),
+        (with_right.as_str(), vec![(SECRET_HEADER, wrong)]),
+        ("garbage", vec![]),
+        (r#"{"secret":4815162342,"bot":"btc","direction":"BUY"}"#, vec![]),
+    ] {
+        let (status, answer, _) = bench.send(request(body, &headers), "127.0.0.1").await;
+        assert_eq!(status, 403, "{body}");
+        assert!(
+            !answer.contains(wrong) && !answer.contains(SECRET) && !answer.contains("4815162342"),
+            "{answer}"
+        );
+    }
+    let (malformed, turned_away, problem) = bench.told(8).await;
+    assert_eq!((malformed, turned_away), (8, 0));
+    assert_eq!(problem, "the secret of a request from 127.0.0.1 is wrong or missing");
+    assert!(bench.waiting.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_signal_is_refused_with_what_is_wrong() {
+    let mut bench = Bench::new(|_| {});
+    for body in [
+        "",
+        "garbage",
+        "[]",
+        r#"{"bot":"btc","direction":"UP"}"#,
+        r#"{"bot":"btc","direction":"BUY","stake":1}"#,
+    ] {
+        assert_eq!(bench.say(body).await, 400, "{body}");
+    }
+    assert_eq!(bench.say(&"x".repeat(MAX_BODY_BYTES + 1)).await, 413);
+    assert_eq!(bench.say(r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#).await, 200);
+    assert_eq!(bench.told(6).await.0, 6);
+    let quiet = [(Request::get(PATH), 405), (Request::post("/"), 404), (Request::post("/signal/x"), 404)];
+    for (request, expected) in quiet {
+        let request = request.header(SECRET_HEADER, SECRET).body(Full::new(Bytes::from(BODY))).unwrap();
+        assert_eq!(bench.send(request, "127.0.0.1").await.0, expected);
+    }
+    assert!(bench.waiting.try_recv().is_err() && bench.orders.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_is_turned_away_and_told_in_a_few_words() {
+    let mut bench = Bench::new(|settings| settings.requests_per_minute = 3);
+    for _ in 0..3 {
+        assert_eq!(bench.say(BODY).await, 202);
+        bench.waiting.recv().await.unwrap();
+    }
+    for _ in 0..1_000 {
+        let (status, _, retry) = bench.send(request(BODY, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+        assert_eq!((status, retry.as_deref()), (429, Some("20")));
+    }
+    let (malformed, turned_away, _) = bench.told(1_000).await;
+    assert_eq!((malformed, turned_away), (0, 1_000));
+    // Others without the secret take nobody's place.
+    assert_eq!(bench.send(request(BODY, &[]), "127.0.0.1").await.0, 403);
+    tokio::time::advance(Duration::from_secs(20)).await;
+    assert_eq!(bench.say(BODY).await, 202);
+}
+
+#[tokio::test]
+async fn what_waits_too_long_for_the_run_is_turned_away() {
+    let bench = Bench::new(|_| {});
+    let mut statuses = Vec::new();
+    for _ in 0..6 {
+        statuses.push(bench.say(BODY).await);
+    }
+    assert_eq!(statuses, [202, 202, 202, 202, 429, 429]);
+}
+
+#[tokio::test]
+async fn only_allowed_addresses_give_signals_and_a_proxy_says_who_they_are() {
+    let allowed = vec!["10.0.0.0/8".to_owned()];
+    let mut bench = Bench::new(|settings| settings.allowed_addresses.clone_from(&allowed));
+    let secret = (SECRET_HEADER, SECRET);
+    // Without a proxy nobody is believed what he says of himself.
+    for (peer, headers, expected) in [
+        ("10.1.2.3", vec![secret], 202),
+        ("::ffff:10.1.2.3", vec![secret], 202),
+        ("11.1.2.3", vec![secret], 403),
+        ("11.1.2.3", vec![secret, ("x-forwarded-for", "10.1.2.3")], 403),
+    ] {
+        assert_eq!(bench.send(request(BODY, &headers), peer).await.0, expected, "{peer}");
+    }
+    while bench.waiting.try_recv().is_ok() {}
+    let bench = Bench::new(|settings| {
+        settings.allowed_addresses = allowed;
+        settings.behind_proxy = true;
+    });
+    for (forwarded, expected) in
+        [("10.1.2.3", 202), ("10.1.2.3, 11.1.2.3", 403), ("11.1.2.3, 10.1.2.3", 202), ("?", 403)]
+    {
+        let request = request(BODY, &[secret, ("x-forwarded-for", forwarded)]);
+        assert_eq!(bench.send(request, "127.0.0.1").await.0, expected, "{forwarded}");
+    }
+    assert_eq!(bench.send(request(BODY, &[secret]), "10.1.2.3").await.0, 403, "the proxy says nothing");
+}

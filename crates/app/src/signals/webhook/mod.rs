@@ -1,0 +1,108 @@
+//! The webhook: a few short requests at a time, each answered before the run has decided, so that no sender waits for a trade.
+
+mod answer;
+mod rate;
+
+use super::door::Door;
+use crate::configuration::{SignalSettings, WebhookSecret};
+use crate::error::AppError;
+use answer::Webhook;
+use candlewick_broker::clock::Hold;
+use candlewick_runtime::control::SignalOrder;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+
+/// The door's name.
+pub(super) const SOURCE: &str = "webhook";
+/// Connections at a time; one more is closed at once.
+const MAX_CONNECTIONS: usize = 64;
+/// How long the head of a request may take.
+const HEAD_DEADLINE: Duration = Duration::from_secs(2);
+/// How long a connection may last, its answer read.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// How long the head of a request may be.
+const MAX_HEAD_BYTES: usize = 8_192;
+/// Signals that are taken and wait for their turn.
+const WAITING: usize = 256;
+/// The pause after a connection that could not be taken, such as for want of file descriptors.
+const BREATH: Duration = Duration::from_millis(200);
+
+/// Takes the address, and says which it is.
+///
+/// # Errors
+/// It cannot be listened on.
+pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
+    let problem = |error| AppError::system(format!("signals.listen: {address} cannot be listened on"), error);
+    let listener = TcpListener::bind(address).await.map_err(problem)?;
+    let address = listener.local_addr().map_err(problem)?;
+    tracing::info!("signals are taken at http://{address}{}", answer::PATH);
+    Ok(listener)
+}
+
+/// Serves until it is dropped.
+pub(super) async fn serve(
+    listener: TcpListener,
+    (settings, secret): (SignalSettings, WebhookSecret),
+    door: Door,
+) {
+    let (queue, waiting) = mpsc::channel(WAITING);
+    // What is dropped with its set ends with it.
+    let mut connections = JoinSet::new();
+    connections.spawn(give_in_turn(waiting, door.clone()));
+    let served = Arc::new((Webhook::new(&settings, secret, queue), door));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+        };
+        match accepted {
+            Ok((stream, sender)) => {
+                let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                    served.1.report_turned_away("too many connections at a time");
+                    continue;
+                };
+                let served = Arc::clone(&served);
+                connections.spawn(async move {
+                    drop(tokio::time::timeout(DEADLINE, converse(stream, sender.ip(), served)).await);
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a sender of signals could not be taken");
+                tokio::time::sleep(BREATH).await;
+            }
+        }
+    }
+}
+
+/// Hands the run one signal after the other, in the order in which they were taken.
+async fn give_in_turn(mut waiting: mpsc::Receiver<SignalOrder>, door: Door) {
+    while let Some(order) = waiting.recv().await {
+        if !door.give(order, Hold::none()).await {
+            return;
+        }
+    }
+}
+
+/// One request and its answer.
+async fn converse(stream: TcpStream, sender: IpAddr, served: Arc<(Webhook, Door)>) {
+    let service = service_fn(move |request| {
+        let served = Arc::clone(&served);
+        async move { Ok::<_, Infallible>(served.0.answer(request, sender, &served.1).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_DEADLINE)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .keep_alive(false);
+    drop(http.serve_connection(TokioIo::new(stream), service).await);
+}

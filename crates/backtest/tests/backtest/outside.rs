@@ -1,0 +1,91 @@
+//! Signals from outside among the candles and prices of a run.
+
+use crate::lines::Words;
+use crate::stage::{START, Scripted, bot, closing, markets, series, settings};
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_engine::{BotId, OutsideSignal, Recorder};
+use candlewick_sdk::{CandleSeries, Direction, Millis, Text};
+
+fn signal(id: &str) -> OutsideSignal {
+    OutsideSignal {
+        bot: BotId::FIRST,
+        direction: Direction::Sell,
+        source: Text::truncated("list"),
+        id: Text::truncated(id),
+        expires: None,
+        expiry: None,
+        reason: Text::truncated(""),
+    }
+}
+
+fn second(second: i64) -> Millis {
+    START + Millis::from_seconds(second)
+}
+
+/// A run over three minutes that rise by 1 every 5 s, with prices each half minute.
+fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Finished {
+    let closes: Vec<f64> = (1..=36).map(|step| 100.0 + f64::from(step)).collect();
+    let minutes: Vec<f64> = closes.iter().skip(11).step_by(12).copied().collect();
+    let candles = [closing("BTCUSDT", "1m", &minutes)];
+    let details = [closing("BTCUSDT", "5s", &closes)];
+    let settings = BacktestSettings {
+        price_every_ms: Millis::from_seconds(30),
+        ..settings(vec![bot("a", series("BTCUSDT", "1m"))])
+    };
+    let strategy = Scripted::on(series("BTCUSDT", "1m"), &[]);
+    let market = markets(&candles, &details);
+    let backtest =
+        Backtest::new(&settings, vec![Box::new(strategy)], &[true], &candles as &[CandleSeries], market);
+    let header = settings.header(vec![("test".to_owned(), "1.0.0".to_owned())], None);
+    backtest.unwrap().with_signals(signals).run(&header, recorder, &mut |_, _| {}).unwrap()
+}
+
+#[test]
+fn a_signal_comes_after_the_candles_of_its_instant_and_before_its_prices_and_once() {
+    let mut words = Words::default();
+    // Handed in out of order; the second of one name is dropped by the Session.
+    let signals = vec![(second(75), signal("b")), (second(60), signal("a")), (second(60), signal("a"))];
+    let finished = run(signals, &mut words);
+    let start = words.0.iter().position(|line| line == "60 candle of series 0").unwrap();
+    assert!(
+        words.0[start + 1].starts_with("60 ") && words.0[start + 1].contains("OutsideSignal"),
+        "{:?}",
+        words.0
+    );
+    assert_eq!(words.0[start + 2], "  open #1 bot 0");
+    let price = words.0.iter().position(|line| line == "60 price 112").unwrap();
+    assert!(price > start + 2, "{:?}", words.0);
+    // Rows by hand: 12 steps after 100, and 12 later; the bot has a trade open at 75 s.
+    let rows = finished.book.rows();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(
+        (rows[0].approved.direction(), rows[0].approved.decision_time()),
+        (Direction::Sell, second(60))
+    );
+    assert_eq!((rows[0].open_price, rows[0].close_price), (Some(112.0), Some(124.0)));
+    assert_eq!(finished.candles, 3);
+}
+
+#[test]
+fn a_signal_between_candles_is_a_trade_of_its_own_moment_whoever_records() {
+    let by_events = run(vec![(second(75), signal("a"))], &mut Words::default());
+    let by_stretches = run(vec![(second(75), signal("a"))], &mut Nothing);
+    for finished in [by_events, by_stretches] {
+        let row = finished.book.rows()[0];
+        assert_eq!((row.approved.decision_time(), row.open_time), (second(75), Some(second(75))));
+        assert_eq!((row.open_price, row.close_price), (Some(115.0), Some(127.0)));
+    }
+}
+
+/// Wants no candles.
+struct Nothing;
+
+impl Recorder for Nothing {
+    fn record(&mut self, _entry: candlewick_engine::Entry<'_>) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn interest(&self) -> candlewick_engine::Interest {
+        candlewick_engine::Interest::AllButCandles
+    }
+}
