@@ -11,7 +11,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// How long one request may take, its body included: none carries more than [`crate::storage::AT_ONCE`].
 const REQUEST: Duration = Duration::from_mins(1);
 /// How often a request is repeated, and for how long at most.
-const RETRIES: usize = 8;
+const RETRIES: usize = 24;
 const RETRYING: Duration = Duration::from_secs(90);
 /// The endpoints by which a server other than Amazon's is named, in the order in which they count.
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
@@ -65,7 +65,7 @@ impl Environment {
             options = options.with_allow_http(is_plain);
         }
         let backoff = BackoffConfig {
-            init_backoff: Duration::from_millis(200),
+            init_backoff: Duration::from_millis(500),
             max_backoff: Duration::from_secs(10),
             base: 2.0,
         };
