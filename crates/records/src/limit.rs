@@ -100,6 +100,6 @@ mod tests {
     #[test]
     fn every_limit_of_a_rule_has_a_name() {
         let of_limits = Rule::ALL.into_iter().filter(|rule| named(*rule).is_some());
-        assert_eq!(of_limits.count(), 14);
+        assert_eq!(of_limits.count(), 16);
     }
 }

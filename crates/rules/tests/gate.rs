@@ -20,6 +20,10 @@ impl Strategy for Always {
     fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
         Some(Signal::buy("always"))
     }
+
+    fn wants_settlements(&self) -> bool {
+        false
+    }
 }
 
 /// Buys at the candles that a text marks with `b`.

@@ -158,11 +158,10 @@ impl TradeGate {
             self.wins += u32::from(won);
         }
         if self.is_open {
+            self.close_where_due();
             let is_below = matches!(self.rule.opening, GateOpening::WinRate { .. }) && !self.wants_open();
-            if is_below {
+            if self.is_open && is_below {
                 self.set_open(false);
-            } else {
-                self.close_where_due();
             }
         } else if self.wants_open() {
             self.set_open(true);

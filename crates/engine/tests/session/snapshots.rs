@@ -471,7 +471,11 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
         |risk| risk.cooldown_after_loss_s += 1,
         |risk| risk.cooldown_after_losses = 1,
         |risk| risk.pauses.clear(),
-        |risk| risk.session = SessionLimitSettings::default(),
+        // The bot's own limit of a session needs its trades, too.
+        |risk| {
+            risk.session = SessionLimitSettings::default();
+            risk.bots.clear();
+        },
         |risk| risk.min_payout_percent_by_symbol.extend([("A".to_owned(), 0.0)]),
         |risk| risk.day_start = "07:30".to_owned(),
         |risk| risk.verdict.watch_trades += 1,
