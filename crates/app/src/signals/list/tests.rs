@@ -116,7 +116,7 @@ fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, 
             let hours = if summer.1.contains(&moment) { summer.0 + 1 } else { summer.0 };
             let local = moment + Millis::from_seconds(hours * 3_600);
             first_of.entry(local).or_insert(moment);
-            moment = moment + Millis::MINUTE;
+            moment += Millis::MINUTE;
         }
         for (local, moment) in first_of.into_iter().filter(|(_, moment)| *moment > from) {
             let time = DateTime::from_timestamp_millis(local.get()).unwrap().time();

@@ -110,7 +110,8 @@ fn check_edited(from: Millis, to: Millis, seed: u64) {
             standing = moments(&door.list);
         }
     }
-    assert!(edits > 50 && must.len() > 40, "{edits} edits, {} entries", must.len());
+    // In the night of New York a third of the entries has its zone.
+    assert!(edits > 50 && must.len() > 20, "{edits} edits, {} entries", must.len());
     assert!(given.is_superset(&must), "from {from}: {:?}", must.difference(&given));
     assert!(given.is_subset(&may), "from {from}: {:?}", given.difference(&may));
 }
@@ -161,7 +162,7 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     std::fs::remove_file(&path).unwrap();
     let gone = told.recv().await.unwrap();
     assert!(gone.contains("is gone: its 3 entries hold no more"), "{gone}");
-    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
     assert!(told.try_recv().is_err());
     let mut text = "time,bot,direction\n".to_owned();
     writeln!(text, "11:40,eur,SELL").unwrap();

@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(rate.take(), Err(Duration::from_millis(1)));
         tokio::time::advance(Duration::from_millis(1)).await;
         assert_eq!(take(10), 1);
-        tokio::time::advance(Duration::from_secs(3_600)).await;
+        tokio::time::advance(Duration::from_hours(1)).await;
         assert_eq!(take(10), 3, "an hour saves up no more than a minute");
         tokio::time::advance(Duration::from_secs(40)).await;
         assert_eq!(take(10), 2);
