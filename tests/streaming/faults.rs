@@ -57,7 +57,7 @@ pub(crate) fn check() {
     let folder = folder.with("BTCUSDT_1m.csv", &candles[0]).with("GBPUSD_1m.csv", &candles[1]);
     let common = ["live", "--sandbox", "--json", "--config", "bots.toml", "--journal", "run.db"];
     let data = ["--data", "BTCUSDT_1m.csv", "--data", "GBPUSD_1m.csv"];
-    let how = ["--speed", "60", "--for", "30s", "--faults", FAULTS];
+    let how = ["--speed", "60", "--for", "45s", "--faults", FAULTS];
     let ran = run(&folder, &[&common[..], &data, &how].concat());
     let events = ran.events();
     for (symbol, candles) in SYMBOLS.iter().zip(&candles) {
