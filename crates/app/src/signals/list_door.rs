@@ -23,7 +23,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a virtual clock is held for a run that has not begun.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(5);
 /// What was due before that is not even refused: nothing is said of the time in which the machine was off.
 const OLDEST: Millis = Millis::DAY;
 
@@ -62,11 +62,17 @@ impl ListDoor {
 
     /// Gives entries when they are due until the run ends. It says that it is `ready` once it waits for the first of them.
     pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
-        let mut sleep = asleep(door.clock(), self.next_due()).await;
+        // A virtual clock does not go on to the first entry before the run has asked for its first candles.
+        let held = door.clock().hold();
         // Whoever opens the doors may have gone.
         let _ = ready.send(());
         let mut run = pin!(door.wait_for_run());
-        let mut has_begun = false;
+        let mut has_begun = match timeout(GRACE, &mut run).await {
+            Ok(false) => return,
+            begun => begun.is_ok(),
+        };
+        let mut sleep = asleep(door.clock(), self.next_due()).await;
+        drop(held);
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
