@@ -1,6 +1,7 @@
 //! Conditions as a list of tests, asked one after the other until it is decided which of them holds: what two values come to is not
 //! kept.
 
+use crate::columns::Columns;
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::Place;
 
@@ -170,6 +171,49 @@ impl Decision {
             at = if is_met { test.met } else { test.unmet };
         }
         at - self.tests.len()
+    }
+
+    /// The same of many candles together: for each condition a bit for every candle at which it is the first that holds, the first
+    /// candle the lowest. `reached` is where that is worked out, [so many](Self::places) numbers.
+    pub(crate) fn first_together<'r>(
+        &self,
+        columns: &Columns,
+        candles: u64,
+        reached: &'r mut [u64],
+    ) -> &'r [u64] {
+        reached.fill(0);
+        reached[0] = candles;
+        for (at, test) in self.tests.iter().enumerate() {
+            let here = reached[at];
+            if here == 0 {
+                continue;
+            }
+            let holds = match test.compares {
+                Compares::Less => columns.where_holds(test.one, test.other, |one, other| one < other),
+                Compares::LessOrEqual => columns.where_holds(test.one, test.other, |one, other| one <= other),
+                Compares::Equal => columns.where_holds(test.one, test.other, |one, other| one == other),
+                Compares::Unequal => columns.where_holds(test.one, test.other, |one, other| {
+                    !one.is_nan() && !other.is_nan() && one != other
+                }),
+                Compares::Holds => columns.where_holds(test.one, test.other, |one, _| one == 1.0),
+                Compares::HoldsNot => columns.where_holds(test.one, test.other, |one, _| one == 0.0),
+                Compares::CrossesAbove => {
+                    columns.where_holds(test.one, test.other, |one, other| one == 1.0 && other < 1.0)
+                }
+                Compares::CrossesBelow => {
+                    columns.where_holds(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
+                }
+            };
+            // Every test that is asked after it stands behind it.
+            reached[test.met] |= here & holds;
+            reached[test.unmet] |= here & !holds;
+        }
+        &reached[self.tests.len()..self.tests.len() + self.starts.len()]
+    }
+
+    /// How many numbers [`first_together`](Self::first_together) needs: for each test, each condition and none of them.
+    pub(crate) const fn places(&self) -> usize {
+        self.tests.len() + self.starts.len() + 1
     }
 }
 

@@ -3,19 +3,23 @@
 //! A step from a list costs as much as an index itself: it is looked up, and what it remembers goes through memory. Most rules look
 //! at one or two indicators of the candle, so those are compiled into the loop, and only what else there is stays a list.
 
+use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
 use crate::instruction::{self, Instruction, Instructions};
 use crate::program::{Few, Place, Slots};
 use crate::step::{Action, Order, Step};
 use crate::strategy::Answers;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
-use candlewick_sdk::{Candle, Interval, Signal, Strategy};
+use candlewick_sdk::{AnswersTogether, Candle, CandleAnswer, Interval, Signal, Strategy, Together};
 
 /// A rule of few values.
 struct Direct<H> {
     head: H,
     tail: Tail,
     values: Few,
+    columns: Columns,
+    /// As [`Decision::first_together`](crate::condition::Decision::first_together) has it.
+    reached: Box<[u64]>,
     /// As [`Decision::needed`](crate::condition::Decision::needed).
     needed: Option<[(u8, u8); 2]>,
     interval: Interval,
@@ -25,6 +29,9 @@ struct Direct<H> {
 /// What is computed of each candle before all else.
 trait Head: Send {
     fn take(&mut self, candle: &Candle, values: &mut Few);
+
+    /// The same of many candles.
+    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few);
 }
 
 /// What is computed after it.
@@ -57,6 +64,8 @@ struct OfCandle<I> {
 impl Head for () {
     #[inline]
     fn take(&mut self, _: &Candle, _: &mut Few) {}
+
+    fn take_together(&mut self, _: &[Candle], _: &mut Columns, _: &mut Few) {}
 }
 
 impl<I: ByNumber + Send> Head for OfPrice<I> {
@@ -64,6 +73,10 @@ impl<I: ByNumber + Send> Head for OfPrice<I> {
     fn take(&mut self, _: &Candle, values: &mut Few) {
         let lines = self.indicator.lines(values.of(self.of));
         put_all(values, self.out, lines.as_ref());
+    }
+
+    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut Few) {
+        columns.by_number(&mut self.indicator, Place::from(self.of), Place::from(self.out), values);
     }
 }
 
@@ -73,6 +86,10 @@ impl<I: ByCandle + Send> Head for OfCandle<I> {
         let lines = self.indicator.lines(candle);
         put_all(values, self.out, lines.as_ref());
     }
+
+    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few) {
+        columns.by_candle(&mut self.indicator, candles, Place::from(self.out), values);
+    }
 }
 
 impl<One: Head, Other: Head> Head for (One, Other) {
@@ -80,6 +97,11 @@ impl<One: Head, Other: Head> Head for (One, Other) {
     fn take(&mut self, candle: &Candle, values: &mut Few) {
         self.0.take(candle, values);
         self.1.take(candle, values);
+    }
+
+    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few) {
+        self.0.take_together(candles, columns, values);
+        self.1.take_together(candles, columns, values);
     }
 }
 
@@ -125,6 +147,28 @@ impl Tail {
             Self::Parts(parts) => take_all(parts, candle, interval, values),
         }
     }
+
+    fn take_together(
+        &mut self,
+        candles: &[Candle],
+        interval: Interval,
+        columns: &mut Columns,
+        values: &mut Few,
+    ) {
+        match self {
+            Self::Nothing => {}
+            Self::Order(order, out) => columns.order(order.numbers(), *out, values),
+            Self::Instructions(instructions) => instruction::run_together(instructions, columns, values),
+            Self::Parts(parts) => {
+                for part in parts {
+                    match part {
+                        Part::Instructions(made) => instruction::run_together(made, columns, values),
+                        Part::Step(step) => step.take_together(candles, interval, columns, values),
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Apart, so that all heads share it.
@@ -165,6 +209,24 @@ impl<H: Head> Strategy for Direct<H> {
 
     fn indicators(&self) -> Vec<(&str, f64)> {
         self.answers.shown(self.values.all())
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "a value at a candle is made of those at this candle and before it alone: tests/quickest.rs"
+)]
+// SAFETY: each step fills a column in the order of the candles, from places of other columns that are not behind the one it fills.
+unsafe impl<H: Head> AnswersTogether for Direct<H> {
+    fn answer_together(&mut self, candles: &[Candle], answers: &mut Vec<CandleAnswer>) {
+        let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
+        columns.begin(candles);
+        head.take_together(candles, columns, values);
+        tail.take_together(candles, *interval, columns, values);
+        if let Some(last) = candles.last() {
+            values.begin(last);
+        }
+        own.together(candles, columns, reached, answers);
     }
 }
 
@@ -269,6 +331,7 @@ impl Rest {
         let needed = answers.decision.needed();
         let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
         let tail = Tail::of(steps, &mut values);
-        Box::new(Direct { head, tail, values, needed, interval, answers })
+        let (columns, reached) = (Columns::of(&values), vec![0; answers.decision.places()].into());
+        Box::new(Together::new(Direct { head, tail, values, columns, reached, needed, interval, answers }))
     }
 }

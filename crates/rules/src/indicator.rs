@@ -1,5 +1,7 @@
 //! The indicators of the SDK, as one of them.
 
+use crate::columns::Columns;
+use crate::program::{Few, Place};
 use candlewick_sdk::indicator::{
     Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, IndicatorError, Keltner, Macd, ParabolicSar,
     Pivots, Rsi, SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
@@ -151,10 +153,67 @@ impl Indicator {
     }
 }
 
+impl Indicator {
+    /// Takes the numbers at `of`, where it is an indicator of one.
+    pub(crate) fn columns_by_number(
+        &mut self,
+        of: Place,
+        out: Place,
+        columns: &mut Columns,
+        values: &mut Few,
+    ) {
+        match self {
+            Self::Sma(sma) => columns.by_number(sma, of, out, values),
+            Self::Ema(ema) => columns.by_number(ema, of, out, values),
+            Self::Wma(wma) => columns.by_number(wma, of, out, values),
+            Self::Hull(hull) => columns.by_number(hull, of, out, values),
+            Self::Rsi(rsi) => columns.by_number(rsi, of, out, values),
+            Self::ZScore(score) => columns.by_number(score, of, out, values),
+            Self::Macd(macd) => columns.by_number(macd, of, out, values),
+            Self::Bollinger(bollinger) => columns.by_number(bollinger, of, out, values),
+            _ => {}
+        }
+    }
+
+    /// Takes candles, where it is an indicator of whole ones.
+    pub(crate) fn columns_by_candle(
+        &mut self,
+        candles: &[Candle],
+        out: Place,
+        columns: &mut Columns,
+        values: &mut Few,
+    ) {
+        match self {
+            Self::Atr(atr) => columns.by_candle(atr, candles, out, values),
+            Self::Cci(cci) => columns.by_candle(cci, candles, out, values),
+            Self::WilliamsR(williams) => columns.by_candle(williams, candles, out, values),
+            Self::Adx(adx) => columns.by_candle(adx, candles, out, values),
+            Self::Stochastic(stochastic) => columns.by_candle(stochastic, candles, out, values),
+            Self::Donchian(donchian) => columns.by_candle(donchian, candles, out, values),
+            Self::Keltner(keltner) => columns.by_candle(keltner, candles, out, values),
+            Self::Supertrend(supertrend) => columns.by_candle(supertrend, candles, out, values),
+            Self::ParabolicSar(sar) => columns.by_candle(sar, candles, out, values),
+            Self::HeikinAshi(smooth) => columns.by_candle(smooth, candles, out, values),
+            Self::SessionRange(session) => columns.by_candle(session, candles, out, values),
+            Self::Pivots(pivots) => columns.by_candle(pivots, candles, out, values),
+            Self::Sma(_)
+            | Self::Ema(_)
+            | Self::Wma(_)
+            | Self::Hull(_)
+            | Self::Rsi(_)
+            | Self::ZScore(_)
+            | Self::Macd(_)
+            | Self::Bollinger(_) => {}
+        }
+    }
+}
+
 /// An indicator of one number of each candle.
 pub(crate) trait ByNumber {
     /// A number for each of its lines.
     type Lines: AsRef<[f64]>;
+    /// How many they are.
+    const LINES: usize;
 
     /// Takes the next number: its lines, NaN where there are none.
     fn lines(&mut self, of: f64) -> Self::Lines;
@@ -164,6 +223,8 @@ pub(crate) trait ByNumber {
 pub(crate) trait ByCandle {
     /// A number for each of its lines.
     type Lines: AsRef<[f64]>;
+    /// How many they are.
+    const LINES: usize;
 
     /// Takes the next candle: its lines, NaN where there are none.
     fn lines(&mut self, candle: &Candle) -> Self::Lines;
@@ -174,7 +235,8 @@ macro_rules! lines {
     ($by:ident, $of:ty: $($indicator:ident => |$at:ident| [$($line:expr),+];)+) => {
         $(
             impl $by for $indicator {
-                type Lines = [f64; [$(stringify!($line)),+].len()];
+                type Lines = [f64; Self::LINES];
+                const LINES: usize = [$(stringify!($line)),+].len();
 
                 #[inline]
                 fn lines(&mut self, of: $of) -> Self::Lines {

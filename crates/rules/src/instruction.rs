@@ -1,5 +1,6 @@
 //! The plain steps of a program of few values as instructions of four bytes: what they remember is a value, too.
 
+use crate::columns::Columns;
 use crate::graph::{Binary, Field};
 use crate::program::{Few, Place, Slots};
 use crate::step::{Action, Step, order};
@@ -53,6 +54,30 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
             Operation::CrossesBelow => crosses(first, second, -1.0),
         };
         values.set(*out, value);
+    }
+}
+
+/// Runs instructions one after the other, each for all candles.
+pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, values: &mut Few) {
+    for Instruction { operation, one, other, out } in instructions {
+        let [one, other, out] = [one, other, out].map(|place| Place::from(*place));
+        match operation {
+            Operation::Binary(binary) => columns.binary(*binary, (one, other), out, values),
+            Operation::Negate => columns.each(one, out, values, |of| -of),
+            Operation::Abs => columns.each(one, out, values, f64::abs),
+            Operation::Not => columns.each(one, out, values, |of| 1.0 - of),
+            Operation::Exchange => {
+                let next = columns.back(one, values.at(other), out, values);
+                values.put(other, next);
+            }
+            Operation::Order => columns.order((one, other), out, values),
+            Operation::CrossesAbove => {
+                columns.both((one, other), out, values, |now, before| crosses(now, before, 1.0));
+            }
+            Operation::CrossesBelow => {
+                columns.both((one, other), out, values, |now, before| crosses(now, before, -1.0));
+            }
+        }
     }
 }
 

@@ -32,6 +32,7 @@
 //! worked out of what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)), and no signal before that is traded.
 
 mod catalog;
+mod columns;
 pub mod combine;
 mod compile;
 mod compile_calls;
@@ -50,6 +51,7 @@ mod parse;
 mod program;
 mod rule;
 mod step;
+mod step_together;
 mod strategy;
 mod syntax;
 mod token;

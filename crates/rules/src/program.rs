@@ -19,6 +19,8 @@ struct Frame {
     steps: Vec<Step>,
     /// The numbers that are the same at every candle, each with its place.
     constants: Vec<(Id, Place)>,
+    /// Which prices any value is made of.
+    prices: [bool; 4],
     /// NaN where a number is missing or a condition not known. The first are those of the candle itself.
     values: Vec<f64>,
 }
@@ -51,6 +53,8 @@ pub(crate) struct Few {
     values: [f64; FEW],
     /// How many of them are used.
     used: usize,
+    /// Which prices any of them is made of.
+    prices: [bool; 4],
 }
 
 /// The values of longer candles, and where the bot's own candles see them.
@@ -129,7 +133,7 @@ impl Program {
         if !self.longer.is_empty() || values.len() > FEW {
             return Err(self);
         }
-        let mut few = Few { values: [f64::NAN; FEW], used: values.len() };
+        let mut few = Few { values: [f64::NAN; FEW], used: values.len(), prices: self.own.prices };
         few.values[..values.len()].copy_from_slice(values);
         Ok((self.own.interval, self.own.steps, few))
     }
@@ -140,6 +144,16 @@ impl Few {
     #[inline]
     pub(crate) fn all(&self) -> &[f64] {
         &self.values
+    }
+
+    /// Which prices any of them is made of.
+    pub(crate) const fn prices(&self) -> [bool; 4] {
+        self.prices
+    }
+
+    /// Those that are used.
+    pub(crate) fn used(&self) -> &[f64] {
+        &self.values[..self.used]
     }
 
     #[inline]
@@ -221,7 +235,13 @@ impl Slots for Few {
 
 impl Frame {
     fn new(interval: Interval) -> Self {
-        Self { interval, steps: Vec::new(), constants: Vec::new(), values: vec![f64::NAN; PRICES.len()] }
+        Self {
+            interval,
+            steps: Vec::new(),
+            constants: Vec::new(),
+            prices: [false; 4],
+            values: vec![f64::NAN; PRICES.len()],
+        }
     }
 
     /// Adds a value whose parts are there; its place, or that of its first line.
@@ -229,7 +249,15 @@ impl Frame {
         if let Op::Field(field) = op
             && let Some(place) = PRICES.iter().position(|price| price == field)
         {
+            self.prices[place] = true;
             return place;
+        }
+        match op {
+            // A part of a candle is made of its prices.
+            Op::Field(_) => self.prices = [true; 4],
+            // What counts as equal depends on the price.
+            Op::Order(..) => self.prices[Field::CLOSE] = true,
+            _ => {}
         }
         let operands: Vec<Place> = op.parts().map(|part| self.operand(graph, part, places)).collect();
         let out = self.values.len();

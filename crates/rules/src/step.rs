@@ -237,7 +237,7 @@ pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
 impl Field {
     /// Prices are no step: a frame of values begins with them.
     #[inline(never)]
-    fn of(self, candle: &Candle) -> f64 {
+    pub(crate) fn of(self, candle: &Candle) -> f64 {
         match self {
             Self::Close => candle.close(),
             Self::Open => candle.open(),

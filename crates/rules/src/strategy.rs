@@ -1,12 +1,14 @@
 //! The strategy that a rule is.
 
+use crate::columns::Columns;
 use crate::condition::{Decision, Tests};
 use crate::declare;
 use crate::direct;
 use crate::graph::{Graph, Id};
 use crate::program::{Place, Program};
 use candlewick_sdk::{
-    Candle, Declaration, Direction, Expiry, Interval, Reason, ReasonTemplate, Signal, Strategy,
+    Candle, CandleAnswer, Declaration, Direction, Expiry, Interval, MOST_TOGETHER, Reason, ReasonTemplate,
+    Signal, Strategy,
 };
 
 /// A rule of one bot: it signals at each candle that meets a condition.
@@ -113,8 +115,29 @@ impl Answers {
     #[inline]
     pub(crate) fn at(&self, values: &[f64]) -> Option<Signal> {
         let rule = self.first(values)?;
-        let reason = rule.reason(values);
-        Some(Signal { direction: rule.direction, expiry: self.expiry, reason, is_virtual: false })
+        Some(rule.signal(self.expiry, |place| values[place]))
+    }
+
+    /// Appends what is answered to candles at the values of each. As [`Decision::first_together`] has `reached`.
+    pub(crate) fn together(
+        &self,
+        candles: &[Candle],
+        columns: &Columns,
+        reached: &mut [u64],
+        answers: &mut Vec<CandleAnswer>,
+    ) {
+        let all = u64::MAX >> (u64::BITS - candles.len().clamp(1, MOST_TOGETHER) as u32);
+        let held = self.decision.first_together(columns, all, reached);
+        let mut left = held.iter().fold(0, |any, held| any | held);
+        while left != 0 {
+            let place = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let rule = self.rules.iter().zip(held).find(|(_, held)| (**held >> place) & 1 == 1);
+            if let (Some((rule, _)), Some(candle)) = (rule, candles.get(place)) {
+                let signal = rule.signal(self.expiry, |of| columns.at(of, place));
+                answers.push(CandleAnswer { candle_time: candle.time(), signal });
+            }
+        }
     }
 
     /// The first rule that is met. Apart: most candles meet none.
@@ -132,9 +155,16 @@ impl Answers {
 
 impl Rule {
     #[inline]
-    fn reason(&self, values: &[f64]) -> Reason {
-        let numbers = self.numbers.map(|place| values[place]);
-        let (numbers, _) = numbers.split_at(self.count);
+    fn signal(&self, expiry: Option<Expiry>, value: impl Fn(Place) -> f64) -> Signal {
+        Signal { direction: self.direction, expiry, reason: self.reason(value), is_virtual: false }
+    }
+
+    #[inline]
+    fn reason(&self, value: impl Fn(Place) -> f64) -> Reason {
+        let mut numbers = [0.0; Reason::MAX_NUMBERS];
+        let (numbers, _) = numbers.split_at_mut(self.count);
+        let numbers_at = numbers.iter_mut().zip(self.numbers);
+        numbers_at.for_each(|(number, place)| *number = value(place));
         if numbers.iter().all(|number| number.is_finite()) {
             self.reason.with_numbers(numbers)
         } else {

@@ -3,7 +3,7 @@
 
 use candlewick_rules::Rule;
 use candlewick_sdk::testkit::{random_walk, reverting, wild};
-use candlewick_sdk::{Candle, Interval, Signal, Strategy};
+use candlewick_sdk::{Candle, CandleAnswer, Interval, Signal, Strategy};
 use std::collections::BTreeMap;
 
 /// What is answered at a candle, and shown after it.
@@ -38,6 +38,37 @@ fn check(buy: &str, sell: Option<&str>) {
     for (place, (listed, quickest)) in listed.iter().zip(&quickest).enumerate() {
         assert_eq!(quickest, listed, "{buy} {sell:?}: candle {place}");
     }
+    for seed in 1..=3 {
+        check_together(&rule, &candles, &listed, seed);
+    }
+}
+
+/// Shows candles together, in pieces of any length, some of them one by one: every answer is that of the list, and so are the numbers
+/// after each piece.
+fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64) {
+    let mut strategy = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap().quickest();
+    let (mut at, mut random) = (0, seed);
+    let mut answers: Vec<CandleAnswer> = Vec::new();
+    while at < candles.len() {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let length = [1, 3, 5, 63, 64, 65, 200, 1_024][(random >> 33) as usize % 8].min(candles.len() - at);
+        let most = 1 + (random >> 40) as usize % 9;
+        let before = answers.len();
+        let shown = strategy.on_candles_ahead(&candles[at..at + length], before + most, &mut answers);
+        assert!(shown == length || answers.len() >= before + most, "it ended early at candle {at}");
+        at += shown;
+        let shown: Vec<(String, u64)> = strategy
+            .indicators()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_bits()))
+            .collect();
+        assert_eq!(shown, listed[at - 1].1, "seed {seed}: after candle {}", at - 1);
+    }
+    // Times come again where series are joined, so answers are held to each other in their order.
+    let expected = candles.iter().zip(listed).filter_map(|(candle, (signal, _))| {
+        signal.clone().map(|signal| CandleAnswer { candle_time: candle.time(), signal })
+    });
+    assert_eq!(answers, expected.collect::<Vec<_>>(), "seed {seed}");
 }
 
 #[test]
@@ -99,6 +130,7 @@ fn several_indicators_answer_as_in_a_list() {
         ),
         ("crosses_above(close, open)[1] or abs(close - open) > 1", "not crosses_below(high, close[2])"),
         ("count(close > open, 4) == 4", "count(close < open, 4) >= 4"),
+        ("count(close > sma(9), 64) > 40", "count(sma(9) > close, 65) > 40"),
         ("since(rsi(7) < 20, 5) < 5 and bullish()", "inside_bar()[1] and close < low[2]"),
     ] {
         check(buy, Some(sell));

@@ -23,8 +23,17 @@ pub struct CandleAnswer {
     pub signal: Signal,
 }
 
+/// Several candles that are shown to a strategy, and how many answers there may be. No other crate can name this type, and so none
+/// can write the method of [`Strategy`] that takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Several<'a> {
+    pub(crate) candles: &'a [Candle],
+    pub(crate) most: usize,
+}
+
 /// The loop around [`Strategy::on_candle`], for whoever drives a strategy. Every strategy has this one and none can have another,
-/// so whatever its author writes, a strategy that answers a candle has been shown no later one, in a backtest as live.
+/// so whatever its author writes without `unsafe` code, a strategy that answers a candle has been shown no later one, in a backtest
+/// as live. With it there is [`AnswersTogether`](crate::AnswersTogether), and what it promises.
 ///
 /// It is a trait of its own because a run over stored candles makes one call through a trait object for many candles: were it
 /// a method of [`Strategy`], an author could write one that looks at all of them before it answers the first.
@@ -85,7 +94,7 @@ pub trait CandleLoop {
     ) -> ShownCandles;
 
     /// The same, up to the candle whose answer makes `answers` so many; how many were shown. For a bot that is shown nothing but
-    /// candles, whatever becomes of its answers.
+    /// candles, whatever becomes of its answers. A strategy that is shown candles [together](crate::Together) may answer some more.
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut Vec<CandleAnswer>)
     -> usize;
 }
@@ -118,6 +127,9 @@ impl<S: Strategy> CandleLoop for S {
         most: usize,
         answers: &mut Vec<CandleAnswer>,
     ) -> usize {
+        if let Some(shown) = self.answer_several(Several { candles, most }, answers) {
+            return shown;
+        }
         let mut ahead = candles.get(AHEAD..).unwrap_or_default().iter();
         let mut rest = candles.iter();
         for candle in rest.by_ref() {

@@ -117,6 +117,7 @@ mod registry;
 mod strategy;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
+mod together;
 
 pub use candle::{Candle, CandleError, Ohlcv};
 pub use candle_loop::{CandleAnswer, CandleLoop, ShownCandles};
@@ -143,6 +144,7 @@ pub use signal::Signal;
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
+pub use together::{AnswersTogether, MOST_TOGETHER, Together};
 pub use visible::{is_hidden, text_of_cell, visible, visible_cell};
 
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.

@@ -1,7 +1,9 @@
 //! The trait that a strategy implements, and how one is made.
 
+use crate::candle_loop::Several;
 use crate::{
-    Candle, CandleLoop, Declaration, Expiry, Interval, Parameters, Price, Settlement, Signal, Symbol,
+    Candle, CandleAnswer, CandleLoop, Declaration, Expiry, Interval, Parameters, Price, Settlement, Signal,
+    Symbol,
 };
 
 /// A strategy of one bot on one series.
@@ -99,6 +101,13 @@ pub trait Strategy: CandleLoop + Send {
     /// ```
     fn indicators(&self) -> Vec<(&str, f64)> {
         Vec::new()
+    }
+
+    /// What [`Together`](crate::Together) answers to several candles; how many were shown. No other strategy can have it.
+    #[doc(hidden)]
+    #[inline]
+    fn answer_several(&mut self, _: Several<'_>, _: &mut Vec<CandleAnswer>) -> Option<usize> {
+        None
     }
 }
 

@@ -14,14 +14,18 @@ use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSetting
 use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale, Signal, Strategy,
-    StrategyEntry,
+    BotContext, CandleAnswer, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale,
+    Strategy, StrategyEntry,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::Duration;
+
+/// Candles and answers at a time, as in a backtest.
+const BLOCK: usize = 1_024;
+const ANSWERS: usize = 8;
 
 /// How often both are run in turn.
 const ROUNDS: usize = 60;
@@ -117,12 +121,15 @@ impl Side {
             }
             return signals;
         }
-        let mut rest = candles.candles();
-        while !rest.is_empty() {
-            let mut signal: Option<Signal> = None;
-            let shown = strategy.on_candles(rest, 0, &mut signal);
-            signals += u64::from(black_box(signal).is_some());
-            rest = &rest[shown.count..];
+        let mut answers: Vec<CandleAnswer> = Vec::with_capacity(ANSWERS);
+        // So many candles at a time, and so many answers.
+        for mut rest in candles.candles().chunks(BLOCK) {
+            while !rest.is_empty() {
+                answers.clear();
+                let shown = strategy.on_candles_ahead(rest, ANSWERS, &mut answers);
+                signals += black_box(&answers).len() as u64;
+                rest = &rest[shown..];
+            }
         }
         signals
     }

@@ -1,0 +1,256 @@
+//! The values of many candles together: a column for each value, computed as a whole before the next one.
+
+use crate::graph::{Binary, Field};
+use crate::indicator::{ByCandle, ByNumber};
+use crate::program::{Few, Place, Slots};
+use crate::step::order;
+use candlewick_sdk::{Candle, MOST_TOGETHER};
+
+/// A value at each of the candles.
+pub(crate) type Column = [f64; MOST_TOGETHER];
+
+/// The values of a program that has few, at candles that are answered together. Those after the last candle go to [`Few`], from which
+/// the next candles go on, together or one by one.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns {
+    all: Box<[Column]>,
+    /// Which prices anything is made of.
+    prices: [bool; 4],
+    /// How many candles there are; what stands behind them means nothing.
+    count: usize,
+}
+
+impl Columns {
+    /// Of these values. What is no price and is not computed keeps what it is.
+    pub(crate) fn of(values: &Few) -> Self {
+        let columns = values.used().iter().map(|value| [*value; MOST_TOGETHER]);
+        Self { all: columns.collect(), prices: values.prices(), count: 0 }
+    }
+
+    /// Begins with the prices of candles, those that any value is made of.
+    #[inline]
+    pub(crate) fn begin(&mut self, candles: &[Candle]) {
+        self.count = candles.len().min(MOST_TOGETHER);
+        let Some(prices) = self.all.first_chunk_mut() else { return };
+        let [open, high, low, close] = prices;
+        let [by_open, by_high, by_low, by_close] = self.prices;
+        if by_open {
+            open.iter_mut().zip(candles).for_each(|(open, candle)| *open = candle.open());
+        }
+        if by_high {
+            high.iter_mut().zip(candles).for_each(|(high, candle)| *high = candle.high());
+        }
+        if by_low {
+            low.iter_mut().zip(candles).for_each(|(low, candle)| *low = candle.low());
+        }
+        if by_close {
+            close.iter_mut().zip(candles).for_each(|(close, candle)| *close = candle.close());
+        }
+    }
+
+    /// A value at one of the candles.
+    #[inline]
+    pub(crate) fn at(&self, place: Place, candle: usize) -> f64 {
+        self.all[place][candle]
+    }
+
+    /// Candles of which a condition on two values holds, a bit for each: the first candle is the lowest.
+    #[inline]
+    pub(crate) fn where_holds(&self, one: Place, other: Place, holds: impl Fn(f64, f64) -> bool) -> u64 {
+        let mut flags = [0_u8; MOST_TOGETHER];
+        let pairs = self.all[one].iter().zip(&self.all[other]);
+        flags.iter_mut().zip(pairs).for_each(|(flag, (one, other))| *flag = u8::from(holds(*one, *other)));
+        let (bytes, _) = flags.as_chunks();
+        bytes.iter().rev().fold(0, |bits, eight| bits << 8 | bits_of(*eight))
+    }
+
+    /// Computes a value of another.
+    #[inline]
+    pub(crate) fn each(&mut self, of: Place, out: Place, values: &mut Few, value: impl Fn(f64) -> f64) {
+        let of = self.all[of];
+        self.all[out].iter_mut().zip(&of).for_each(|(out, of)| *out = value(*of));
+        self.end(out, values);
+    }
+
+    /// Computes a value of two others.
+    #[inline]
+    pub(crate) fn both(
+        &mut self,
+        (one, other): (Place, Place),
+        out: Place,
+        values: &mut Few,
+        value: impl Fn(f64, f64) -> f64,
+    ) {
+        let (one, other) = (self.all[one], self.all[other]);
+        let pairs = one.iter().zip(&other);
+        self.all[out].iter_mut().zip(pairs).for_each(|(out, (one, other))| *out = value(*one, *other));
+        self.end(out, values);
+    }
+
+    /// Computes a value that remembers what came before.
+    #[inline]
+    pub(crate) fn in_turn(
+        &mut self,
+        of: Place,
+        out: Place,
+        values: &mut Few,
+        mut value: impl FnMut(f64) -> f64,
+    ) {
+        let of = self.all[of];
+        self.all[out].iter_mut().zip(&of[..self.count]).for_each(|(out, of)| *out = value(*of));
+        self.end(out, values);
+    }
+
+    /// Computes a value of what comes to a window and what leaves it. The window has those of before, in their order, and then those
+    /// of the last candles; it is no longer than there may be candles.
+    #[inline]
+    pub(crate) fn window(
+        &mut self,
+        of: Place,
+        window: &mut [f64],
+        out: Place,
+        values: &mut Few,
+        mut value: impl FnMut(f64, f64) -> f64,
+    ) {
+        let (new, length) = (self.all[of], window.len());
+        let mut all = [f64::NAN; 2 * MOST_TOGETHER];
+        all[..length].copy_from_slice(window);
+        all[length..length + MOST_TOGETHER].copy_from_slice(&new);
+        let pairs = new[..self.count].iter().zip(&all);
+        self.all[out].iter_mut().zip(pairs).for_each(|(out, (new, old))| *out = value(*new, *old));
+        window.copy_from_slice(&all[self.count..self.count + length]);
+        self.end(out, values);
+    }
+
+    /// Computes a value of each candle itself.
+    #[inline]
+    pub(crate) fn of_candles(
+        &mut self,
+        candles: &[Candle],
+        out: Place,
+        values: &mut Few,
+        mut value: impl FnMut(&Candle) -> f64,
+    ) {
+        self.all[out].iter_mut().zip(candles).for_each(|(out, candle)| *out = value(candle));
+        self.end(out, values);
+    }
+
+    /// What two values come to.
+    pub(crate) fn binary(
+        &mut self,
+        binary: Binary,
+        (one, other): (Place, Place),
+        out: Place,
+        values: &mut Few,
+    ) {
+        /// A loop for each of them.
+        macro_rules! loops {
+            ($($which:ident),+) => {
+                match binary {
+                    $(Binary::$which => {
+                        self.both((one, other), out, values, |one, other| Binary::$which.of(one, other));
+                    })+
+                }
+            };
+        }
+        loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
+    }
+
+    /// The value of the candle before: `last` of the first, and after the last candle what the next one finds.
+    #[inline]
+    pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut Few) -> f64 {
+        let of = self.all[of];
+        let (first, rest) = self.all[out].split_at_mut(1);
+        first[0] = last;
+        rest.copy_from_slice(&of[..MOST_TOGETHER - 1]);
+        self.end(out, values);
+        self.count.checked_sub(1).map_or(last, |place| of[place])
+    }
+
+    /// How two values stand to each other, and behind it how they stood before.
+    #[inline]
+    pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
+        let before = values.at(out);
+        let (one, other, close) = (self.all[one], self.all[other], self.all[Field::CLOSE]);
+        for (place, now) in self.all[out].iter_mut().enumerate() {
+            *now = order(one[place], other[place], close[place]);
+        }
+        self.end(out, values);
+        self.back(out, before, out + 1, values);
+    }
+
+    /// The lines of an indicator of a number.
+    #[inline]
+    pub(crate) fn by_number<I: ByNumber>(
+        &mut self,
+        indicator: &mut I,
+        of: Place,
+        out: Place,
+        values: &mut Few,
+    ) {
+        let of = self.all[of];
+        let count = self.count;
+        self.put_lines(out, I::LINES, of[..count].iter().map(|of| indicator.lines(*of)));
+        self.end_lines(out, I::LINES, values);
+    }
+
+    /// The lines of an indicator of whole candles.
+    #[inline]
+    pub(crate) fn by_candle<I: ByCandle>(
+        &mut self,
+        indicator: &mut I,
+        candles: &[Candle],
+        out: Place,
+        values: &mut Few,
+    ) {
+        self.put_lines(out, I::LINES, candles.iter().map(|candle| indicator.lines(candle)));
+        self.end_lines(out, I::LINES, values);
+    }
+
+    /// Fills so many columns, which stand side by side.
+    #[inline]
+    fn put_lines<L: AsRef<[f64]>>(&mut self, out: Place, lines: usize, values: impl Iterator<Item = L>) {
+        let columns = &mut self.all[out..out + lines];
+        if let [column] = columns {
+            for (value, line) in column.iter_mut().zip(values) {
+                *value = line.as_ref()[0];
+            }
+        } else {
+            for (place, values) in values.enumerate().take(MOST_TOGETHER) {
+                columns.iter_mut().zip(values.as_ref()).for_each(|(column, line)| column[place] = *line);
+            }
+        }
+    }
+
+    fn end_lines(&self, out: Place, lines: usize, values: &mut Few) {
+        (out..out + lines).for_each(|line| self.end(line, values));
+    }
+
+    /// Keeps the value after the last candle.
+    #[inline]
+    fn end(&self, out: Place, values: &mut Few) {
+        if let Some(last) = self.count.checked_sub(1) {
+            values.put(out, self.all[out][last]);
+        }
+    }
+}
+
+/// The lowest bit of each of eight bytes that are 0 or 1, the first byte's the lowest: the product adds the bytes, each moved so that its
+/// bit comes to its place in the highest byte.
+#[inline]
+fn bits_of(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_is_a_bit() {
+        for number in 0..=u8::MAX {
+            let bytes = std::array::from_fn(|bit| (number >> bit) & 1);
+            assert_eq!(bits_of(bytes), u64::from(number));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! One step of a program, taken for many candles together.
+
+use crate::columns::Columns;
+use crate::graph::{Binary, Clock};
+use crate::instruction::crosses;
+use crate::program::{Few, Place};
+use crate::step::{Action, Step};
+use candlewick_sdk::{Candle, Interval, MOST_TOGETHER, Millis};
+
+impl Step {
+    /// Takes the next candles: the same as [`take`](Self::take) of each of them.
+    pub(crate) fn take_together(
+        &mut self,
+        candles: &[Candle],
+        interval: Interval,
+        columns: &mut Columns,
+        values: &mut Few,
+    ) {
+        let out = self.out;
+        let mut binary =
+            |binary, one: &Place, other: &Place| columns.binary(binary, (*one, *other), out, values);
+        match &mut self.action {
+            Action::Less(one, other) => binary(Binary::Less, one, other),
+            Action::Add(one, other) => binary(Binary::Add, one, other),
+            Action::Subtract(one, other) => binary(Binary::Subtract, one, other),
+            Action::Multiply(one, other) => binary(Binary::Multiply, one, other),
+            Action::Divide(one, other) => binary(Binary::Divide, one, other),
+            Action::Binary(which, one, other) => binary(*which, one, other),
+            Action::Not(of) => columns.each(*of, out, values, |of| 1.0 - of),
+            Action::Negate(of) => columns.each(*of, out, values, |of| -of),
+            Action::Abs(of) => columns.each(*of, out, values, f64::abs),
+            Action::Rsi(rsi, of) => columns.by_number(&mut **rsi, *of, out, values),
+            Action::Ema(ema, of) => columns.by_number(&mut **ema, *of, out, values),
+            Action::Sma(sma, of) => columns.by_number(&mut **sma, *of, out, values),
+            Action::Macd(macd, of) => columns.by_number(&mut **macd, *of, out, values),
+            Action::Bollinger(bands, of) => columns.by_number(&mut **bands, *of, out, values),
+            Action::OfNumber(indicator, of) => indicator.columns_by_number(*of, out, columns, values),
+            Action::OfCandle(indicator) => indicator.columns_by_candle(candles, out, columns, values),
+            Action::Field(field) => columns.of_candles(candles, out, values, |candle| field.of(candle)),
+            Action::Clock(clock) => {
+                let mut day = Day::default();
+                columns.of_candles(candles, out, values, |candle| day.clock(*clock, candle, interval));
+            }
+            Action::Between(from, to) => {
+                let (from, to, mut day) = (*from, *to, Day::default());
+                columns.of_candles(candles, out, values, |candle| {
+                    let time = day.time(candle, interval);
+                    let holds = if from < to { from <= time && time < to } else { time >= from || time < to };
+                    f64::from(u8::from(holds))
+                });
+            }
+            Action::Last { of, last } => *last = columns.back(*of, *last, out, values),
+            Action::Back { of, last, next } => columns.in_turn(*of, out, values, |of| {
+                let before = std::mem::replace(&mut last[*next], of);
+                *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
+                before
+            }),
+            Action::Order(order) => columns.order(order.numbers(), out, values),
+            Action::Crosses { to, order } => {
+                columns.both((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
+            }
+            Action::Since { of, within, age } => columns.in_turn(*of, out, values, |of| {
+                *age = if of == 1.0 { Some(0) } else { age.map(|age| age + 1).filter(|age| age <= within) };
+                age.map_or(f64::NAN, |age| age as f64)
+            }),
+            Action::Count { of, last, next, held, unknown } if last.len() <= MOST_TOGETHER => {
+                // Those of before in their order; they leave the count one by one, and then those that came to it here.
+                last.rotate_left(*next);
+                *next = 0;
+                columns.window(*of, last, out, values, |new, old| {
+                    *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
+                    *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
+                    if *unknown == 0 { *held as f64 } else { f64::NAN }
+                });
+            }
+            Action::Count { of, last, next, held, unknown } => columns.in_turn(*of, out, values, |new| {
+                let old = std::mem::replace(&mut last[*next], new);
+                *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
+                *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
+                *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
+                if *unknown == 0 { *held as f64 } else { f64::NAN }
+            }),
+        }
+    }
+}
+
+/// The day that the last candle closed in: most candles close in that of the one before.
+#[derive(Default)]
+struct Day {
+    /// When it begins.
+    start: i64,
+}
+
+impl Day {
+    /// The time of day at which a candle closes, in milliseconds.
+    #[inline]
+    fn time(&mut self, candle: &Candle, interval: Interval) -> i64 {
+        let time = candle.close_time(interval).get();
+        if !(self.start..self.start.saturating_add(Millis::DAY.get())).contains(&time) {
+            self.start = time - time.rem_euclid(Millis::DAY.get());
+        }
+        time - self.start
+    }
+
+    #[inline]
+    fn clock(&mut self, clock: Clock, candle: &Candle, interval: Interval) -> f64 {
+        let time = self.time(candle, interval);
+        let part = match clock {
+            Clock::Hour => time / Millis::HOUR.get(),
+            Clock::Minute => time % Millis::HOUR.get() / Millis::MINUTE.get(),
+            // 1970 began on a Thursday.
+            Clock::Weekday => (self.start.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) + 1,
+        };
+        part as f64
+    }
+}
