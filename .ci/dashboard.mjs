@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
+import { Agent, createServer, request } from "node:http";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -15,15 +15,17 @@ const puppeteer = (await import(pathToFileURL(require.resolve("puppeteer-core"))
 const axe = axeOf(require);
 const PATIENCE = 60000;
 const NAME = "<script>document.title='x'</script>";
+/** What a venue says where it has no trade, and names a trade that nobody ordered. */
+const MARKUP = "<img src=x onerror=document.title='x'><script>document.title='x'</script>";
 /** Limits of single bots. */
 const OWN = [[NAME, "max_open_trades = 2\nmax_loss_streak = 90"], ["second", "max_trades_per_day = 900\ndaily_loss_limit = 1000"]];
 
 const fail = (text) => { throw new Error(text); };
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-const until = async (what, holds) => {
+const until = async (what, holds, patience = PATIENCE) => {
   const begin = Date.now();
   let last;
-  while (Date.now() - begin < PATIENCE) {
+  while (Date.now() - begin < patience) {
     try {
       last = await holds();
       if (last) return last;
@@ -32,7 +34,7 @@ const until = async (what, holds) => {
     }
     await pause(200);
   }
-  return fail(`${what}: not within ${PATIENCE / 1000} s (${last})`);
+  return fail(`${what}: not within ${patience / 1000} s (${last})`);
 };
 
 // ---- an attack
@@ -77,6 +79,40 @@ const attack = async (address) => {
   agent.destroy();
   return `${counts.idle} idle connections, ${counts.slow} readers that do not read, ${counts.large} bodies without end, ${counts.asked} questions of strangers`;
 };
+
+// ---- a venue that means harm
+/** Passes everything on to a venue, but for opens: they are refused with markup, and the third is lost, so that its trade is looked for in a list of names
+ * that are markup. */
+const harmfulVenue = (base) => new Promise((resolve) => {
+  const refused = (path) => ({ statusCode: 400, status: "error", timestamp: new Date().toISOString(), path, data: { message: MARKUP, error: MARKUP, statusCode: 400 } });
+  const listed = (text) => JSON.stringify({ ...JSON.parse(text), data: JSON.parse(text).data.map((row) => ({ ...row, id: `${MARKUP}${row.id}` })) });
+  let opens = 0;
+  const server = createServer((asked, answer) => {
+    const path = new URL(asked.url, base).pathname;
+    const say = (status, type, text) => { answer.writeHead(status, { "content-type": type ?? "application/json" }); answer.end(text); };
+    if (asked.method === "POST" && path.startsWith("/token/trades/open")) {
+      opens += 1;
+      if (opens === 3) {
+        asked.socket.destroy();
+        return;
+      }
+      asked.resume();
+      asked.on("end", () => say(400, null, JSON.stringify(refused(path))));
+      return;
+    }
+    const passed = request(new URL(asked.url, base), { method: asked.method, headers: { ...asked.headers, host: new URL(base).host } }, (got) => {
+      const parts = [];
+      got.on("data", (part) => parts.push(part));
+      got.on("end", () => {
+        const text = Buffer.concat(parts).toString();
+        say(got.statusCode, got.headers["content-type"], asked.method === "GET" && path === "/token/trades" && got.statusCode === 200 ? listed(text) : text);
+      });
+    });
+    passed.on("error", () => say(502, null, "{}"));
+    asked.pipe(passed);
+  });
+  server.listen(0, "127.0.0.1", () => resolve({ url: `http://127.0.0.1:${server.address().port}`, close: () => { server.closeAllConnections(); server.close(); } }));
+});
 
 // ---- the programs
 const children = new Set();
@@ -240,9 +276,9 @@ const checks = async () => {
   await page.keyboard.press("Enter");
   await page.keyboard.type("a look at the page");
   await page.keyboard.press("Enter");
-  await waitFor("it is halted", "shown.state.phase === 'halted' && shown.state.reason === 'a look at the page'");
-  // What was decided just before it is shown a moment later.
-  await pause(2000);
+  // The bot says its phase at once; the journal's lines are read four times a second. `halted` is of the line of the halt itself: with it
+  // the page has every line before, so all that was decided.
+  await waitFor("it is halted", "shown.state.phase === 'halted' && shown.state.reason === 'a look at the page' && shown.state.halted");
   const intents = await look("shown.state.run.intents");
   const close = await look("shown.state.run.feeds[0].last_close");
   await waitFor("candles go on", `shown.state.run.feeds[0].last_close >= ${close} + 15000`);
@@ -288,6 +324,11 @@ const checks = async () => {
       const bars = await page.$$eval("#limit-list dd.bar", (all) => all.map((one) => one.getBoundingClientRect().width));
       if (bars.length === 0 || bars.some((length) => length < 60)) fail(`${what}: bars of limits are not seen: ${bars}`);
       if (pictures) await page.screenshot({ path: `${pictures}/dashboard-${width}-${theme}.png`, fullPage: true });
+      // A name never lies over its neighbour, and no column of these lists is out of sight.
+      cut.push(...await page.evaluate(() => [
+        ...[...document.querySelectorAll("td")].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => `over its cell: ${one.textContent}`),
+        ...["bot-list", "trade-list"].map((id) => document.getElementById(id)).filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => `to be scrolled sideways: #${one.id}`),
+      ]));
       if (cut.length > 0) fail(`${what} is cut off: ${cut.slice(0, 3).join("\n")}`);
       const serious = await axe.serious(page);
       if (serious) fail(`${what}, axe: ${serious}`);
@@ -319,6 +360,41 @@ const checks = async () => {
   await other.goto(next);
   await waitFor("it goes on", `document.getElementById('banner').hidden && shown.state.read_only && document.getElementById('halt').hidden`);
   if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was loaded anew");
+
+  await checkMarkup();
+};
+
+/** A bot of its own, whose venue says markup wherever it can say anything. */
+const checkMarkup = async () => {
+  console.log("- a script in a venue's text, as the reason of a refusal and as the name of a trade, is text");
+  const venue = await harmfulVenue(base);
+  writeFileSync("harm.toml", `[broker]\nbase_url = "${venue.url}"\nprice_url = "${venue.url}"\nrequests_per_second = 20\n[journal]\nurl = "sqlite://harm.db"\n${bot("harmed", "{ seed = 3, share = 0.9 }")}stake = { kind = "fixed", amount = 7 }\n[risk]\nmax_open_trades_per_symbol = 6\nallow_opposite = true\nallow_duplicate = true\n`);
+  const [trading, serving] = [start("live", "--config", "harm.toml"), start("dashboard", "--config", "harm.toml", "--json")];
+  const { link, address } = JSON.parse(await firstOf(serving));
+  const page = await browser.newPage();
+  const said = [];
+  page.on("console", (message) => said.push(message.text()));
+  page.on("pageerror", (error) => said.push(String(error)));
+  page.on("request", (asked) => { if (new URL(asked.url()).pathname === "/x") said.push(`it asks for ${asked.url()}`); });
+  await page.setViewport({ width: 1400, height: 900 });
+  await page.goto(link);
+  const text = (selector) => page.$eval(selector, (one) => one.textContent);
+  const shows = (what, selector, expected, patience) => until(what, async () => (await text(selector)).includes(expected), patience);
+  await shows("the reason of a refusal among the journal's lines", "#lines", `"rejection":{"other":"${MARKUP}"}`);
+  const first = "#trade-list button[aria-label='Explain trade 1']";
+  await until("a refused trade in the list", () => page.$(first));
+  await page.$eval(first, (one) => one.click());
+  await shows("the reason in an explanation", "#told-text", MARKUP);
+  await page.$eval("#told-close", (one) => one.click());
+  // What no intent explains is said once no intent in doubt can have made it.
+  await shows("the name of a trade among the alarms", "#note-list", `trade ${MARKUP}`, 3 * PATIENCE);
+  const made = await page.evaluate(() => [...document.querySelectorAll("img, script:not([src])")].map((one) => one.outerHTML));
+  if (made.length > 0) fail(`markup was made of a venue's text: ${made}`);
+  if (await page.title() === "x") fail("a venue's text ran as a script");
+  if (said.length > 0) fail(`with a venue's markup the page at ${address} says: ${said}`);
+  await page.close();
+  await Promise.all([killed(trading), killed(serving)]);
+  venue.close();
 };
 
 try {
