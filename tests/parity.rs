@@ -2,6 +2,10 @@
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped, thinned};
+use crate::recording::{lines, write};
+use candlewick_journal::Line;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The figures of both reports that must be equal beside the trades.
@@ -48,6 +52,19 @@ fn risk(rules: &str) -> String {
 
 /// Runs both and compares every line; answers how many trades there were.
 fn check(folder: &Folder, settings: &str, data: &[&str]) -> usize {
+    check_with(folder, settings, data, &[])
+}
+
+/// The same with a journal, which explains every trade of it.
+fn check_and_prove(folder: &Folder, settings: &str, data: &[&str], journal: &str) -> usize {
+    let trades = check_with(folder, settings, data, &["--journal", journal]);
+    let proven = folder.run(&["parity", "--journal", journal, "--json"]).json();
+    assert_eq!(proven["decisions"]["difference"], Value::Null, "{proven}");
+    assert_eq!((&proven["ok"], &proven["unexplained"]), (&Value::from(true), &Value::from(0)), "{proven}");
+    trades
+}
+
+fn check_with(folder: &Folder, settings: &str, data: &[&str], more: &[&str]) -> usize {
     std::fs::write(folder.path("bots.toml"), settings).unwrap();
     let data: Vec<&str> = data.iter().flat_map(|file| ["--data", file]).collect();
     let run = |command: &[&str], trades: &str| {
@@ -55,7 +72,7 @@ fn check(folder: &Folder, settings: &str, data: &[&str]) -> usize {
         folder.run(&[command, &common, &data].concat()).json()
     };
     let stored = run(&["backtest"], "stored.csv");
-    let live = run(&["live", "--sandbox", "--speed", "max", "--until-end"], "live.csv");
+    let live = run(&[&["live", "--sandbox", "--speed", "max", "--until-end"], more].concat(), "live.csv");
     let (stored_trades, live_trades) = (folder.read("stored.csv"), folder.read("live.csv"));
     for (stored, live) in stored_trades.lines().zip(live_trades.lines()) {
         assert_eq!(stored, live, "{settings}");
@@ -232,7 +249,7 @@ fn a_ladder_that_goes_on_with_the_next_candle_and_a_bot_s_session_stops_hold_ali
         ("c", "GBPUSD", "1m", "01:00", "TIME_FIXED", TEN),
     ]);
     let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"];
-    let trades = check(&folder, &(risk(rules) + &bots), &data);
+    let trades = check_and_prove(&folder, &(risk(rules) + &bots), &data, "run.db");
     assert!(trades > 150, "{trades}");
     let data: Vec<&str> = data.iter().flat_map(|file| ["--data", file]).collect();
     let backtest = [&["backtest", "--config", "bots.toml", "--json", "--quiet"], &data[..]].concat();
@@ -240,6 +257,64 @@ fn a_ladder_that_goes_on_with_the_next_candle_and_a_bot_s_session_stops_hold_ali
     assert!(refused["BotSessionLossLimit"].as_u64() > Some(0), "{refused}");
     let entered = folder.read("stored.csv").matches("ladder: again with the next candle").count();
     assert!(entered > 20, "{entered} of {trades}");
+    for (written, instead) in [
+        ("ladder: again with the next candle", "ladder: once more"),
+        ("BotSessionLossLimit", "SessionLossLimit"),
+    ] {
+        let changed = change_first(&folder, written, instead);
+        let replayed = folder.run(&["parity", "--journal", &changed]);
+        let said = &replayed.stderr;
+        assert!(
+            replayed.code == 5 && said.contains("the decision differs") && said.contains(instead),
+            "{said}"
+        );
+    }
+}
+
+/// A copy of the run's journal in which the first decision that has these words has others.
+fn change_first(folder: &Folder, words: &str, others: &str) -> String {
+    let name = format!("{others}.db");
+    let mut lines: Vec<Line> = lines(&folder.path("run.db")).into_iter().map(|stored| stored.line).collect();
+    let first = lines.iter_mut().find(|line| line.body.contains(words));
+    let line = first.expect("a decision has these words");
+    line.body = line.body.replacen(words, others, 1);
+    write(&folder.path(&name), lines);
+    name
+}
+
+/// Three symbols that pay differently, two of them the same, of which the best is traded; what they pay is found out anew each half hour.
+#[test]
+fn the_symbol_that_pays_best_is_chosen_alike_live() {
+    let (from, to) = (MONDAY, MONDAY + 8 * HOUR);
+    let names = ["BTCUSDT", "EURUSD", "GBPUSD"];
+    let data = names.map(|name| format!("{name}_1m.csv"));
+    let folder = data.iter().fold(Folder::new(), |folder, name| folder.with(name, &shipped(name, from, to)));
+    let simulation = "[simulation]\npayout_percent = 82.0\n\
+                      payout_percent_by_symbol = { EURUSD = 90.5, GBPUSD = 90.5 }\n";
+    let rules = "best_payout_of = [\"BTCUSDT\", \"EURUSD\", \"GBPUSD\"]\npayout_max_age_s = 1800";
+    let listed: Vec<Bot> =
+        names.iter().map(|name| (*name, *name, "1m", "01:00", "TIME_FIXED", TEN)).collect();
+    let data: Vec<&str> = data.iter().map(String::as_str).collect();
+    let settings = simulation.to_owned() + &risk(rules) + &bots(&listed);
+    let trades = check_and_prove(&folder, &settings, &data, "run.db");
+    assert!(trades > 50, "{trades}");
+    let table = folder.read("stored.csv");
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let staked = |bot: &str, stake: f64| {
+        let is_it =
+            |row: &&BTreeMap<String, String>| row["bot"] == bot && row["amount"].parse::<f64>() == Ok(stake);
+        rows.iter().filter(is_it).count()
+    };
+    // The first trade and one of each further half hour; no other.
+    let found_out = staked("BTCUSDT", 1.0);
+    assert!((8..=16).contains(&found_out) && staked("BTCUSDT", 10.0) == 0, "{found_out}");
+    assert!(staked("EURUSD", 10.0) > 10 && staked("GBPUSD", 10.0) > 10, "{table}");
+    let mut chosen: Vec<&str> =
+        rows.iter().filter(|row| row["amount"].starts_with("10")).map(|row| &*row["decision_time"]).collect();
+    let count = chosen.len();
+    chosen.dedup();
+    assert_eq!(chosen.len(), count, "two at one moment");
 }
 
 /// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet

@@ -21,15 +21,18 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-/// Least payouts of symbols that no bot trades.
+/// Payouts asked of symbols that no bot trades.
 fn payouts_of_nobody(loaded: &Loaded) -> Vec<Problem> {
     let symbols: BTreeSet<&str> = loaded.config.bots.iter().map(|bot| bot.symbol.as_str()).collect();
     let names: Vec<&str> = symbols.iter().copied().collect();
-    let unknown = loaded.config.risk.min_payout_percent_by_symbol.keys();
-    let unknown = unknown.filter(|name| !symbols.contains(name.as_str()));
-    let problem = |name: &String| {
-        let problem = format!("no bot trades this symbol; there is {}", names.join(", "));
-        loaded.problem(&format!("risk.min_payout_percent_by_symbol.{name}"), problem)
+    let risk = &loaded.config.risk;
+    let least = risk.min_payout_percent_by_symbol.keys();
+    let least = least.map(|name| (name, format!("risk.min_payout_percent_by_symbol.{name}")));
+    let chosen = risk.best_payout_of.iter().map(|name| (name, "risk.best_payout_of".to_owned()));
+    let unknown = least.chain(chosen).filter(|(name, _)| !symbols.contains(name.as_str()));
+    let problem = |(name, key): (&String, String)| {
+        let problem = format!("no bot trades {name}; there is {}", names.join(", "));
+        loaded.problem(&key, problem)
     };
     unknown.map(problem).collect()
 }

@@ -84,6 +84,7 @@ impl SessionSettings {
             cooldown_scope: own.cooldown_scope,
             pauses: own.pauses.clone(),
             min_payout_percent_by_symbol: by_symbol.collect(),
+            best_payout_of: own.best_payout_of.clone(),
             day_start: own.day_start.clone(),
             day_timezone: own.day_timezone.clone(),
             verdict: own.verdict,

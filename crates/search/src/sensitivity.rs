@@ -12,6 +12,7 @@ use candlewick_sdk::{CandleSeries, Millis, Money, Payout, Strategy};
 use candlewick_simulator::{DrawRule, Market, PathKind, SimulationSettings};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -236,7 +237,12 @@ fn payouts(own: &SimulationSettings) -> Vec<Case> {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
         value: Some(payout_percent.to_fraction() * 100.0),
-        simulation: SimulationSettings { payout_percent, ..own.clone() },
+        // One for all symbols.
+        simulation: SimulationSettings {
+            payout_percent,
+            payout_percent_by_symbol: BTreeMap::new(),
+            ..own.clone()
+        },
     };
     tried.into_iter().map(case).collect()
 }

@@ -9,7 +9,7 @@ use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
-    MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
+    MoneyScale, Payout, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
 };
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
@@ -199,7 +199,13 @@ fn venue(number: u64) -> SimulationSettings {
     match number % 5 {
         0 => SimulationSettings { open_rounding: OpenRounding::None, ..at_once },
         1 => at_once,
-        2 => SimulationSettings { draw: DrawRule::Loss, path: PathKind::Open, ..usual },
+        2 => SimulationSettings {
+            draw: DrawRule::Loss,
+            path: PathKind::Open,
+            payout_percent_by_symbol: [("BTCUSDT".parse().unwrap(), Payout::from_parts(911_111).unwrap())]
+                .into(),
+            ..usual
+        },
         3 => SimulationSettings {
             latency_ms: Millis::new(61_000),
             settle_delay_ms: Millis::MINUTE * 7,

@@ -43,7 +43,7 @@ impl OrderOutcome {
             (_, Quote::Gap) => return then(Self::Refused(Refusal::NoPrice)),
         };
         let Moments { open_time, close_time, .. } = moments;
-        let opening = Opening { open_time, open_price, close_time, payout: settings.payout_percent };
+        let opening = Opening { open_time, open_price, close_time, payout: settings.payout_of(order.symbol) };
         match (entry, path.quote(moments.exit)) {
             (Quote::Beyond, _) | (_, Quote::Beyond) => then(Self::StaysOpen(opening)),
             (entry, exit) => then(Self::Settles(opening, settle(order, opening, entry, exit, settings))),

@@ -116,7 +116,7 @@ impl OutcomeTable {
         let candle = self.candles.candles().binary_search_by_key(&opens, Candle::time).ok()?;
         let kind = self.kind((candle, order.time), order.direction)?;
         let (open_time, close_time) = self.moments(order.time);
-        let payout = self.settings.payout_percent;
+        let payout = self.settings.payout_of(self.symbol());
         let opening = Opening { open_time, open_price: None, close_time, payout };
         let Some(outcome) = kind.outcome() else {
             return Some(match kind {

@@ -14,6 +14,10 @@ pub struct SimulationSettings {
     /// What a win pays, in percent of the stake.
     #[schemars(with = "f64")]
     pub payout_percent: Payout,
+    /// The same for single symbols, in place of it: `{ EURUSD = 85.0 }`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, f64>")]
+    pub payout_percent_by_symbol: BTreeMap<Symbol, Payout>,
     /// From the decision to the order's arrival at the venue, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub latency_ms: Millis,
@@ -102,6 +106,12 @@ impl SimulationSettings {
         if self.payout_percent.parts() <= MAX_SHARE_PARTS {
             return Err(SimulatorError::PayoutAsShare { percent: self.payout_percent.to_percent() });
         }
+        for (symbol, payout) in &self.payout_percent_by_symbol {
+            if payout.parts() <= MAX_SHARE_PARTS {
+                let key = format!("payout_percent_by_symbol.{symbol}");
+                return Err(change(key, payout.to_string(), "a payout in percent, such as 85"));
+            }
+        }
         if let Some(recorded) = &self.recorded_latency {
             recorded.check()?;
         }
@@ -114,6 +124,12 @@ impl SimulationSettings {
             }
         }
         Ok(())
+    }
+
+    /// What a win on the symbol pays.
+    #[inline]
+    pub fn payout_of(&self, symbol: Symbol) -> Payout {
+        self.payout_percent_by_symbol.get(&symbol).copied().unwrap_or(self.payout_percent)
     }
 
     /// From the decision of the order with this number to its arrival.
@@ -138,6 +154,7 @@ impl Default for SimulationSettings {
     fn default() -> Self {
         Self {
             payout_percent: Payout::from_parts(800_000).expect("80 % is a payout"),
+            payout_percent_by_symbol: BTreeMap::new(),
             latency_ms: Millis::from_seconds(2),
             recorded_latency: None,
             open_rounding: OpenRounding::default(),
@@ -174,6 +191,8 @@ mod tests {
         let said = "[simulation] payout_percent = 0.57: payouts are in percent; did you mean 57?";
         check(json!({ "payout_percent": 0.57 }), Err(said));
         check(json!({ "payout_percent": 2.5 }), Ok(()));
+        let said = "[simulation] payout_percent_by_symbol.EURUSD = 0.85: use a payout in percent, such as 85";
+        check(json!({ "payout_percent_by_symbol": { "EURUSD": 0.85 } }), Err(said));
     }
 
     #[test]
@@ -195,7 +214,7 @@ mod tests {
         let section = json!({
             "payout_percent": 87.5, "latency_ms": 0, "open_rounding": "none", "settle_delay_ms": 0,
             "candle_close_cutoff_ms": 5000, "path": "open", "draw": "loss", "max_gap_intervals": 2,
-            "stress": 0.5, "ticks": { "EURUSD": 0.00001 },
+            "stress": 0.5, "ticks": { "EURUSD": 0.00001 }, "payout_percent_by_symbol": { "EURUSD": 91.0 },
         });
         let settings: SimulationSettings = serde_json::from_value(section.clone()).unwrap();
         assert_eq!(serde_json::to_value(settings).unwrap(), section);

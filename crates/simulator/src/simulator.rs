@@ -181,7 +181,7 @@ impl Simulator {
         }
         let answered_at = time + self.settings.latency_ms;
         if stake != self.last_profits.0 {
-            let payout = self.settings.payout_percent;
+            let payout = self.settings.payout_of(table.symbol());
             self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];

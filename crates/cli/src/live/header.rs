@@ -188,6 +188,7 @@ fn limit_words(risk: &RiskSettings) -> String {
         pauses,
         percent(risk.min_payout_percent, "payout at least"),
         payouts,
+        count(risk.best_payout_of.len() as u32, "symbols of which the best payout is traded"),
         money(risk.max_stake, "stake at most"),
         percent(risk.max_stake_percent, "stake at most"),
         hours,

@@ -33,6 +33,9 @@ pub(crate) struct Limits {
     /// Those of single symbols, by name, and by the place that a Session has given them; there with that of all others.
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
+    /// Symbols of which only the one that pays best is traded, and their places in a Session; none there where it has one of them alone.
+    best_payout_names: Vec<Symbol>,
+    pub(super) best_payout_of: Vec<SymbolId>,
     pub(super) payout_max_age: Millis,
     pub(super) stale_after_intervals: i64,
     pub(super) max_signal_delay: Millis,
@@ -96,6 +99,8 @@ impl Limits {
             min_payout: payout(settings.min_payout_percent, "risk.min_payout_percent")?,
             named_payouts: payouts_by_symbol(&settings.min_payout_percent_by_symbol)?,
             payouts: Vec::new(),
+            best_payout_names: best_payout_names(&settings.best_payout_of)?,
+            best_payout_of: Vec::new(),
             payout_max_age: seconds(settings.payout_max_age_s),
             stale_after_intervals: i64::from(settings.stale_after_intervals),
             max_signal_delay: Millis::new(i64::from(settings.max_signal_delay_ms)),
@@ -123,12 +128,21 @@ impl Limits {
         self.blackouts = self.dated.of_symbols(symbols);
         let payout = |symbol| self.named_payouts.get(symbol).copied().unwrap_or(self.min_payout);
         self.payouts = symbols.iter().map(payout).collect();
+        let place = |name| symbols.iter().position(|symbol| symbol == name).and_then(SymbolId::new);
+        let best_of: Vec<SymbolId> = self.best_payout_names.iter().filter_map(place).collect();
+        self.best_payout_of = if best_of.len() > 1 { best_of } else { Vec::new() };
     }
 
     /// The least that a symbol has to pay, where there is a limit.
     #[inline]
     pub(super) fn min_payout(&self, symbol: SymbolId) -> Option<Payout> {
         self.payouts.get(symbol.index()).copied().unwrap_or(self.min_payout)
+    }
+
+    /// Whether what a symbol pays has to be known before it is traded.
+    #[inline]
+    pub(super) fn needs_payout(&self, symbol: SymbolId) -> bool {
+        self.min_payout(symbol).is_some() || self.best_payout_of.contains(&symbol)
     }
 
     /// The most that the bot of this name may lose in a day that begins with this equity, by a limit of its own.
@@ -273,6 +287,23 @@ fn payouts_by_symbol(
     settings.iter().map(of).collect()
 }
 
+fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
+    const KEY: &str = "risk.best_payout_of";
+    let mut symbols: Vec<Symbol> = Vec::with_capacity(names.len());
+    for name in names {
+        let symbol = Symbol::new(name).map_err(|error| EngineError::setting(KEY, error.to_string()))?;
+        if symbols.contains(&symbol) {
+            return Err(EngineError::setting(KEY, format!("{symbol} stands there twice: leave one out")));
+        }
+        symbols.push(symbol);
+    }
+    if symbols.len() == 1 {
+        let problem = format!("{} alone is no choice: name two symbols or more, or none", symbols[0]);
+        return Err(EngineError::setting(KEY, problem));
+    }
+    Ok(symbols)
+}
+
 fn payout(percent: f64, key: &str) -> Result<Option<Payout>, EngineError> {
     if percent == 0.0 {
         return Ok(None);
@@ -304,6 +335,24 @@ mod tests {
         assert_eq!([together(3, 1, 1), together(3, 1, 2), together(3, 1, 5)], [1, 2, 3]);
         // A cap of 0 is none.
         assert_eq!([together(4, 0, 2), together(0, 2, 3)], [4, 6]);
+    }
+
+    #[test]
+    fn a_choice_of_symbols_by_payout_is_of_two_or_more_that_differ() {
+        for (names, expected) in [
+            (&[][..], None),
+            (&["EURUSD", "GBPUSD"], None),
+            (
+                &["EURUSD"],
+                Some("risk.best_payout_of: EURUSD alone is no choice: name two symbols or more, or none"),
+            ),
+            (&["A", "B", "A"], Some("risk.best_payout_of: A stands there twice: leave one out")),
+        ] {
+            let best_payout_of = names.iter().map(ToString::to_string).collect();
+            let settings = RiskSettings { best_payout_of, ..RiskSettings::default() };
+            let problem = Limits::new(&settings, MoneyScale::default()).err().map(|error| error.to_string());
+            assert_eq!(problem.as_deref(), expected, "{names:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) enum Probe {
 impl Probe {
     pub(crate) fn of(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
         let is_unknown = || state.payout(symbol, now, limits.payout_max_age).is_none();
-        if limits.min_payout(symbol).is_some() && is_unknown() { Self::Needed } else { Self::NotNeeded }
+        if limits.needs_payout(symbol) && is_unknown() { Self::Needed } else { Self::NotNeeded }
     }
 }
 

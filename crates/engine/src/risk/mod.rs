@@ -4,6 +4,7 @@
 //! here is a trade approved; what an earlier run approved is read back by `journal_decoder`, and nothing opens that.
 
 mod approved;
+mod best_payout;
 mod blackout;
 mod blackouts;
 mod bot_limits;
@@ -180,6 +181,7 @@ chain! {
     LossStreak: loss_streak,
     BotLossStreak: bot_limits::loss_streak,
     MinPayout: min_payout,
+    BestPayout: best_payout,
     StakeBounds: stake_bounds,
     InsufficientBalance: insufficient_balance,
     EdgeRejected: edge_rejected,

@@ -75,6 +75,9 @@ pub enum Rule {
     BotSessionLossLimit = 31,
     /// The bot's profit target of the session is reached.
     BotSessionProfitTarget = 32,
+    /// Another symbol of `best_payout_of` pays more, or pays as much and was traded at this moment; or the payout is unknown while
+    /// another trade finds it out.
+    BestPayout = 33,
 }
 
 impl Rule {
@@ -119,6 +122,7 @@ impl Rule {
             Self::GateClosed => "gate closed, traded virtually",
             Self::BotSessionLossLimit => "the bot's loss limit of the session",
             Self::BotSessionProfitTarget => "the bot's profit target of the session",
+            Self::BestPayout => "another symbol pays more",
         };
         format!("{words} ({self})")
     }

@@ -53,6 +53,9 @@ pub struct RiskSettings {
     /// The same for single symbols, in place of it: `{ EURUSD = 85.0 }`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub min_payout_percent_by_symbol: BTreeMap<String, f64>,
+    /// Symbols of which only the one that pays best is traded: a signal of one is refused while another's last known payout is higher.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub best_payout_of: Vec<String>,
     /// A payout seen longer ago than this is unknown, in seconds.
     pub payout_max_age_s: u32,
     /// No open when the last candle closed more than this many intervals ago.
@@ -132,6 +135,7 @@ impl Default for RiskSettings {
             pauses: Vec::new(),
             min_payout_percent: 0.0,
             min_payout_percent_by_symbol: BTreeMap::new(),
+            best_payout_of: Vec::new(),
             payout_max_age_s: 3_600,
             stale_after_intervals: 2,
             max_signal_delay_ms: 5_000,

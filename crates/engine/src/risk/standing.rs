@@ -25,7 +25,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
         return Millis::MAX;
     }
     // Between events a stake stays what it is, unless it depends on the age of a payout.
-    let is_stake_fixed = view.limits.min_payout(proposal.symbol).is_none();
+    let is_stake_fixed = !view.limits.needs_payout(proposal.symbol);
     if is_stake_fixed
         && (refuses(max_drawdown::check)
             || refuses(stake_bounds::check)

@@ -464,7 +464,7 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     for (place, change) in no_matter.into_iter().enumerate() {
         assert_eq!(with(change), (true, true), "change {place}");
     }
-    let matter: [fn(&mut RiskSettings); 10] = [
+    let matter: [fn(&mut RiskSettings); 11] = [
         |risk| risk.max_trades_per_hour = 0,
         |risk| risk.min_payout_percent = 0.0,
         |risk| risk.payout_max_age_s = 1,
@@ -477,6 +477,7 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
             risk.bots.clear();
         },
         |risk| risk.min_payout_percent_by_symbol.extend([("A".to_owned(), 0.0)]),
+        |risk| risk.best_payout_of = ["A", "B"].map(str::to_owned).into(),
         |risk| risk.day_start = "07:30".to_owned(),
         |risk| risk.verdict.watch_trades += 1,
     ];

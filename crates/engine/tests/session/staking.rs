@@ -218,6 +218,39 @@ fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
 }
 
 #[test]
+fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
+    let scripts = [
+        patient(&[1, 3, 5]),
+        Script::new("e").on("ETHUSDT").buys(&[1, 2, 3, 4, 5, 70]),
+        Script::new("x").on("XRPUSDT").buys(&[2]),
+    ];
+    let mut session = TestSession::new(&scripts, |risk| {
+        risk.best_payout_of = ["ETHUSDT", "BTCUSDT"].map(str::to_owned).into();
+        (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
+    });
+    session.check(&[
+        // What they pay is not known.
+        (candle(0, 1), "#1 a BUY 1.00"),
+        (candle(1, 1), "#2 e BUY 1.00"),
+        (at(62, opened_paying(1, 85)), ""),
+        (at(62, opened_paying(2, 80)), ""),
+        (candle(1, 2), "e BestPayout"),
+        (candle(2, 2), "#3 x BUY 10.00"),
+        (candle(0, 3), "#4 a BUY 10.00"),
+        (candle(1, 3), "e BestPayout"),
+        (at(182, opened_paying(4, 80)), ""),
+        (candle(1, 4), "#5 e BUY 10.00"),
+        (at(242, opened_paying(5, 80)), ""),
+        // Both pay the same: the first of the moment.
+        (candle(0, 5), "#6 a BUY 10.00"),
+        (candle(1, 5), "e BestPayout"),
+        (at(302, opened_paying(6, 85)), ""),
+        // What ETHUSDT paid was seen more than an hour ago.
+        (candle(1, 70), "#7 e BUY 1.00"),
+    ]);
+}
+
+#[test]
 fn a_probe_that_never_came_to_be_lets_another_try() {
     for answer in [rejected(1), not_sent(1)] {
         let mut session = TestSession::new(&[patient(&[1, 2])], probing);

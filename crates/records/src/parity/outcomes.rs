@@ -9,7 +9,7 @@ use crate::run::RecordedRun;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::StoredLine;
-use candlewick_sdk::{ExpirationType, Millis, Money, Outcome};
+use candlewick_sdk::{ExpirationType, Millis, Money, Outcome, Symbol};
 use candlewick_simulator::{
     AnswerKind, Opening, Order, Refusal, SettledTrade, SimulationSettings, Simulator, VenueEvent, outcome_of,
     profit_of,
@@ -177,7 +177,7 @@ impl Venue {
             causes.insert(Cause::Latency);
             return causes;
         }
-        causes.extend(self.money_causes(row));
+        causes.extend(self.money_causes(row, origin.symbol));
         match own.state {
             "rejected" => _ = causes.insert(Cause::Gap),
             // One of the two has settled, the other not.
@@ -191,7 +191,7 @@ impl Venue {
     }
 
     /// Whether result and profit follow from what the venue itself says of prices and payout.
-    fn money_causes(&self, row: &IntentRow) -> BTreeSet<Cause> {
+    fn money_causes(&self, row: &IntentRow, symbol: Symbol) -> BTreeSet<Cause> {
         let mut causes = BTreeSet::new();
         let Some(outcome) = row.outcome else { return causes };
         let trade = &row.approved;
@@ -201,10 +201,11 @@ impl Venue {
         {
             causes.insert(Cause::Unexplained);
         }
-        let payout = row.payout.unwrap_or(self.settings.payout_percent);
+        let assumed = self.settings.payout_of(symbol);
+        let payout = row.payout.unwrap_or(assumed);
         let is_as_told = profit_of(outcome, trade.stake(), payout) == row.profit;
         match (is_as_told, row.payout) {
-            (true, Some(paid)) if paid != self.settings.payout_percent && outcome == Outcome::Won => {
+            (true, Some(paid)) if paid != assumed && outcome == Outcome::Won => {
                 causes.insert(Cause::Payout);
             }
             (true, _) => {}

@@ -86,7 +86,7 @@ impl PaperBroker {
         TradeReport {
             symbol: Some(ticket.symbol.to_string()),
             direction: Some(Reported::Known(ticket.direction)),
-            payout: Some(self.settings.payout_percent),
+            payout: Some(self.settings.payout_of(ticket.symbol)),
             request_time: Some(ticket.arrival),
             open_time: Some(moments.open_time),
             close_time: Some(moments.close_time),

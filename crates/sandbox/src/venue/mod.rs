@@ -161,7 +161,7 @@ impl Venue {
             open_time,
             open_price,
             close_time,
-            payout: self.simulation.payout_percent,
+            payout: self.simulation.payout_of(order.symbol),
             balance_before: balance,
             listed_from: shown + lag,
             ending: Ending::Running,

@@ -108,7 +108,7 @@ impl<'a> SharedRunner<'a> {
         let simulation = &settings.simulation;
         let markets = self.replay.markets_until(until);
         let venue = Simulator::new(simulation.clone(), session.ledger().free(), markets)?;
-        let venue = (venue.with_outcomes(tables), simulation.payout_percent);
+        let venue = (venue.with_outcomes(tables), simulation.payout_of(candles.symbol()));
         let mut span = self.span();
         span.end = span.end.min(until);
         let Ok(mut trial) = Trial::new(session, &candles, venue, &span) else { return Ok(None) };
