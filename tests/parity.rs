@@ -317,6 +317,54 @@ fn the_symbol_that_pays_best_is_chosen_alike_live() {
     assert_eq!(chosen.len(), count, "two at one moment");
 }
 
+/// Bots whose trades are asked for later beside some whose are not; answers that come at the close of the next candle, and a ladder
+/// that goes on with the next candle.
+#[test]
+fn trades_with_an_entry_delay_open_alike_live() {
+    let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 3, entry = \"next_candle\" }";
+    let minutes = [
+        ("d20", "BTCUSDT", "1m", "01:00", "CANDLE_CLOSE", TEN),
+        ("d0", "GBPUSD", "1m", "02:00", "TIME_FIXED", TEN),
+        ("d7", "EURUSD", "1m", "01:00", "TIME_FIXED", again),
+    ];
+    for latency_ms in [0, 2_000, 40_000] {
+        check_delays((MONDAY, 5 * HOUR), latency_ms, &minutes);
+    }
+    let seconds = [
+        ("d3", "BTCUSDT", "5s", "00:05", "TIME_FIXED", TEN),
+        ("d0", "GBPUSD", "5s", "00:05", "TIME_FIXED", TEN),
+        ("d4", "EURUSD", "5s", "00:10", "CANDLE_CLOSE", TEN),
+    ];
+    for latency_ms in [0, 1_000, 2_000] {
+        check_delays((MONDAY + 11 * DAY, 20 * MINUTE), latency_ms, &seconds);
+    }
+}
+
+/// The names of the bots say how many seconds after their decisions their trades are asked for.
+fn check_delays((from, span): (i64, i64), latency_ms: i64, rows: &[Bot]) {
+    let interval = rows[0].2;
+    let data = ["BTCUSDT", "EURUSD", "GBPUSD"].map(|symbol| format!("{symbol}_{interval}.csv"));
+    let part = |file: &String| thinned(&shipped(file, from, from + span), 41);
+    let folder = data.iter().fold(Folder::new(), |folder, file| folder.with(file, &part(file)));
+    let delay_of = |bot: &str| bot[1..].parse::<i64>().unwrap();
+    let delayed = |row: &Bot| format!("{}entry_delay_s = {}\n", bot(row), delay_of(row.0));
+    let simulation = format!("[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"none\"\n");
+    let bots: String = rows.iter().map(delayed).collect();
+    let settings = simulation + &risk("allow_opposite = true\nallow_duplicate = true") + &bots;
+    let data: Vec<&str> = data.iter().map(String::as_str).collect();
+    check_and_prove(&folder, &settings, &data, "run.db");
+    let table = folder.read("live.csv");
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let mut trades: BTreeMap<String, usize> = BTreeMap::new();
+    for row in reader.deserialize::<BTreeMap<String, String>>().map(Result::unwrap) {
+        let time = |name: &str| row[name].parse::<i64>().unwrap();
+        let after = time("open_time") - time("decision_time");
+        assert_eq!(after, delay_of(&row["bot"]) * 1_000 + latency_ms, "{row:?}");
+        *trades.entry(row["bot"].clone()).or_default() += 1;
+    }
+    assert!(trades.len() == 3 && trades.values().all(|count| *count > 10), "{trades:?} at {latency_ms} ms");
+}
+
 /// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet
 /// that runs dry, and stakes that depend on what happened before.
 #[test]

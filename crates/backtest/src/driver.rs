@@ -320,7 +320,7 @@ impl Backtest {
                     direction: approved.direction(),
                     stake: approved.stake(),
                     expiry: approved.expiry(),
-                    time: approved.decision_time(),
+                    time: self.session.departure(approved.terms()),
                 });
             }
         }

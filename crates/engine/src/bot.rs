@@ -17,6 +17,8 @@ pub(crate) struct Bot {
     pub(crate) expiry: Expiry,
     /// The length of its candles.
     pub(crate) interval: Millis,
+    /// From its decisions to the requests of their trades.
+    pub(crate) entry_delay: Millis,
     pub(crate) symbol: SymbolId,
     /// Whether its strategy is shown the settlements of its trades.
     wants_settlements: bool,
@@ -46,6 +48,7 @@ impl Bot {
             reentry: None,
             expiry,
             interval,
+            entry_delay: Millis::ZERO,
             symbol,
             wants_settlements,
             verdict,
@@ -59,6 +62,12 @@ impl Bot {
     /// Makes its ladder go on with the next candle, without a signal.
     pub(crate) fn with_reentries(mut self) -> Self {
         self.reentry = Some(Box::default());
+        self
+    }
+
+    /// Has its trades asked for so long after their decisions.
+    pub(crate) fn entering_after(mut self, delay: Millis) -> Self {
+        self.entry_delay = delay;
         self
     }
 

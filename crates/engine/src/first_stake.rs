@@ -103,6 +103,7 @@ mod tests {
         let bot = BotSettings {
             name: "btc".to_owned(),
             symbol: Symbol::new("BTCUSDT").unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "rsi-reversal".to_owned(),

@@ -137,6 +137,7 @@ mod tests {
         let bot = |index: usize| BotSettings {
             name: format!("bot-{index}"),
             symbol: Symbol::new("BTCUSDT").unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "rsi-reversal".to_owned(),

@@ -267,6 +267,7 @@ mod tests {
         let bot = |(index, stake): (usize, &StakeSettings)| BotSettings {
             name: format!("bot-{index}"),
             symbol: Symbol::new("BTCUSDT").unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "rsi-reversal".to_owned(),

@@ -3,6 +3,7 @@
 mod booking;
 mod bot_names;
 mod candle_needs;
+mod departures;
 mod earlier;
 mod limit_use;
 mod limited_session;
@@ -30,7 +31,7 @@ use crate::outside_signal::KnownSignals;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, Approved, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
+    Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
     SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
@@ -101,7 +102,11 @@ impl Session {
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
             let judged = (stake, verdicts::of_first_run(plan, &budget, &bot.name));
+            let delay = bot.entry_delay();
+            let delay = delay
+                .map_err(|problem| EngineError::setting(format!("bots[{index}].entry_delay_s"), problem))?;
             let made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
+            let made = made.entering_after(delay);
             bots.push(if bot.stake.enters_without_signal() { made.with_reentries() } else { made });
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
@@ -245,15 +250,6 @@ impl Session {
         self.symbols.iter().position(|known| *known == symbol).and_then(SymbolId::new)
     }
 
-    /// The last moment at which an approved trade's request may leave: after it the signal is late, whatever kept the
-    /// request back.
-    pub fn latest_departure(&self, approved: &Approved) -> Millis {
-        let bot = self.bots.get(approved.bot().index());
-        bot.map_or(Millis::MAX, |bot| {
-            risk::latest_departure(&self.limits, bot.interval, approved.decision_time())
-        })
-    }
-
     /// Shows a candle to each bot of its series.
     #[inline]
     fn on_candle(&mut self, series: SeriesId, candle: &Candle, moment: Moment, actions: &mut Vec<Action>) {
@@ -338,7 +334,7 @@ impl Session {
             origin: moment.origin,
             last_close: moment.last_close,
             interval: bot.interval,
-            nominal_close: nominal_close(expiry, moment.at),
+            nominal_close: nominal_close(expiry, moment.at + bot.entry_delay),
             edge: bot.verdict.edge(),
             reason: &signal.reason,
             is_virtual: signal.is_virtual,

@@ -3,7 +3,7 @@
 use crate::{BotLimitSettings, RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BuildError, CloseType, ExpirationType, Expiry, Interval, MoneyError, MoneyScale, Series, Symbol,
+    BuildError, CloseType, ExpirationType, Expiry, Interval, Millis, MoneyError, MoneyScale, Series, Symbol,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub struct BotSettings {
     /// How much it stakes.
     #[serde(default)]
     pub stake: StakeSettings,
+    /// How long after its decision each trade is asked for, in whole seconds.
+    #[serde(default, skip_serializing_if = "is_at_once")]
+    pub entry_delay_s: i64,
     /// Further keys, which only the adapter of a venue reads: the engine records them and reads none. Which are allowed, the
     /// configuration says that has them.
     #[serde(flatten)]
@@ -130,6 +133,25 @@ impl BotSettings {
         Series { symbol: self.symbol, interval: self.interval }
     }
 
+    /// How long after its decision each trade is asked for.
+    ///
+    /// # Errors
+    /// It is below 0, or not shorter than the bot's interval.
+    pub fn entry_delay(&self) -> Result<Millis, String> {
+        let seconds = self.entry_delay_s;
+        if seconds < 0 {
+            return Err(format!(
+                "{seconds} would be before the candle's close, when the signal is not known and the venue takes no order for later: \
+                 use 0 or more; for an entry inside of a candle use a shorter interval, or a strategy that answers prices"
+            ));
+        }
+        let length = self.interval.length();
+        if seconds >= length.get() / 1_000 && seconds > 0 {
+            return Err(format!("{seconds} is as long as a candle of {} or longer: use less", self.interval));
+        }
+        Ok(Millis::from_seconds(seconds))
+    }
+
     /// The expiry of its trades.
     pub const fn expiry(&self) -> Expiry {
         Expiry { close_type: self.close_type, expiration_type: self.expiration_type }
@@ -142,6 +164,11 @@ impl EngineError {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_at_once(seconds: &i64) -> bool {
+    *seconds == 0
+}
+
 fn empty_object() -> Value {
     Value::Object(serde_json::Map::new())
 }
@@ -149,4 +176,27 @@ fn empty_object() -> Value {
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde hands a reference
 fn is_unstated(expiration_type: &ExpirationType) -> bool {
     *expiration_type == ExpirationType::Unstated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json, to_value};
+
+    #[test]
+    fn an_entry_delay_is_none_or_shorter_than_a_candle_and_is_written_only_where_there_is_one() {
+        let too_long = "60 is as long as a candle of 1m or longer: use less";
+        let too_early = "-1 would be before the candle's close, when the signal is not known and the venue takes no order for later: \
+                         use 0 or more; for an entry inside of a candle use a shorter interval, or a strategy that answers prices";
+        for (seconds, expected) in [(0, Ok(0)), (59, Ok(59)), (60, Err(too_long)), (-1, Err(too_early))] {
+            let bot: BotSettings = from_value(json!({
+                "name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "s", "close_type": "01:00", "entry_delay_s": seconds
+            }))
+            .unwrap();
+            let found = bot.entry_delay();
+            assert_eq!(found, expected.map(Millis::from_seconds).map_err(str::to_owned));
+            let written = to_value(&bot).unwrap();
+            assert_eq!(written.get("entry_delay_s").is_some(), seconds != 0, "{seconds}: {written}");
+        }
+    }
 }

@@ -22,6 +22,7 @@ pub(crate) fn one_bot(minutes: &[i64]) -> Session {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: Symbol::new("BTCUSDT").expect("a symbol"),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "test".to_owned(),

@@ -3,6 +3,7 @@
 use crate::error::RecordsError;
 use crate::lines::{is_candle, visit_all};
 use crate::run::RecordedRun;
+use candlewick_engine::BotSettings;
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Payout, Series, Symbol};
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,7 @@ struct OpenedTold {
 /// An intent whose answer is awaited.
 struct Asked {
     symbol: Symbol,
+    /// When it was decided, and the bot's delay after that was over.
     decided: Millis,
     sent: Millis,
 }
@@ -95,7 +97,8 @@ pub(crate) struct DelayReading {
     run: Option<u64>,
     delays: Delays,
     series: Vec<Series>,
-    bots: Vec<Symbol>,
+    /// The symbol of each bot, and how long after its decisions its trades are asked for.
+    bots: Vec<(Symbol, Millis)>,
     asked: BTreeMap<u64, Asked>,
 }
 
@@ -113,7 +116,8 @@ impl DelayReading {
         if stored.line.kind == LineKind::Run {
             for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
                 self.series = run.series();
-                self.bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
+                let delay = |bot: &BotSettings| bot.entry_delay().unwrap_or(Millis::ZERO);
+                self.bots = run.settings.bots.iter().map(|bot| (bot.symbol, delay(bot))).collect();
             }
         } else if self.run.is_none_or(|run| run == stored.line.run) {
             self.delays.take(stored, (&self.series, &self.bots), &mut self.asked)?;
@@ -140,7 +144,7 @@ impl Delays {
     fn take(
         &mut self,
         stored: &StoredLine,
-        (series, bots): (&[Series], &[Symbol]),
+        (series, bots): (&[Series], &[(Symbol, Millis)]),
         asked: &mut BTreeMap<u64, Asked>,
     ) -> Result<(), RecordsError> {
         let body = &stored.line.body;
@@ -153,9 +157,9 @@ impl Delays {
         } else if let Some(intent) = stored.line.intent {
             if stored.line.kind == LineKind::Action {
                 let open: OpenTold = read(stored)?;
-                let sent = stored.line.received;
-                if let Some(symbol) = bots.get(open.bot) {
-                    let open = Asked { symbol: *symbol, decided: open.decision_time, sent };
+                if let Some((symbol, delay)) = bots.get(open.bot) {
+                    let decided = open.decision_time + *delay;
+                    let open = Asked { symbol: *symbol, decided, sent: stored.line.received.max(decided) };
                     asked.insert(intent, open);
                 }
             } else if body.contains("\"event\":\"opened\"")

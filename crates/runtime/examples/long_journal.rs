@@ -44,6 +44,7 @@ fn settings() -> Result<SessionSettings, Box<dyn Error>> {
         bots.push(BotSettings {
             name: format!("bot-{number}"),
             symbol: format!("SYM{number}").parse()?,
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "always".to_owned(),

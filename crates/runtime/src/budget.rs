@@ -240,6 +240,7 @@ mod tests {
         let bot = |number: usize| BotSettings {
             name: format!("bot-{number}"),
             symbol: Symbol::new(&format!("S{number}")).unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "any".to_owned(),

@@ -53,6 +53,7 @@ fn settings(series: Series) -> BacktestSettings {
     let bot = BotSettings {
         name: "rsi".to_owned(),
         symbol: series.symbol,
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: series.interval,
         strategy: "rsi-extremes".to_owned(),

@@ -41,6 +41,7 @@ fn settings(strategy: &str, (stake, risk): (&Value, &Value)) -> BacktestSettings
     let bot = BotSettings {
         name: "btc".to_owned(),
         symbol: "BTCUSDT".parse().unwrap(),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: "1m".parse().unwrap(),
         strategy: strategy.to_owned(),

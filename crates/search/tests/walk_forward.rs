@@ -84,6 +84,7 @@ fn unlimited() -> BacktestSettings {
     let bot = BotSettings {
         name: "lean".to_owned(),
         symbol: own.symbol,
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: own.interval,
         strategy: "lean".to_owned(),

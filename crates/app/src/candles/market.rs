@@ -83,6 +83,7 @@ mod tests {
         BotSettings {
             name: "a".to_owned(),
             symbol: symbol.parse().unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: interval.parse().unwrap(),
             strategy: "x".to_owned(),

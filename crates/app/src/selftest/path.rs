@@ -116,6 +116,7 @@ fn settings(symbols: &[Symbol]) -> anyhow::Result<BacktestSettings> {
         Ok(BotSettings {
             name: format!("follower of {symbol}"),
             symbol: *symbol,
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "follower".to_owned(),

@@ -180,6 +180,7 @@ fn bot(series: Series, period: usize) -> BotSettings {
     BotSettings {
         name: format!("{}-{period}", series.symbol),
         symbol: series.symbol,
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: series.interval,
         strategy: "rsi-extremes".to_owned(),

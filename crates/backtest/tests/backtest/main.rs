@@ -8,6 +8,7 @@ mod stage;
 // What a run does.
 mod accounting;
 mod crowds;
+mod entry_delay;
 mod errors;
 mod order;
 mod outside;

@@ -39,6 +39,7 @@ pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
     BotSettings {
         name: name.to_owned(),
         symbol: series.symbol,
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: series.interval,
         strategy: "test".to_owned(),

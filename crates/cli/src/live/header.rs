@@ -142,7 +142,8 @@ fn bot_words(bot: &BotSettings) -> String {
         other => format!(" {other}"),
     };
     let stake = stake_words(&bot.stake);
-    format!("{} on {}, {}{kind}, stake {stake}", bot.strategy, bot.series(), expiry.close_type)
+    let delay = if bot.entry_delay_s > 0 { format!(" {} s later", bot.entry_delay_s) } else { String::new() };
+    format!("{} on {}, {}{kind}{delay}, stake {stake}", bot.strategy, bot.series(), expiry.close_type)
 }
 
 fn stake_words(stake: &StakeSettings) -> String {

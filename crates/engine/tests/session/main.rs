@@ -9,6 +9,7 @@ mod test_session;
 // What it does.
 mod alpha_budget;
 mod answers;
+mod departures;
 mod limits;
 mod openings;
 mod outside;

@@ -28,6 +28,7 @@ impl Script {
         let bot = BotSettings {
             name: name.to_owned(),
             symbol: "BTCUSDT".parse().unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "scripted".to_owned(),
@@ -52,6 +53,12 @@ impl Script {
 
     pub(crate) fn every(mut self, interval: &str) -> Self {
         self.bot.interval = interval.parse().unwrap();
+        self
+    }
+
+    /// Has its trades asked for so many seconds after its decisions.
+    pub(crate) fn entering_after(mut self, seconds: i64) -> Self {
+        self.bot.entry_delay_s = seconds;
         self
     }
 

@@ -7,7 +7,7 @@ use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::run::RecordedRun;
 use crate::trade::{IntentOrigin, TradeLine};
-use candlewick_engine::{IntentRow, IntentState};
+use candlewick_engine::{BotSettings, IntentRow, IntentState};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{ExpirationType, Millis, Money, Outcome, Symbol};
 use candlewick_simulator::{
@@ -68,6 +68,8 @@ pub(super) struct Simulated {
 struct Venue {
     simulator: Simulator,
     settings: SimulationSettings,
+    /// How long after its decisions the trades of each bot are asked for.
+    entry_delays: BTreeMap<String, Millis>,
 }
 
 impl Outcomes {
@@ -89,8 +91,7 @@ impl Outcomes {
                 continue;
             }
             outcomes.intents += 1;
-            let simulated =
-                venue.simulate(row, origin, row.approved.decision_time() + venue.settings.latency_ms);
+            let simulated = venue.simulate(row, origin, venue.usual_arrival(row, origin));
             if simulated.agrees_with(row) {
                 outcomes.agree += 1;
                 continue;
@@ -120,7 +121,15 @@ impl Venue {
         // Each order is simulated with its own latency.
         let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
         let simulator = Simulator::new(settings.clone(), BOTTOMLESS, candles.markets())?;
-        Ok(Self { simulator, settings })
+        let delay = |bot: &BotSettings| (bot.name.clone(), bot.entry_delay().unwrap_or(Millis::ZERO));
+        let entry_delays = run.settings.bots.iter().map(delay).collect();
+        Ok(Self { simulator, settings, entry_delays })
+    }
+
+    /// When a trade's order reaches the venue, with the latency of the settings.
+    fn usual_arrival(&self, row: &IntentRow, origin: &IntentOrigin) -> Millis {
+        let delay = self.entry_delays.get(&origin.bot).copied().unwrap_or(Millis::ZERO);
+        row.approved.decision_time() + delay + self.settings.latency_ms
     }
 
     /// The trade of an order that reaches the venue at `arrival`.
@@ -165,7 +174,7 @@ impl Venue {
             | IntentState::InFlight => return BTreeSet::from([Cause::Refusal]),
             IntentState::Open | IntentState::Settled => {}
         }
-        let arrival = arrival_of(row).unwrap_or(row.approved.decision_time() + self.settings.latency_ms);
+        let arrival = arrival_of(row).unwrap_or(self.usual_arrival(row, origin));
         let own = self.simulate(row, origin, arrival);
         let mut causes = BTreeSet::new();
         // What was refused for want of candles has no times to compare.

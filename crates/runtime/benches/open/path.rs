@@ -145,6 +145,7 @@ fn session_settings() -> SessionSettings {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: Symbol::new("BTCUSDT").unwrap(),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "signaller".to_owned(),

@@ -4,9 +4,11 @@ use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// Something to ask of the venue.
+/// Something to ask of the venue, or to send it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Job {
+    /// The request of an approved trade whose bot has an entry delay.
+    Departure(IntentId),
     /// The result of a trade, or what the answer to its open left out.
     Trade(IntentId),
     /// The balances.

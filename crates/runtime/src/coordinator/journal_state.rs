@@ -32,6 +32,8 @@ pub(crate) struct JournalState {
     hash: JournalHash,
     /// Approved trades whose intents are not durable yet.
     outbox: Vec<Approved>,
+    /// Those whose intents are durable, and whose moment has not come.
+    held: Vec<Approved>,
     /// How many of them, from the first on, are durable once the journal answers.
     leaving: usize,
     /// Entries that are not durable; of these, how many the journal is making durable.
@@ -58,6 +60,7 @@ impl JournalState {
             waiting,
             hash: JournalHash::new(),
             outbox: Vec::new(),
+            held: Vec::new(),
             leaving: 0,
             pending: 0,
             departed: 0,
@@ -97,17 +100,30 @@ impl JournalState {
 
     /// The intents that wait.
     pub(crate) fn waiting_intents(&self) -> impl Iterator<Item = IntentId> {
-        self.outbox.iter().map(|approved| approved.intent())
+        self.outbox.iter().chain(&self.held).map(|approved| approved.intent())
     }
 
     pub(crate) const fn has_waiting(&self) -> bool {
-        !self.outbox.is_empty()
+        !self.outbox.is_empty() || !self.held.is_empty()
+    }
+
+    /// Keeps an approved trade, whose intent is durable, until its moment.
+    pub(crate) fn hold(&mut self, approved: Approved) {
+        self.held.push(approved);
+    }
+
+    /// Takes it, now that the moment has come; none where it is not sent any more.
+    pub(crate) fn take_held(&mut self, intent: IntentId) -> Option<Approved> {
+        let place = self.held.iter().position(|approved| approved.intent() == intent)?;
+        Some(self.held.remove(place))
     }
 
     /// Takes what waits: none of it is sent any more.
     pub(crate) fn take_waiting(&mut self) -> Vec<Approved> {
         self.leaving = 0;
-        std::mem::take(&mut self.outbox)
+        let mut waiting = std::mem::take(&mut self.held);
+        waiting.append(&mut self.outbox);
+        waiting
     }
 
     pub(crate) const fn is_away(&self) -> bool {
@@ -239,6 +255,23 @@ mod tests {
             assert_eq!(state.is_final(&busy()), has_hole);
             assert_eq!(state.take_waiting().len(), 1);
         }
+    }
+
+    #[test]
+    fn what_is_held_until_its_moment_waits_and_is_taken_once() {
+        let mut state = JournalState::new(Waiting::GoesOn);
+        for intent in [1, 2] {
+            state.hold(approved(intent));
+        }
+        state.enqueue(approved(3));
+        let second = IntentId::new(2);
+        assert_eq!(state.take_held(second).map(|held| held.intent()), Some(second));
+        assert_eq!(state.take_held(second).map(|held| held.intent()), None);
+        assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [3, 1]);
+        // Without a journal none of it is sent.
+        let unsent = state.take_waiting();
+        assert_eq!(unsent.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1, 3]);
+        assert!(!state.has_waiting());
     }
 
     #[test]

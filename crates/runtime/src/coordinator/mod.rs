@@ -31,6 +31,7 @@ mod warm_up;
 mod answers;
 mod believed;
 mod closing;
+mod departures;
 mod findings;
 mod missing_trades;
 mod orders;
@@ -262,6 +263,11 @@ impl Coordinator {
     fn ask_due(&mut self, step: &mut Step<'_>) {
         while let Some((due, job)) = self.agenda.pop_due(step.now) {
             match job {
+                Job::Departure(intent) => {
+                    if let Some(approved) = self.session.journal.take_held(intent) {
+                        self.send(&approved, step);
+                    }
+                }
                 Job::Candles(series) => {
                     if self.market.ask_candles(series, &mut self.events, step) {
                         self.requests.begin(RequestId::Candles(series));
@@ -348,38 +354,11 @@ impl Coordinator {
                     step.warn("the journal can be written again");
                 }
                 for approved in opens {
-                    let (intent, leave_by) = (approved.intent(), self.session.latest_departure(&approved));
-                    if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
-                        self.not_sent(intent, &reason, step);
-                        continue;
-                    }
-                    self.doubts.note_sent(intent, step.now);
-                    self.requests.begin(RequestId::Open(intent));
-                    let order = self.session.order_of(approved.terms());
-                    step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
+                    self.send_or_hold(approved, step);
                 }
             }
         }
         self.go_on_closing(step);
-    }
-
-    /// Why an open whose intent is durable is not sent all the same: while it waited the run was stopped or halted, or the
-    /// moment of its signal passed.
-    ///
-    /// This is the one place where a lateness is judged after the risk rules. An adapter is handed the same moment, and only
-    /// keeps to it where it has to wait itself (for a rate limit).
-    fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
-        if self.ending.is_stopping() {
-            return Some("the run was about to end".to_owned());
-        }
-        if self.session.halted().is_some() {
-            return Some("the run was halted".to_owned());
-        }
-        if self.token_refused.is_some() {
-            return Some("the venue does not accept the token".to_owned());
-        }
-        let late = now - leave_by;
-        (late > Millis::ZERO).then(|| format!("its intent was durable {late} ms too late for its signal"))
     }
 
     /// An intent's request never leaves.

@@ -213,6 +213,7 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
     let bot = |(number, dice): (i64, &mut Dice)| BotSettings {
         name: format!("bot-{number}"),
         symbol: Symbol::new(dice.pick(&SYMBOLS)).unwrap(),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: dice.pick(&["5s", "5s", "10s", "30s"]).parse().unwrap(),
         strategy: "random".to_owned(),

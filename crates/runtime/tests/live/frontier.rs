@@ -183,6 +183,7 @@ fn bots(count: usize) -> Vec<BotSettings> {
     let bot = |number: usize| BotSettings {
         name: format!("bot-{number}"),
         symbol: symbol(&format!("S{number}")),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "buys".to_owned(),

@@ -12,6 +12,7 @@ mod venue;
 
 mod audits;
 mod candles;
+mod departures;
 mod doubt;
 mod ending;
 mod frontier;

@@ -193,6 +193,7 @@ impl Stage {
         self.bots.push(BotSettings {
             name: format!("bot-{}", self.bots.len()),
             symbol,
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "signaller".to_owned(),
@@ -201,6 +202,12 @@ impl Stage {
             params: serde_json::json!({}),
             stake: StakeSettings::Fixed { amount: Decimal::TEN },
         });
+        self
+    }
+
+    /// Has the trades of all bots so far asked for so many seconds after their decisions.
+    pub(crate) fn entering_after(mut self, seconds: i64) -> Self {
+        self.bots.iter_mut().for_each(|bot| bot.entry_delay_s = seconds);
         self
     }
 

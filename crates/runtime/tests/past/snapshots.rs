@@ -38,6 +38,7 @@ fn settings() -> SessionSettings {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: "BTCUSDT".parse().unwrap(),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "always".to_owned(),

@@ -44,6 +44,7 @@ fn settings(is_swapped: bool) -> SessionSettings {
     let bot = |name: &str, symbol: &str| BotSettings {
         name: name.to_owned(),
         symbol: symbol.parse().unwrap(),
+        entry_delay_s: 0,
         venue: BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "always".to_owned(),

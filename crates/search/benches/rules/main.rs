@@ -81,6 +81,7 @@ fn bot(strategy: &str, params: &Value) -> BotSettings {
     BotSettings {
         name: "btc".to_owned(),
         symbol: "BTCUSDT".parse().unwrap(),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: strategy.to_owned(),

@@ -127,6 +127,7 @@ fn settings(series: Series) -> BacktestSettings {
     let bot = BotSettings {
         name: "rsi".to_owned(),
         symbol: series.symbol,
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "rsi-reversal".to_owned(),

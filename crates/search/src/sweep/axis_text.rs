@@ -254,6 +254,7 @@ mod tests {
         let bot = BotSettings {
             name: "a".to_owned(),
             symbol: "BTCUSDT".parse().unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: "1m".parse().unwrap(),
             strategy: "any".to_owned(),

@@ -154,6 +154,7 @@ mod tests {
         BotSettings {
             name: format!("{strategy}-{symbol}"),
             symbol: symbol.parse().unwrap(),
+            entry_delay_s: 0,
             venue: std::collections::BTreeMap::new(),
             interval: "1m".parse().unwrap(),
             strategy: strategy.to_owned(),

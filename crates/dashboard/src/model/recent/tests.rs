@@ -34,6 +34,7 @@ fn settings() -> SessionSettings {
     let bot = |name: &str, symbol: &str| BotSettings {
         name: name.to_owned(),
         symbol: symbol.parse().unwrap(),
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "always".to_owned(),

@@ -43,6 +43,7 @@ fn session(risk: RiskSettings) -> Session {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: order.symbol,
+        entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "buys".to_owned(),

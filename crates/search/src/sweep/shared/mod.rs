@@ -92,6 +92,10 @@ impl<'a> SharedRunner<'a> {
     ) -> Result<Option<Figures>, SearchError> {
         let PreparedTrial { settings, strategy, declaration } = prepared;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
+        if bot.entry_delay_s > 0 {
+            // Its trades do not open with its signals, which is what a trial is quick by.
+            return Ok(None);
+        }
         let (series, expiry) = (bot.series(), bot.expiry());
         let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };

@@ -1,0 +1,49 @@
+//! The opens whose intents are durable: sent at once, or when the entry delay of their bot is over.
+
+use super::command::{Command, Step};
+use super::{Coordinator, DurableOpen, Job, RequestId};
+use candlewick_engine::Approved;
+use candlewick_sdk::Millis;
+
+impl Coordinator {
+    /// Sends an open whose intent is durable, or keeps it until its moment.
+    pub(super) fn send_or_hold(&mut self, approved: Approved, step: &mut Step<'_>) {
+        let leaves = self.session.session().departure(approved.terms());
+        if leaves > step.now {
+            self.agenda.add(leaves, Job::Departure(approved.intent()));
+            return self.session.journal.hold(approved);
+        }
+        self.send(&approved, step);
+    }
+
+    /// Sends it, unless something speaks against that by now.
+    pub(super) fn send(&mut self, approved: &Approved, step: &mut Step<'_>) {
+        let (intent, leave_by) = (approved.intent(), self.session.latest_departure(approved));
+        if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
+            return self.not_sent(intent, &reason, step);
+        }
+        self.doubts.note_sent(intent, step.now);
+        self.requests.begin(RequestId::Open(intent));
+        let order = self.session.order_of(approved.terms());
+        step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
+    }
+
+    /// Why an open whose intent is durable is not sent all the same: while it waited the run was stopped or halted, or the
+    /// moment of its signal passed.
+    ///
+    /// This is the one place where a lateness is judged after the risk rules. An adapter is handed the same moment, and only
+    /// keeps to it where it has to wait itself (for a rate limit).
+    fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
+        if self.ending.is_stopping() {
+            return Some("the run was about to end".to_owned());
+        }
+        if self.session.halted().is_some() {
+            return Some("the run was halted".to_owned());
+        }
+        if self.token_refused.is_some() {
+            return Some("the venue does not accept the token".to_owned());
+        }
+        let late = now - leave_by;
+        (late > Millis::ZERO).then(|| format!("its intent was durable {late} ms too late for its signal"))
+    }
+}
