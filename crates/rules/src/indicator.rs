@@ -36,6 +36,62 @@ pub(crate) enum Indicator {
     Pivots(Pivots),
 }
 
+/// Does something with an indicator where it is one of a number of each candle.
+macro_rules! of_number {
+    ($indicator:expr, $one:ident => $take:expr) => {
+        match $indicator {
+            Indicator::Sma($one) => $take,
+            Indicator::Ema($one) => $take,
+            Indicator::Wma($one) => $take,
+            Indicator::Hull($one) => $take,
+            Indicator::Rsi($one) => $take,
+            Indicator::ZScore($one) => $take,
+            Indicator::Macd($one) => $take,
+            Indicator::Bollinger($one) => $take,
+            Indicator::Atr(_)
+            | Indicator::Cci(_)
+            | Indicator::WilliamsR(_)
+            | Indicator::Adx(_)
+            | Indicator::Stochastic(_)
+            | Indicator::Donchian(_)
+            | Indicator::Keltner(_)
+            | Indicator::Supertrend(_)
+            | Indicator::ParabolicSar(_)
+            | Indicator::HeikinAshi(_)
+            | Indicator::SessionRange(_)
+            | Indicator::Pivots(_) => {}
+        }
+    };
+}
+
+/// Does something with an indicator where it is one of whole candles.
+macro_rules! of_candle {
+    ($indicator:expr, $one:ident => $take:expr) => {
+        match $indicator {
+            Indicator::Atr($one) => $take,
+            Indicator::Cci($one) => $take,
+            Indicator::WilliamsR($one) => $take,
+            Indicator::Adx($one) => $take,
+            Indicator::Stochastic($one) => $take,
+            Indicator::Donchian($one) => $take,
+            Indicator::Keltner($one) => $take,
+            Indicator::Supertrend($one) => $take,
+            Indicator::ParabolicSar($one) => $take,
+            Indicator::HeikinAshi($one) => $take,
+            Indicator::SessionRange($one) => $take,
+            Indicator::Pivots($one) => $take,
+            Indicator::Sma(_)
+            | Indicator::Ema(_)
+            | Indicator::Wma(_)
+            | Indicator::Hull(_)
+            | Indicator::Rsi(_)
+            | Indicator::ZScore(_)
+            | Indicator::Macd(_)
+            | Indicator::Bollinger(_) => {}
+        }
+    };
+}
+
 impl Indicator {
     /// The indicator of a name, with its settings in the order in which they are written: periods, multiples and times (ms).
     pub(crate) fn new(name: &str, settings: &[f64]) -> Result<Option<Self>, IndicatorError> {
@@ -111,49 +167,16 @@ impl Indicator {
     /// Takes the next number, where it is an indicator of one. Writes its lines, NaN where there are none.
     #[inline(never)]
     pub(crate) fn update_by_number(&mut self, of: f64, lines: &mut [f64]) {
-        match self {
-            Self::Sma(sma) => write(lines, sma.lines(of)),
-            Self::Ema(ema) => write(lines, ema.lines(of)),
-            Self::Wma(wma) => write(lines, wma.lines(of)),
-            Self::Hull(hull) => write(lines, hull.lines(of)),
-            Self::Rsi(rsi) => write(lines, rsi.lines(of)),
-            Self::ZScore(score) => write(lines, score.lines(of)),
-            Self::Macd(macd) => write(lines, macd.lines(of)),
-            Self::Bollinger(bollinger) => write(lines, bollinger.lines(of)),
-            _ => {}
-        }
+        of_number!(self, one => write(lines, one.lines(of)));
     }
 
     /// Takes the next candle, where it is an indicator of whole ones. Writes its lines, NaN where there are none. Apart: within the
     /// loop over steps, what is made of the candle alone is computed at every candle, whichever of them there is.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
-        match self {
-            Self::Atr(atr) => write(lines, atr.lines(candle)),
-            Self::Cci(cci) => write(lines, cci.lines(candle)),
-            Self::WilliamsR(williams) => write(lines, williams.lines(candle)),
-            Self::Adx(adx) => write(lines, adx.lines(candle)),
-            Self::Stochastic(stochastic) => write(lines, stochastic.lines(candle)),
-            Self::Donchian(donchian) => write(lines, donchian.lines(candle)),
-            Self::Keltner(keltner) => write(lines, keltner.lines(candle)),
-            Self::Supertrend(supertrend) => write(lines, supertrend.lines(candle)),
-            Self::ParabolicSar(sar) => write(lines, sar.lines(candle)),
-            Self::HeikinAshi(smooth) => write(lines, smooth.lines(candle)),
-            Self::SessionRange(session) => write(lines, session.lines(candle)),
-            Self::Pivots(pivots) => write(lines, pivots.lines(candle)),
-            Self::Sma(_)
-            | Self::Ema(_)
-            | Self::Wma(_)
-            | Self::Hull(_)
-            | Self::Rsi(_)
-            | Self::ZScore(_)
-            | Self::Macd(_)
-            | Self::Bollinger(_) => {}
-        }
+        of_candle!(self, one => write(lines, one.lines(candle)));
     }
-}
 
-impl Indicator {
     /// Takes the numbers at `of`, where it is an indicator of one.
     pub(crate) fn columns_by_number(
         &mut self,
@@ -162,17 +185,7 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut Few,
     ) {
-        match self {
-            Self::Sma(sma) => columns.by_number(sma, of, out, values),
-            Self::Ema(ema) => columns.by_number(ema, of, out, values),
-            Self::Wma(wma) => columns.by_number(wma, of, out, values),
-            Self::Hull(hull) => columns.by_number(hull, of, out, values),
-            Self::Rsi(rsi) => columns.by_number(rsi, of, out, values),
-            Self::ZScore(score) => columns.by_number(score, of, out, values),
-            Self::Macd(macd) => columns.by_number(macd, of, out, values),
-            Self::Bollinger(bollinger) => columns.by_number(bollinger, of, out, values),
-            _ => {}
-        }
+        of_number!(self, one => columns.by_number(one, of, out, values));
     }
 
     /// Takes candles, where it is an indicator of whole ones.
@@ -183,28 +196,7 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut Few,
     ) {
-        match self {
-            Self::Atr(atr) => columns.by_candle(atr, candles, out, values),
-            Self::Cci(cci) => columns.by_candle(cci, candles, out, values),
-            Self::WilliamsR(williams) => columns.by_candle(williams, candles, out, values),
-            Self::Adx(adx) => columns.by_candle(adx, candles, out, values),
-            Self::Stochastic(stochastic) => columns.by_candle(stochastic, candles, out, values),
-            Self::Donchian(donchian) => columns.by_candle(donchian, candles, out, values),
-            Self::Keltner(keltner) => columns.by_candle(keltner, candles, out, values),
-            Self::Supertrend(supertrend) => columns.by_candle(supertrend, candles, out, values),
-            Self::ParabolicSar(sar) => columns.by_candle(sar, candles, out, values),
-            Self::HeikinAshi(smooth) => columns.by_candle(smooth, candles, out, values),
-            Self::SessionRange(session) => columns.by_candle(session, candles, out, values),
-            Self::Pivots(pivots) => columns.by_candle(pivots, candles, out, values),
-            Self::Sma(_)
-            | Self::Ema(_)
-            | Self::Wma(_)
-            | Self::Hull(_)
-            | Self::Rsi(_)
-            | Self::ZScore(_)
-            | Self::Macd(_)
-            | Self::Bollinger(_) => {}
-        }
+        of_candle!(self, one => columns.by_candle(one, candles, out, values));
     }
 }
 

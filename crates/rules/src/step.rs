@@ -157,11 +157,7 @@ impl Step {
             Action::Clock(clock) => clock.of(candle, interval),
             Action::Between(from, to) => is_between(candle, interval, *from, *to),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
-            Action::Back { of, last, next } => {
-                let before = std::mem::replace(&mut last[*next], values.at(*of));
-                *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
-                before
-            }
+            Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
             Action::Order(order) => return order.take(candle, out, values),
             Action::Crosses { to, order } => crosses(values.at(*order), values.at(*order + 1), *to),
             Action::Since { of, within, age } => {
@@ -173,11 +169,8 @@ impl Step {
                 age.map_or(f64::NAN, |age| age as f64)
             }
             Action::Count { of, last, next, held, unknown } => {
-                let (new, old) = (values.at(*of), std::mem::replace(&mut last[*next], values.at(*of)));
-                *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
-                *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
-                *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
-                if *unknown == 0 { *held as f64 } else { f64::NAN }
+                let new = values.at(*of);
+                count(new, replace_oldest(last, next, new), held, unknown)
             }
         };
         values.put(out, value);
@@ -201,6 +194,22 @@ fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
     let holds = if from < to { (from..to).contains(&time) } else { time >= from || time < to };
     f64::from(u8::from(holds))
+}
+
+/// Puts a value in the place of the oldest, which is the next to be replaced; the oldest.
+#[inline]
+pub(crate) fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
+    let oldest = std::mem::replace(&mut last[*next], new);
+    *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
+    oldest
+}
+
+/// Counts one condition more and one less: how many hold, where all are known.
+#[inline]
+pub(crate) fn count(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
+    *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
+    *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
+    if *unknown == 0 { *held as f64 } else { f64::NAN }
 }
 
 impl Order {

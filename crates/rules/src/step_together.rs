@@ -4,7 +4,7 @@ use crate::columns::Columns;
 use crate::graph::{Binary, Clock};
 use crate::instruction::crosses;
 use crate::program::{Few, Place};
-use crate::step::{Action, Step};
+use crate::step::{Action, Step, count, replace_oldest};
 use candlewick_sdk::{Candle, Interval, MOST_TOGETHER, Millis};
 
 impl Step {
@@ -50,11 +50,9 @@ impl Step {
                 });
             }
             Action::Last { of, last } => *last = columns.back(*of, *last, out, values),
-            Action::Back { of, last, next } => columns.in_turn(*of, out, values, |of| {
-                let before = std::mem::replace(&mut last[*next], of);
-                *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
-                before
-            }),
+            Action::Back { of, last, next } => {
+                columns.in_turn(*of, out, values, |of| replace_oldest(last, next, of));
+            }
             Action::Order(order) => columns.order(order.numbers(), out, values),
             Action::Crosses { to, order } => {
                 columns.both((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
@@ -67,19 +65,10 @@ impl Step {
                 // Those of before in their order; they leave the count one by one, and then those that came to it here.
                 last.rotate_left(*next);
                 *next = 0;
-                columns.window(*of, last, out, values, |new, old| {
-                    *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
-                    *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
-                    if *unknown == 0 { *held as f64 } else { f64::NAN }
-                });
+                columns.window(*of, last, out, values, |new, old| count(new, old, held, unknown));
             }
-            Action::Count { of, last, next, held, unknown } => columns.in_turn(*of, out, values, |new| {
-                let old = std::mem::replace(&mut last[*next], new);
-                *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
-                *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
-                *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
-                if *unknown == 0 { *held as f64 } else { f64::NAN }
-            }),
+            Action::Count { of, last, next, held, unknown } => columns
+                .in_turn(*of, out, values, |new| count(new, replace_oldest(last, next, new), held, unknown)),
         }
     }
 }
