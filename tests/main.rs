@@ -81,6 +81,7 @@ mod streamed;
 mod survival;
 mod sweep;
 mod sweep_killed;
+mod sweep_rounds;
 mod terminal;
 mod tidy;
 mod tune;

@@ -14,7 +14,7 @@ use candlewick_app::search::{
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Search};
 use clap::Args;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 /// What to search.
@@ -39,6 +39,9 @@ pub(crate) struct SearchArguments {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// tpe: how many sets are chosen together, before it looks at what became of them; each batch is a round of a plan's shards [default: 16]
+    #[arg(long, value_name = "N")]
+    batch: Option<NonZeroU64>,
     /// What makes a set good: edge (what a trade returns, in % of the stake, at the lower end of the win rate's 95 %
     /// interval), expectancy (profit in % of what was staked), sharpe (of daily profits) or drawdown-penalised (profit
     /// less the max. drawdown)
@@ -156,6 +159,7 @@ impl SearchArguments {
             search: self.search,
             trials: self.trials,
             seed: self.seed,
+            batch: self.batch,
             objective: self.objective,
             min_trades: self.min_trades,
             halving: self.halving,

@@ -13,8 +13,9 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, DeclarationUse, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
-    SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner, TrialTrade,
+    Candidate, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Outcome, Replay, Search,
+    SearchSettings, SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner,
+    TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
 use serde_json::{Value, json};
@@ -284,7 +285,7 @@ impl<'a> Fixture<'a> {
     }
 
     fn sweep(&self, runner: &dyn TrialRunner, trials: u64, seed: u64) -> Result<Vec<TrialRow>, SearchError> {
-        let search = SearchSettings { search: Search::Random, trials, seed };
+        let search = SearchSettings { search: Search::Random, trials, seed, batch: DEFAULT_BATCH };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
         let (space, balance) = (&self.space, Money::from_minor(1_000_000));

@@ -14,8 +14,8 @@ use candlewick_sdk::{
     Outcome, StrategyEntry, StrategyFactory, Symbol,
 };
 use candlewick_search::sweep::{
-    DeclarationUse, Figures, Halving, Objective, Replay, Search, SearchSettings, SharedRunner, Space, Sweep,
-    SweepEnd, SweepSettings, TrialJournal,
+    DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Replay, Search, SearchSettings, SharedRunner,
+    Space, Sweep, SweepEnd, SweepSettings, TrialJournal,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
@@ -118,7 +118,7 @@ fn swept(
         (vec![candles.clone()], vec![Market { prices: candles.clone(), detail: Vec::new() }]);
     let replay = Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
-    let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1 };
+    let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };
     let sweep = SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
     let (balance, threads) = (Money::from_minor(10_000_000), NonZeroUsize::MIN);
     let job = Sweep { space: &space, settings: &sweep, runner: &runner, balance, threads };

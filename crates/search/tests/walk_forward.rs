@@ -13,7 +13,8 @@ use candlewick_sdk::{
     Series, Signal, Strategy, StrategyFactory, parameters,
 };
 use candlewick_search::sweep::{
-    Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings, TrialJournal,
+    DEFAULT_BATCH, Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings,
+    TrialJournal,
 };
 use candlewick_search::walk_forward::{
     Chosen, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings, joined,
@@ -140,7 +141,7 @@ impl Walk {
         let (settings, space, candles) = (&settings, &space, &self.candles);
         let whole = Replay { settings, entry, space, candles, markets: &markets };
         let course = Course { whole, balance: BALANCE };
-        let search = SearchSettings { search: self.search, trials: 6, seed: 3 };
+        let search = SearchSettings { search: self.search, trials: 6, seed: 3, batch: DEFAULT_BATCH };
         let sweep =
             SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };
         let layout = WindowSettings {

@@ -47,7 +47,7 @@ impl Identity<'_> {
     /// As it stands at the head of a journal.
     pub fn to_json(&self) -> Value {
         let SweepSettings { search, objective, min_trades, halving } = self.sweep;
-        json!({
+        let mut identity = json!({
             "program": self.program,
             "strategy": self.strategy,
             "data_hash": self.data_hash,
@@ -61,7 +61,11 @@ impl Identity<'_> {
             "min_trades": min_trades,
             "halving": [halving.keep_one_in(), halving.rungs()],
             "settings": self.settings,
-        })
+        });
+        if search.search.learns() {
+            identity["batch"] = json!(search.batch);
+        }
+        identity
     }
 }
 
@@ -107,17 +111,30 @@ impl ResultFolder {
         Ok((!remote.keep(name)?).then(others))
     }
 
+    /// The trials that have run in the journal of this name, which has to be brought before.
+    ///
+    /// # Errors
+    /// As [`TrialJournal::records`].
+    pub fn records(&self, name: &str, identity: &Value) -> Result<Vec<Record>, SearchError> {
+        TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.named(name, error))
+    }
+
     /// The journal of this name in it, and the trials that have run. It has to be brought before, and kept when it is whole.
     ///
     /// # Errors
     /// As [`TrialJournal::open`].
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
-        TrialJournal::open(&self.here.join(name), identity).map_err(|error| match error {
+        TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.named(name, error))
+    }
+
+    /// Names the file as the user knows it.
+    fn named(&self, name: &str, error: SearchError) -> SearchError {
+        match error {
             SearchError::OtherSweep { problem, .. } => {
                 SearchError::OtherSweep { path: self.shown().join(name), problem }
             }
             other => other,
-        })
+        }
     }
 
     /// Writes a shard; it is there whole or not at all, and nothing changes where it is there already.

@@ -8,6 +8,7 @@ mod plan;
 mod plan_checks;
 mod planned_candles;
 mod prepared;
+mod rounds;
 mod row_plan;
 mod shards;
 mod variants;
@@ -24,6 +25,7 @@ pub use plan::{
 pub(crate) use prepared::chosen_bot;
 pub(crate) use prepared::deciding_sections;
 pub use prepared::{PreparedSearch, SearchTerms};
+pub use rounds::RoundShard;
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::GatheredShards;

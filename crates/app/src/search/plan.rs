@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 /// The name of a plan in the folder of its sweep.
@@ -49,6 +49,9 @@ pub struct SearchPlan {
     pub sets: u64,
     /// Into how many shards they are cut.
     pub shards: u64,
+    /// How many rounds the shards make, where each round needs what came of those before it: the shards of the first come first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<NonZeroU64>,
     /// How a walk divides the candles; nothing of a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<PlannedWalk>,
@@ -81,6 +84,8 @@ struct PlannedArguments {
     search: String,
     trials: Option<u64>,
     seed: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    batch: Option<NonZeroU64>,
     objective: String,
     min_trades: u64,
     halving: Option<u32>,
@@ -155,6 +160,7 @@ impl SearchPlan {
             search: search.search.as_str().to_owned(),
             trials: terms.trials,
             seed: terms.seed,
+            batch: terms.batch,
             objective: terms.objective.as_str().to_owned(),
             min_trades: terms.min_trades,
             halving: terms.halving,
@@ -166,6 +172,7 @@ impl SearchPlan {
             command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
             sets,
             shards,
+            rounds: None,
             walk,
             program: Program::running()?,
             arguments,
@@ -186,7 +193,11 @@ impl SearchPlan {
     /// There is none, or it is none that this program understands, or another command's.
     pub fn read(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
         let plan: Self = read_plan(path, command)?;
-        if plan.shards == 0 || plan.walk.is_some() != (command == PlannedCommand::WalkForward) {
+        let rounds = plan.rounds.map_or(1, NonZeroU64::get);
+        if plan.shards == 0
+            || !plan.shards.is_multiple_of(rounds)
+            || plan.walk.is_some() != (command == PlannedCommand::WalkForward)
+        {
             return Err(AppError::invalid(format!("{}: the plan is not whole", path.display())));
         }
         Ok(plan)
@@ -208,6 +219,7 @@ impl SearchPlan {
             bot: planned.bot,
             trials: planned.trials,
             seed: planned.seed,
+            batch: planned.batch,
             min_trades: planned.min_trades,
             halving: planned.halving,
             rungs: planned.rungs,

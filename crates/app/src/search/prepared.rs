@@ -14,12 +14,14 @@ use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Expiry, Millis, Registry, StrategyEntry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
+use candlewick_search::sweep::{
+    DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target,
+};
 use candlewick_search::variants::VariantLedger;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 /// What to search.
@@ -38,6 +40,8 @@ pub struct SearchTerms {
     pub trials: Option<u64>,
     /// The random seed
     pub seed: u64,
+    /// tpe: how many sets are chosen together, before it looks at what became of them [default: 16]
+    pub batch: Option<NonZeroU64>,
     /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
     /// per unit of stake), sharpe (of daily profits) or drawdown-penalised (profit less the max. drawdown)
     pub objective: Objective,
@@ -227,6 +231,9 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
     let problem = match (search, arguments.trials, arguments.halving) {
         (Search::Grid, Some(_), _) => "a grid tries every set: leave out --trials, or search another way",
+        (search, ..) if !search.learns() && arguments.batch.is_some() => {
+            "only a search that learns has batches: leave out --batch, or use --search tpe"
+        }
         (search, _, Some(_)) if search.learns() => {
             "a search that learns needs every set on all candles: leave out --halving, or search another way"
         }
@@ -237,7 +244,12 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     }
     let halving =
         arguments.halving.map(|keep_one_in| Halving::new(keep_one_in, arguments.rungs)).transpose()?;
-    let search = SearchSettings { search, trials: arguments.trials.unwrap_or(200), seed: arguments.seed };
+    let search = SearchSettings {
+        search,
+        trials: arguments.trials.unwrap_or(200),
+        seed: arguments.seed,
+        batch: arguments.batch.map_or(DEFAULT_BATCH, NonZeroU64::get),
+    };
     search.check(space)?;
     Ok(SweepSettings {
         search,

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The trials of all shards.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct GatheredShards {
     /// What ran.
     pub records: Vec<Record>,
@@ -59,7 +59,7 @@ impl SearchPlan {
         folder.journal(&journal_name(number), &identity)
     }
 
-    /// The trials of all shards of a sweep. Every one has to have run.
+    /// The trials of all shards of a sweep that does not learn. Every one has to have run.
     ///
     /// # Errors
     /// A shard is missing or has not run to its end; another sweep's; another program's, where that is refused.
@@ -114,7 +114,8 @@ impl SearchPlan {
             notice = Some(problem);
             identity["program"] = program;
         }
-        let (_, records) = self.journal(folder, number, &identity).map_err(to_error)?;
+        identity["shard"] = json!([number, self.shards]);
+        let records = folder.records(&journal_name(number), &identity).map_err(to_error)?;
         let trials: BTreeSet<u64> =
             records.iter().filter(|record| record.rung == 0).map(|record| record.trial).collect();
         let missing = expected.filter(|trial| !trials.contains(trial)).count();

@@ -29,7 +29,8 @@ use std::path::PathBuf;
                   proven by no file, since trials.jsonl may have been cut, or lie in another folder, too.\n\nOn \
                   several machines: sweep plan --shards 4 ..., then, with plan.json, the same program and the candles on \
                   each, sweep run --plan plan.json --shard N, then, with all of their shard-N.jsonl beside it, sweep \
-                  merge --plan plan.json.\n\nExamples:\n  candlewick sweep \
+                  merge --plan plan.json. A search that learns (--search tpe) tries --batch sets at a time; each batch is a round, whose \
+                  shards need the journals of the rounds before it beside the plan.\n\nExamples:\n  candlewick sweep \
                   --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config my.toml \
                   --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
                   --objective sharpe"
@@ -60,7 +61,7 @@ enum Step {
     /// Cut a sweep into shards, for several machines: writes plan.json to the folder
     #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
     Plan {
-        /// Into how many
+        /// Into how many; of a search that learns, each round into so many
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
@@ -140,9 +141,14 @@ fn run_part(
 ) -> Result<Ending, Failure> {
     with_sweep(searched, place, plan, context, |sweep| match (part, plan) {
         (Part::Plan(shards), _) => sweep.plan(shards),
-        (Part::Shard(number), Some((plan, _))) => sweep.run_shard(plan, number),
+        (Part::Shard(number), Some((plan, others))) => sweep.run_shard(plan, number, others),
         (Part::Merged, Some((plan, others))) => {
-            let gathered = plan.gather(&sweep.folder, others, |error| sweep.error_of(error))?;
+            let to_error = |error| sweep.error_of(error);
+            let gathered = if plan.rounds.is_some() {
+                plan.gather_rounds(&sweep.folder, sweep.job, others, &to_error)?
+            } else {
+                plan.gather(&sweep.folder, others, to_error)?
+            };
             sweep.notices.extend(gathered.notices);
             sweep.run(gathered.records)
         }
@@ -161,33 +167,53 @@ impl SweepContext<'_> {
 
     /// Writes the plan of the shards.
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
-        let sets = self.job.planned().map_err(|error| self.failure(error))?;
+        let search = self.prepared.sweep.search;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
         let plan =
             SearchPlan::new((sets, shards.get(), None), (self.terms, self.prepared), self.identity.clone())?;
+        let plan = if search.search.learns() { plan.with_rounds(self.job)? } else { plan };
         let path = plan.write(&self.folder)?;
         let shown = path.display();
-        self.print(&json!({ "sets": sets, "shards": shards, "file": path, "program": plan.program }), || {
-            format!(
-                "{sets} sets in {shards} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 to {shards}, on \
+        let all = plan.shards;
+        let document = json!({
+            "sets": sets, "shards": all, "rounds": plan.rounds, "file": path, "program": plan.program
+        });
+        self.print(&document, || match plan.rounds {
+            None => format!(
+                "{sets} sets in {all} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 to {all}, on \
                  whatever machine has this file, the same program and the candles; then sweep merge --plan {shown} where \
                  all of their journals are",
-            )
+            ),
+            Some(rounds) => format!(
+                "{sets} sets in {rounds} rounds of {shards} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 \
+                 to {shards}, on whatever machine has this file, the same program and the candles; where all of their \
+                 journals are, those of the next round, and so on to {all}; then sweep merge --plan {shown}",
+            ),
         })
     }
 
     /// Runs one shard of the plan.
-    fn run_shard(&self, plan: &SearchPlan, number: u64) -> Result<Ending, Failure> {
-        for notice in &self.notices {
+    fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
+        let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        let of_round =
+            plan.round_shard((&self.folder, number), self.job, others, &|error| self.error_of(error))?;
+        let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
+        for notice in self.notices.iter().chain(before) {
             self.context.say(&format!("note: {notice}"));
         }
-        let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         plan.bring(&self.folder, number)?;
-        let journal = plan.journal(&self.folder, number, &self.identity);
+        let identity =
+            of_round.as_ref().map_or_else(|| self.identity.clone(), |part| part.identity(&self.identity));
+        let journal = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
         let resumed = known.len();
         // Shards count as the sweep whose parts they are, until they are merged.
         self.begin(0)?;
-        match self.watched(|watcher| self.job.run_shard(shard, (&mut journal, known), watcher))? {
+        let kept = (&mut journal, known);
+        match self.watched(|watcher| match &of_round {
+            Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
+            None => self.job.run_shard(shard, kept, watcher),
+        })? {
             Watched::Stopped(_, ending) => Ok(ending),
             Watched::Done(rows) => {
                 drop(journal);

@@ -13,8 +13,8 @@ use candlewick_sdk::{
     Symbol,
 };
 use candlewick_search::sweep::{
-    Candidate, DeclarationUse, Halving, Objective, Replay, Search, SearchSettings, Setting, SharedRunner,
-    Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow,
+    Candidate, DEFAULT_BATCH, DeclarationUse, Halving, Objective, Replay, Search, SearchSettings, Setting,
+    SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl Fixture {
             candles: &self.candles,
             markets: &self.markets,
         };
-        let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1 };
+        let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };
         let job = Sweep {

@@ -1,10 +1,10 @@
 //! The sweep: trials side by side, journalled, with the same result in whatever order they end.
 
 use super::progress::{ProgressTracker, Watcher, lock};
-use super::search::{Parzen, plan};
+use super::search::plan;
 use super::{
-    Candidate, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space, TrialJournal, TrialRow,
-    TrialRunner, ranked,
+    Candidate, Halving, Objective, Outcome, Record, Round, Rounds, SearchSettings, Shard, Space,
+    TrialJournal, TrialRow, TrialRunner, ranked,
 };
 use crate::SearchError;
 use candlewick_sdk::{Millis, Money};
@@ -50,10 +50,10 @@ pub enum SweepEnd {
 }
 
 /// What runs next: a set, its place in the search, and its rung.
-struct Job {
-    trial: u64,
-    rung: u32,
-    candidate: Candidate,
+pub(super) struct Job {
+    pub(super) trial: u64,
+    pub(super) rung: u32,
+    pub(super) candidate: Candidate,
 }
 
 /// Rows of jobs: of all of them, or of those that ran before the watcher stopped it.
@@ -92,8 +92,8 @@ impl Sweep<'_> {
     /// How many sets a search tries that knows them beforehand.
     ///
     /// # Errors
-    /// [`SearchError::InvalidSearch`] for one that learns, whose sets depend on each other's trials, and when there is
-    /// nothing to search.
+    /// [`SearchError::InvalidSearch`] for one that learns, whose sets depend on each other's trials (its
+    /// [`Rounds`] give them), and when there is nothing to search.
     pub fn planned(&self) -> Result<u64, SearchError> {
         Ok(self.first_jobs()?.len() as u64)
     }
@@ -110,10 +110,38 @@ impl Sweep<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
+        let jobs = || {
             let mut jobs = self.first_jobs()?;
             let own = shard.trials(jobs.len() as u64);
             jobs.retain(|job| own.contains(&job.trial));
+            Ok(jobs)
+        };
+        self.run_part(&jobs, (journal, known), watcher)
+    }
+
+    /// Runs the trials that a shard has of one round of a search that learns, as [`run_shard`](Self::run_shard) does.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_round(
+        &self,
+        (round, shard): (&Round, Shard),
+        (journal, known): (&mut TrialJournal, Vec<Record>),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, SearchError> {
+        let own = round.trials(shard);
+        let jobs = || Ok(round.jobs().into_iter().filter(|job| own.contains(&job.trial)).collect());
+        self.run_part(&jobs, (journal, known), watcher)
+    }
+
+    fn run_part(
+        &self,
+        jobs: &dyn Fn() -> Result<Vec<Job>, SearchError>,
+        (journal, known): (&mut TrialJournal, Vec<Record>),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, SearchError> {
+        let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
+            let jobs = jobs()?;
             lock(tracker).total = jobs.len() as u64 * self.work(0);
             let Ran { rows, is_whole } = run(jobs)?;
             Ok(if is_whole { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
@@ -146,8 +174,7 @@ impl Sweep<'_> {
     /// What a search that knows its sets begins with.
     fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
         if self.settings.search.search.learns() {
-            let problem =
-                "a search that learns has no shards: each of its sets follows from trials before it";
+            let problem = "a search that learns has no shards of all its sets: each of them follows from trials before it";
             return Err(SearchError::InvalidSearch { problem: problem.to_owned() });
         }
         let sets = plan(self.space, &self.settings.search)?.into_iter();
@@ -214,22 +241,16 @@ impl Sweep<'_> {
         run: &mut RunJobs<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
     ) -> Result<SweepEnd, SearchError> {
-        let SearchSettings { trials, seed, .. } = self.settings.search;
-        self.settings.search.check(self.space)?;
-        lock(tracker).total = trials * self.work(0);
-        let mut model = Parzen::new(self.space, seed)?;
+        let mut rounds = Rounds::new(self)?;
+        lock(tracker).total = self.settings.search.trials * self.work(0);
         let mut rows: Vec<TrialRow> = Vec::new();
-        while (rows.len() as u64) < trials {
-            let most = usize::try_from(trials - rows.len() as u64).unwrap_or(usize::MAX);
-            let batch = model.ask(most).into_iter().zip(rows.len() as u64..);
-            let jobs: Vec<Job> = batch.map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect();
+        loop {
+            let jobs = rounds.ask().jobs();
             if jobs.is_empty() {
-                break; // every set has been tried
+                break; // as many as were to be tried, or all that there are
             }
             let Ran { rows: ran, is_whole } = run(jobs)?;
-            for row in &ran {
-                model.record(&row.candidate, row.score);
-            }
+            rounds.learn(&ran);
             rows.extend(ran);
             if !is_whole {
                 return Ok(SweepEnd::Stopped(rows));
@@ -311,7 +332,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    fn row(&self, job: &Job, outcome: Outcome) -> TrialRow {
+    pub(super) fn row(&self, job: &Job, outcome: Outcome) -> TrialRow {
         let SweepSettings { objective, min_trades, halving, .. } = *self.settings;
         let score = match &outcome {
             Outcome::Figures(figures) => objective.score(figures, halving.min_trades(job.rung, min_trades)),

@@ -97,6 +97,28 @@ impl TrialJournal {
         Ok((journal, records))
     }
 
+    /// The trials that have run in the journal of a sweep with this `identity`; several processes may read one at once.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open): a process that still writes it has it alone.
+    pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
+        let file = File::open(path).map_err(|source| unusable(path, "open", source))?;
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(SearchError::SweepLocked { path: path.to_owned() });
+            }
+            Err(TryLockError::Error(source)) => return Err(unusable(path, "lock", source)),
+        }
+        let first = json!({ "sweep": identity }).to_string();
+        let known = read(&file, &first).map_err(|source| unusable(path, "read", source))?;
+        let (records, _) = known.map_err(|other| SearchError::OtherSweep {
+            path: path.to_owned(),
+            problem: difference(&other, identity),
+        })?;
+        Ok(records)
+    }
+
     /// What the journal in `path` says of its sweep: the `identity` that it was begun with. Nothing where that is no
     /// journal of a sweep.
     ///

@@ -38,7 +38,12 @@ pub struct SearchSettings {
     pub trials: u64,
     /// What chance is made of.
     pub seed: u64,
+    /// How many sets a search that learns chooses together, before it looks at what became of them; the others ignore it.
+    pub batch: u64,
 }
+
+/// Sets that are chosen together where nobody says how many: few enough to learn often, enough for some threads.
+pub const DEFAULT_BATCH: u64 = 16;
 
 /// Points in a row that give no new set before a search believes that there is none left.
 const PATIENCE: u64 = 10_000;
@@ -99,10 +104,18 @@ impl SearchSettings {
         if self.search != Search::Grid && !(1..=MAX_TRIALS).contains(&self.trials) {
             return wrong(format!("{} trials: use 1 to {MAX_TRIALS}", self.trials));
         }
+        if self.search.learns() && !(1..=MAX_TRIALS).contains(&self.batch) {
+            return wrong(format!("{} sets in a batch: use 1 to {MAX_TRIALS}", self.batch));
+        }
         if self.search == Search::Sobol && space.axes().len() > sobol::MAX_AXES {
             return wrong(format!("a Sobol sequence has at most {} parameters", sobol::MAX_AXES));
         }
         Ok(())
+    }
+
+    /// How often it chooses sets: once, unless it learns.
+    pub const fn rounds(&self) -> u64 {
+        if self.search.learns() { self.trials.div_ceil(self.batch) } else { 1 }
     }
 
     /// How many sets it tries at most: of a search that knows them beforehand, exactly so many.
@@ -121,7 +134,7 @@ impl SearchSettings {
 /// [`SearchError::InvalidSearch`] as [`SearchSettings::check`], and when no set meets the conditions.
 pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
-    let SearchSettings { search, trials, seed } = *settings;
+    let SearchSettings { search, trials, seed, .. } = *settings;
     let found = match search {
         Search::Grid => space.all()?,
         Search::Random => random(space, trials, seed)?,
@@ -192,7 +205,7 @@ mod tests {
     }
 
     fn sets(space: &Space, search: Search, trials: u64, seed: u64) -> Vec<Candidate> {
-        plan(space, &SearchSettings { search, trials, seed }).unwrap()
+        plan(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
     }
 
     const CHANCE: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];

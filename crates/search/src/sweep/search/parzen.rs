@@ -10,10 +10,8 @@ use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
-/// Sets in a batch: they are chosen together and run side by side, whatever the number of threads.
-pub(crate) const BATCH: usize = 16;
-/// The first batches are drawn by chance.
-const CHANCE: u64 = 2;
+/// So many sets are drawn by chance before a model chooses.
+const CHANCE: usize = 32;
 /// Draws of a model before chance is asked for a set that is new.
 const DRAWS: u32 = 32;
 /// Draws of chance before there is held to be none.
@@ -45,10 +43,10 @@ impl<'a> Parzen<'a> {
     /// The next sets, at most so many: fewer when chance finds no new one.
     pub(crate) fn ask(&mut self, most: usize) -> Vec<Candidate> {
         let mut random = Random::new(self.seed, self.batch);
-        let by_model = self.batch >= CHANCE;
+        let by_model = self.seen.len() >= CHANCE;
         self.batch += 1;
         let mut asked = Vec::new();
-        while asked.len() < most.min(BATCH) {
+        while asked.len() < most {
             let modelled = if by_model { self.draw_modelled(&mut random) } else { None };
             let Some(candidate) = modelled.or_else(|| self.draw_by_chance(&mut random)) else { break };
             self.seen.insert(candidate.clone());
@@ -108,6 +106,8 @@ mod tests {
     use super::*;
     use crate::sweep::axis::{Scale, Values};
     use crate::sweep::{Axis, Setting, Target};
+
+    const BATCH: usize = 16;
 
     fn space() -> Space {
         let axis = |name: &str, values, scale| Axis::new(name.to_owned(), Target::Parameter, values, scale);
