@@ -30,8 +30,8 @@ def figures(edge: float, won: int = 20) -> dict[str, Any]:
     return {"won": won, "lost": 0, "edge_lower": edge, "pnl": 3.0, "max_drawdown": 1.0}
 
 
-def journal(shard: int, trials: range, edge: float = 0.01, **other: Any) -> bytes:
-    lines: list[dict[str, Any]] = [{"sweep": IDENTITY | {"shard": [shard, 3]} | other}]
+def journal(shard: int, trials: range, edge: float = 0.01, shards: int = 3, **other: Any) -> bytes:
+    lines: list[dict[str, Any]] = [{"sweep": IDENTITY | {"shard": [shard, shards]} | other}]
     lines += [{"trial": trial, "rung": 0, "figures": figures(edge + trial / 1000)} for trial in trials]
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 

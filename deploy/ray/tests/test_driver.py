@@ -11,9 +11,9 @@ from candlewick_ray import driver
 from candlewick_ray.driver import Limits, Lost
 from candlewick_ray.failure import Failure
 from candlewick_ray.folder import Folder
-from candlewick_ray.plan import Plan
+from candlewick_ray.plan import Plan, read_plan
 from candlewick_ray.worker import Answer
-from tests.conftest import journal
+from tests.conftest import journal, plan_value
 
 
 class Scripted:
@@ -24,11 +24,14 @@ class Scripted:
         self.submitted: list[int] = []
         self.waiting: list[int] = []
         self.most = 0
+        self.before: list[Path] = []
         self.clock = 0.0
         self.is_cancelled = False
 
-    def submit(self, shard: int) -> None:
+    def submit(self, shard: int, before: list[Path]) -> None:
         self.submitted.append(shard)
+        self.before = before
+        assert all(path.exists() for path in before)
         self.waiting.append(shard)
         self.most = max(self.most, len(self.waiting))
 
@@ -166,3 +169,34 @@ def test_no_more_than_four_a_core_are_under_way(write_plan: Callable[..., Path],
     engine = Scripted(plan, answer)
     go(Folder.open(plan, tmp_path), engine, Told())
     assert (engine.most, len(engine.submitted)) == (8, 40)
+
+
+def test_a_round_waits_for_all_shards_of_the_one_before(
+    write_plan: Callable[..., Path], tmp_path: Path
+) -> None:
+    arguments = plan_value()["arguments"] | {"search": "tpe"}
+    plan = read_plan(write_plan(sets=18, shards=9, rounds=3, arguments=arguments))
+
+    def answer(shard: int, attempt: int) -> Answer | Lost:
+        # The first attempt of one shard of each round is lost with its node.
+        if (shard % 3, attempt) == (2, 1):
+            return Lost(shard, "its node died")
+        text = journal(shard, range(2 * shard - 2, 2 * shard), after="hash", shards=9)
+        return Answer(shard, 0, text, "", "node", 1.0)
+
+    engine, told = Scripted(plan, answer, cpus=8), Told()
+    folder = Folder.open(plan, tmp_path / "out")
+    go(folder, engine, told)
+    assert engine.submitted == [1, 2, 3, 2, 4, 5, 6, 5, 7, 8, 9, 8]
+    assert [path.name for path in engine.before] == [f"shard-{shard}.jsonl" for shard in range(1, 7)]
+    assert folder.missing() == []
+    # A driver that is started again goes on in the round that is not whole.
+    (tmp_path / "out/shard-5.jsonl").unlink()
+    engine, folder = Scripted(plan, answer), Folder.open(plan, tmp_path / "out")
+    go(folder, engine, told)
+    assert engine.submitted == [5, 5]
+
+
+def test_rounds_that_do_not_divide_the_shards_are_refused(write_plan: Callable[..., Path]) -> None:
+    with pytest.raises(Failure, match="not so many for each of 2 rounds"):
+        read_plan(write_plan(shards=9, rounds=2))

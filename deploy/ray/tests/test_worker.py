@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,16 @@ def test_a_shard_sees_the_plan_the_candles_and_the_files_and_no_settings(
     assert (answer.code, answer.said) == (0, "said")
     assert answer.journal == b"the plan\ncandles\nlevels\nprices.csv\n"
     assert not list(tmp_path.glob("run-*/shard-*"))
+
+
+def test_a_shard_of_a_later_round_has_the_journals_before_it_beside_its_own(tmp_path: Path) -> None:
+    script = """#!/bin/sh
+while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; esac; shift; done
+cat "$out/shard-1.jsonl" > "$out/shard-2.jsonl"
+"""
+    blobs: dict[str, bytes] = {}
+    later = replace(order(blobs, tmp_path, script), before=(ship(blobs, b"first\n", "shard-1.jsonl"),))
+    assert run_shard(later, blobs.__getitem__).journal == b"first\n"
 
 
 def test_what_a_node_has_is_not_fetched_again(tmp_path: Path) -> None:

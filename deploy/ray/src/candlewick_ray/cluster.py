@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import socket
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any
 
 from candlewick_ray import worker
 from candlewick_ray.cargo import Cargo
 from candlewick_ray.driver import Lost
 from candlewick_ray.failure import WRONG_USAGE, Failure
-from candlewick_ray.worker import Answer, Order
+from candlewick_ray.worker import Answer, Order, Shipped
 
 
 class Cluster:
@@ -30,20 +32,35 @@ class Cluster:
         self._cache = cache
         self._tasks: dict[Any, int] = {}
         self._blobs = {digest: ray.put(blob) for digest, blob in cargo.blobs.items()}
+        self._journals: dict[Path, Shipped] = {}
         ray.cloudpickle.register_pickle_by_value(worker)
         # Attempts are counted by the driver, which tells of them; a lost node is one.
         options = {"num_cpus": threads, "max_retries": 0, "max_calls": 0}
         self._run = ray.remote(**options)(_task)
 
-    def submit(self, shard: int) -> None:
+    def submit(self, shard: int, before: list[Path]) -> None:
         """See `driver.Engine`."""
         cargo = self._cargo
+        journals = tuple(map(self._ship, before))
         order = Order(
             shard, self._command, cargo.program, cargo.plan, cargo.data, cargo.files, cargo.arguments,
-            self._threads, self._timeout_s, self._cache,
+            self._threads, self._timeout_s, self._cache, journals,
         )  # fmt: skip
         # References inside of a dictionary are not fetched before somebody asks for one.
         self._tasks[self._run.remote(order, self._blobs)] = shard
+
+    def _ship(self, journal: Path) -> Shipped:
+        """Ships the journal of a shard that has run, once."""
+        shipped = self._journals.get(journal)
+        if shipped is None:
+            try:
+                blob = journal.read_bytes()
+            except OSError as error:
+                raise Failure(f"{journal}: it cannot be read: {error.strerror}", "start again") from error
+            shipped = Shipped(hashlib.sha256(blob).hexdigest(), journal.name)
+            self._blobs[shipped.digest] = self._ray.put(blob)
+            self._journals[journal] = shipped
+        return shipped
 
     def wait(self, seconds: float) -> list[Answer | Lost]:
         """See `driver.Engine`."""

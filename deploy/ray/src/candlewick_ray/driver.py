@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from candlewick_ray.failure import INTERRUPTED, REFUSALS, Failure
@@ -24,8 +25,8 @@ class Lost:
 class Engine(Protocol):
     """A cluster."""
 
-    def submit(self, shard: int) -> None:
-        """Lets a shard run as soon as there is room."""
+    def submit(self, shard: int, before: list[Path]) -> None:
+        """Lets a shard run as soon as there is room, with the journals that it needs."""
 
     def wait(self, seconds: float) -> list[Answer | Lost]:
         """What came back, as soon as something did."""
@@ -70,11 +71,17 @@ def run(
     now: Callable[[], float] = time.monotonic,
 ) -> None:
     """Runs the missing shards into the folder. A `Failure` leaves there what ran; a second start goes on."""
-    queue, attempts = deque(folder.missing()), dict.fromkeys(folder.missing(), 0)
+    plan, missing = folder.plan, folder.missing()
+    # Those of a round wait until all before them have run.
+    rounds = [deque(shard for shard in missing if plan.round_of(shard) == one) for one in range(plan.rounds)]
+    attempts = dict.fromkeys(missing, 0)
     in_flight: set[int] = set()
     last_answer = last_node = now()
     try:
-        while queue or in_flight:
+        while any(rounds) or in_flight:
+            queue = next((one for one in rounds if one), rounds[-1])
+            if in_flight and queue and plan.round_of(queue[0]) > min(map(plan.round_of, in_flight)):
+                queue = deque()
             if is_stopped():
                 raise Failure("interrupted", "the same command goes on", INTERRUPTED)
             cpus = engine.cpus()
@@ -83,7 +90,7 @@ def run(
                 shard = queue.popleft()
                 attempts[shard] += 1
                 in_flight.add(shard)
-                engine.submit(shard)
+                engine.submit(shard, folder.before(shard))
             found = engine.wait(limits.beat_s)
             last_node = now() if cpus or found else last_node
             last_answer = now() if found else last_answer
@@ -100,7 +107,7 @@ def run(
                     )
                 else:
                     watcher.retry(one.shard, why, attempts[one.shard])
-                    queue.append(one.shard)
+                    rounds[plan.round_of(one.shard)].append(one.shard)
             if now() - last_node > limits.no_nodes_s:
                 raise Failure(
                     f"the cluster has had no core for {limits.no_nodes_s:g} s",

@@ -49,6 +49,10 @@ class Folder:
         """The shards that have to run, in their order."""
         return [shard for shard in range(1, self.plan.shards + 1) if shard not in self.done]
 
+    def before(self, shard: int) -> list[Path]:
+        """The journals that a shard needs."""
+        return [self.path / journal_name(one) for one in self.plan.before(shard)]
+
     def put(self, shard: int, journal: bytes) -> bool:
         """Puts the journal of a shard into its place, whole or not at all. False where it is not whole."""
         file = self.path / journal_name(shard)
@@ -74,9 +78,10 @@ class Folder:
         identity = _parsed(head).get("sweep")
         if identity is None:
             return False
-        if self.plan.command == "walk-forward":
-            # Where its window lies the program knows, and holds the shard to it when they are merged.
-            identity = {name: value for name, value in identity.items() if name != "window"}
+        # Where a window lies and what came of the rounds before the program knows, and holds the
+        # shard to it when they are merged.
+        own = {"walk-forward": "window", "sweep": "after"}.get(self.plan.command)
+        identity = {name: value for name, value in identity.items() if name != own}
         if identity != self.plan.identity_of(shard):
             raise Failure(
                 f"{file}: it holds the trials of another sweep or program",

@@ -33,20 +33,32 @@ class Plan:
     catalog: str | None
     #: Files that parameters name.
     files: tuple[str, ...]
-    #: What stands at the head of a shard's journal, without the shard and, of a walk, its window.
+    #: What stands at the head of a shard's journal, without the shard, the window of a walk, and what
+    #: came before in a search that learns.
     identity: dict[str, Any]
     #: Windows of a walk, each of which has as many shards; 1 of a sweep.
     windows: int = 1
-    #: Whether a shard is a whole search, which may find fewer sets than it is asked for.
+    #: Rounds of a sweep that learns, each of which has as many shards and needs what came of those before it.
+    rounds: int = 1
+    #: Whether the search learns: it may find fewer sets than it is asked for.
     learns: bool = False
 
     def trials(self, shard: int) -> range:
         """The trials of a shard, which is numbered from 1: of a walk, those of its window."""
         if self.learns:
-            return range(1)
+            # How many sets a shard has the program alone knows; a window of a walk has one at least.
+            return range(1 if self.command == "walk-forward" else 0)
         parts = self.shards // self.windows
         part = (shard - 1) % parts
         return range(part * self.sets // parts, (part + 1) * self.sets // parts)
+
+    def round_of(self, shard: int) -> int:
+        """The round of a shard, from 0."""
+        return (shard - 1) * self.rounds // self.shards
+
+    def before(self, shard: int) -> range:
+        """The shards without whose journals a shard cannot run: those of all rounds before its own."""
+        return range(1, self.round_of(shard) * self.shards // self.rounds + 1)
 
     def identity_of(self, shard: int) -> dict[str, Any]:
         """What stands at the head of a shard's journal."""
@@ -96,6 +108,7 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
         files=tuple(identity.get("files", {})),
         identity=dict(identity),
         windows=int((value.get("walk") or {"windows": 1})["windows"]),
+        rounds=int(value.get("rounds") or 1),
         learns=arguments.get("search") == "tpe",
     )
     if plan.command not in COMMANDS:
@@ -104,4 +117,6 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
         raise ValueError("it has no shards")
     if plan.windows < 1 or plan.shards % plan.windows:
         raise ValueError(f"its {plan.shards} shards are not so many for each of {plan.windows} windows")
+    if plan.rounds < 1 or plan.shards % plan.rounds:
+        raise ValueError(f"its {plan.shards} shards are not so many for each of {plan.rounds} rounds")
     return plan

@@ -42,6 +42,8 @@ class Order:
     threads: int
     timeout_s: float
     cache: str | None
+    #: The journals of shards without which this one cannot run.
+    before: tuple[Shipped, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ def run_shard(order: Order, fetch: Callable[[str], bytes]) -> Answer:
         link(provide(cache, file, fetch), folder / file.name)
     out = Path(tempfile.mkdtemp(prefix=f"shard-{order.shard}-", dir=folder))
     try:
+        for one in order.before:
+            link(provide(cache, one, fetch), out / one.name)
         command = [str(program), order.command, "run", "--plan", str(plan), "--shard", str(order.shard)]
         command += ["--out", str(out), "--threads", str(order.threads), "--json", "--quiet", *arguments]
         code, said = execute(command, folder, order.timeout_s)
