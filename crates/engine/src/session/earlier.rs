@@ -36,7 +36,8 @@ impl Session {
         match recorded {
             Recorded::Refuse | Recorded::Verdict => {}
             Recorded::Open(approved) => {
-                self.intents.begin(approved, nominal_close(approved.expiry(), approved.decision_time()));
+                let close = nominal_close(approved.expiry(), self.departure(approved.terms()));
+                self.intents.begin(approved, close);
                 self.ledger.reserve(approved.stake());
                 self.state.count_trade(&self.limits, approved.decision_time());
                 self.state.count_bot_trade(approved.bot());

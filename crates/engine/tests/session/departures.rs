@@ -3,8 +3,9 @@
 use crate::event::{at, candle, minute, opened, second};
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{Action, Approved};
-use candlewick_sdk::{Direction, Millis};
+use candlewick_engine::{Action, Approved, Entry, JournalDecoder};
+use candlewick_sdk::serde_json::to_string;
+use candlewick_sdk::{Direction, ExpirationType, Expiry, Millis};
 
 fn approved(session: &mut TestSession) -> Approved {
     let actions = session.actions(&candle(0, 1));
@@ -41,4 +42,30 @@ fn the_symbol_is_taken_while_a_trade_waits_for_its_moment() {
     ]);
     assert_eq!(second(60), minute(1));
     assert!(session.book.rows().iter().all(|row| row.approved.direction() == Direction::Buy));
+}
+
+/// Decided at the first minute, asked for half a minute later and open for two minutes, a trade closes at 3:30. One of a minute
+/// that is decided at the second minute is the same where it is asked for half a minute later, too.
+#[test]
+fn a_trade_of_a_later_run_is_the_same_as_one_before_it_by_the_moments_of_their_requests() {
+    let two = Expiry { close_type: "02:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
+    for (delay_s, expected) in [(30, "b DuplicateOpen"), (0, "#2 b BUY 10.00"), (29, "#2 b BUY 10.00")] {
+        let make = || {
+            let first = Script::new("a").buys(&[1]).entering_after(30).expiring(two);
+            let second = Script::new("b").buys(&[2]).entering_after(delay_s);
+            TestSession::new(&[first, second], |risk| risk.max_open_trades_per_symbol = 2)
+        };
+        let answer = at(91, opened(1));
+        let mut going_on = make();
+        let approved = Action::Open(approved(&mut going_on));
+        assert_eq!(going_on.handle(&answer), "");
+        let mut again = make();
+        let mut decoder = JournalDecoder::of_same_bots(&again.session);
+        let body = to_string(&Entry::Action(&approved)).unwrap();
+        again.session.recall(&decoder.read_action(&body).unwrap());
+        again.session.recall(&decoder.read_event(&to_string(&answer).unwrap()).unwrap());
+        for (session, name) in [(&mut going_on, "the same run"), (&mut again, "a later run")] {
+            assert_eq!(session.handle(&candle(0, 2)), expected, "{delay_s} s, {name}");
+        }
+    }
 }

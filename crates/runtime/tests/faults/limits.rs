@@ -1,14 +1,15 @@
 //! No limit is exceeded: every approved trade is counted anew, from the rows of all intents.
 
+use crate::delays::delay_of;
 use crate::watcher::is_unfinished;
-use crate::world::World;
+use crate::world::{Departure, World};
 use candlewick_engine::{Approved, IntentRow, IntentState, OrderTerms, TradeBook};
 use candlewick_runtime::Funds;
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome};
 
 /// Holds a trade that was just approved, and is in the book already, to all limits.
 pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&TradeBook, Funds)) {
-    note_leave_by(world, approved);
+    note_departure(world, approved);
     check_number(world, approved, book);
     check_company(world, approved, book);
     check_cooldown(world, approved, book);
@@ -16,14 +17,15 @@ pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&Tr
     check_day(world, approved, book);
 }
 
-/// By when its request has to leave is held against the moment at which it does.
-fn note_leave_by(world: &World, approved: &Approved) {
+/// From when on and by when its request has to leave is held against the moment at which it does.
+fn note_departure(world: &World, approved: &Approved) {
     let half_interval = Millis::new(world.plan.bots[approved.bot().index()].interval.length().get() / 2);
-    let leave_by = match world.plan.risk.max_signal_delay_ms {
+    let from = approved.decision_time() + delay_of(world, approved);
+    let by = match world.plan.risk.max_signal_delay_ms {
         0 => Millis::MAX,
-        most => approved.decision_time() + half_interval.min(Millis::new(i64::from(most))),
+        most => from + half_interval.min(Millis::new(i64::from(most))),
     };
-    world.note_leave_by(approved.intent().number(), leave_by);
+    world.note_departure(approved.intent().number(), Departure { from, by, has_run_ended: false });
 }
 
 fn within(limit: u32, count: usize) -> bool {
@@ -67,16 +69,16 @@ fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
         world.require(risk.allow_opposite || !is_opposite, || {
             format!("intents {} and {} are opposite", row.approved.intent(), approved.intent())
         });
-        let is_same = !is_opposite && nominal_close(&row.approved) == nominal_close(approved);
+        let is_same = !is_opposite && nominal_close(world, &row.approved) == nominal_close(world, approved);
         world.require(risk.allow_duplicate || !is_same, || {
             format!("intent {} is intent {} once more", approved.intent(), row.approved.intent())
         });
     }
 }
 
-/// When it would close if it opened with its decision.
-fn nominal_close(approved: &OrderTerms) -> Millis {
-    let (at, expiry) = (approved.decision_time(), approved.expiry());
+/// When it would close if it opened as soon as its delay is over.
+fn nominal_close(world: &World, approved: &OrderTerms) -> Millis {
+    let (at, expiry) = (approved.decision_time() + delay_of(world, approved), approved.expiry());
     let duration = expiry.close_type.duration();
     if expiry.expiration_type != ExpirationType::CandleClose {
         return at + duration;

@@ -3,7 +3,7 @@
 //! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, the program's own client
 //! that makes sense of them, prices that stream badly, a clock that is off and jumps, and processes that end at any await or journal write and
 //! start again from what was durable. After every step and at the end, when all is quiet, the invariants must hold: one
-//! intent, at most one request, and none later than its signal allows; no trade forgotten or claimed by another's
+//! intent, at most one request, neither before its delay is over nor later than its signal allows; no trade forgotten or claimed by another's
 //! intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
 //!
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
@@ -13,6 +13,7 @@
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
 // What a schedule is.
+mod delays;
 mod dice;
 mod plan;
 mod time;

@@ -229,7 +229,7 @@ impl ModelNetwork {
         Request { listed_from, twin, is_clear, ..Request::new(sender, order.clone()) }
     }
 
-    /// One intent, one request; it was durable before, and its signal is not too old.
+    /// One intent, one request; it was durable before, its delay is over, its signal is not too old, and its run goes on.
     pub(crate) fn check_post(&self, intent: Option<u64>, order: &OpenOrder) -> Option<u64> {
         self.world.require(intent.is_some(), || "an open that no intent asked for".to_owned());
         let number = intent?;
@@ -237,7 +237,12 @@ impl ModelNetwork {
         self.world.require(is_first, || format!("intent {number} was sent twice"));
         let is_durable = self.world.disk().intents.contains(&number);
         self.world.require(is_durable, || format!("intent {number} was sent before it was durable"));
-        let late = self.clock.now() - self.world.leave_by(number);
+        let departure = self.world.departure(number);
+        self.world.require(!departure.has_run_ended, || format!("intent {number} was sent by a later run"));
+        // A clock that was set back meanwhile makes any moment an early one.
+        let is_early = self.clock.now() < departure.from && self.world.plan.habits.clock_jumps == 0;
+        self.world.require(!is_early, || format!("intent {number} was sent before its delay was over"));
+        let late = self.clock.now() - departure.by;
         self.world.require(late <= Millis::ZERO, || {
             format!("intent {number} was sent {late} ms too late for its signal")
         });

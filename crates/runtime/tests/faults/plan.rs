@@ -1,5 +1,6 @@
 //! What a schedule is made of, drawn from its seed before it begins.
 
+use crate::delays::with_delays;
 use crate::dice::{Dice, mix};
 use crate::lies::Lies;
 use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
@@ -171,7 +172,7 @@ impl Plan {
             Withholding::List if is_refunding => plan.with_refunds(),
             _ => plan,
         };
-        (plan, dice)
+        (with_delays(plan), dice)
     }
 }
 

@@ -1,5 +1,6 @@
 //! One schedule: processes after one another until everything is quiet, then the reckoning.
 
+use crate::delays::end_of_run;
 use crate::direct;
 use crate::fuse::Crash;
 use crate::ledger;
@@ -33,6 +34,8 @@ pub(crate) struct Counts {
     pub(crate) schedules: u64,
     pub(crate) runs: u64,
     pub(crate) crashes: u64,
+    /// Intents that waited for the end of their delay when their run crashed.
+    pub(crate) held: u64,
     pub(crate) intents: u64,
     pub(crate) trades: u64,
     /// Trades about which the venue lied, and runs that halted.
@@ -56,6 +59,7 @@ impl Counts {
         self.schedules += other.schedules;
         self.runs += other.runs;
         self.crashes += other.crashes;
+        self.held += other.held;
         self.intents += other.intents;
         self.trades += other.trades;
         self.lies += other.lies;
@@ -206,8 +210,12 @@ impl Runs {
 /// Whether another run follows one that ended so.
 fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes {
     world.log(|| format!("it has {ended:?}"));
+    let held = world.end_run();
     match ended {
-        Ended::Crashed => counts.crashes += 1,
+        Ended::Crashed => {
+            counts.crashes += 1;
+            counts.held += held;
+        }
         // What ends while the journal cannot be kept leaves the rest to the next run.
         Ended::Finished if end == End::Quiet => match Folded::of(world) {
             Ok(folded) if folded.knows_all(world) || counts.runs > 100 || folded.is_left_open(world) => {
@@ -279,7 +287,7 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
         8 => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::TimeUp),
         _ => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::Interrupted),
     };
-    (end, Millis::new(offset), Millis::new(pause))
+    (end_of_run(world, end), Millis::new(offset), Millis::new(pause))
 }
 
 /// Folds the journal anew and holds it against the venue's truth.

@@ -1,6 +1,7 @@
 //! Watches a run, and holds every step of it to the invariants.
 
 use crate::alarms::WHILE_HALTED;
+use crate::delays::Tally;
 use crate::lies::{Lie, MISSING};
 use crate::limits;
 use crate::network::WITHHELD_MS;
@@ -115,6 +116,7 @@ pub(crate) struct Watcher {
     seen: Arc<Mutex<Seen>>,
     book: TradeBook,
     handed: crate::stream::Handed,
+    tally: Tally,
 }
 
 impl Watcher {
@@ -125,7 +127,8 @@ impl Watcher {
     pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
-        Self { world: Arc::clone(world), seen, book, handed: crate::stream::Handed::default() }
+        let (world, tally) = (Arc::clone(world), Tally::of(world, &book));
+        Self { world, seen, book, handed: crate::stream::Handed::default(), tally }
     }
 
     /// Takes a notice, as soon as it is given.
@@ -143,11 +146,13 @@ impl Watcher {
                     return;
                 }
                 self.world.log(|| format!("{:?} -> {actions:?}", event.kind));
+                self.tally.take(&event.kind, &self.book);
                 self.check_second(&event, &mut seen);
                 self.check_event(&event, &mut seen);
                 for action in &actions {
                     if let Action::Open(approved) = action {
                         limits::check_open(&self.world, approved, (&self.book, funds));
+                        self.tally.check(&self.world, approved, &self.book);
                     }
                 }
                 seen.unfinished = self.book.rows().iter().filter(|row| is_unfinished(row)).count();

@@ -31,6 +31,17 @@ pub(crate) enum Logging {
     All,
 }
 
+/// When the request of an intent has to leave, by the clock of its run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    /// Its delay is over.
+    pub(crate) from: Millis,
+    /// Its signal is not late yet.
+    pub(crate) by: Millis,
+    /// Its run is over: it never leaves.
+    pub(crate) has_run_ended: bool,
+}
+
 /// All of it.
 pub(crate) struct World {
     pub(crate) plan: Plan,
@@ -39,8 +50,7 @@ pub(crate) struct World {
     truth: Mutex<Truth>,
     disk: Mutex<Disk>,
     questions: Mutex<u64>,
-    /// By when the request of each intent has to leave, by the clock of its run.
-    leave_by: Mutex<BTreeMap<u64, Millis>>,
+    departures: Mutex<BTreeMap<u64, Departure>>,
     /// Intents that were given up although their trades were only kept back for longer than they may be.
     kept_back: AtomicU64,
     /// Whether a trade was only settled or reported long after all was over, as the list showed it by chance.
@@ -72,7 +82,7 @@ impl World {
             dice: Mutex::new(dice),
             disk: Mutex::default(),
             questions: Mutex::default(),
-            leave_by: Mutex::default(),
+            departures: Mutex::default(),
             kept_back: AtomicU64::new(0),
             is_list_slow: AtomicBool::new(false),
             said: Mutex::default(),
@@ -151,14 +161,27 @@ impl World {
         self.said.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
     }
 
-    /// Notes by when the request of an intent has to leave.
-    pub(crate) fn note_leave_by(&self, intent: u64, leave_by: Millis) {
-        self.leave_by.lock().unwrap().insert(intent, leave_by);
+    /// Notes when the request of an intent has to leave.
+    pub(crate) fn note_departure(&self, intent: u64, departure: Departure) {
+        self.departures.lock().unwrap().insert(intent, departure);
     }
 
-    /// By when the request of an intent has to leave.
-    pub(crate) fn leave_by(&self, intent: u64) -> Millis {
-        self.leave_by.lock().unwrap()[&intent]
+    /// When the request of an intent has to leave.
+    pub(crate) fn departure(&self, intent: u64) -> Departure {
+        self.departures.lock().unwrap()[&intent]
+    }
+
+    /// A run has ended, and with it what it had not sent yet; how many durable intents waited for the end of their delay.
+    pub(crate) fn end_run(&self) -> u64 {
+        let (truth, disk, now) = (self.truth(), self.disk(), self.time.now());
+        let mut held = 0;
+        for (intent, departure) in &mut *self.departures.lock().unwrap() {
+            let is_held =
+                !departure.has_run_ended && departure.from > now && truth.order_of(*intent).is_none();
+            held += u64::from(is_held && disk.intents.contains(intent));
+            departure.has_run_ended = true;
+        }
+        held
     }
 
     /// Notes that an intent was given up whose trade neither list nor wallet showed in time.

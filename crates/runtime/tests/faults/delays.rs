@@ -1,0 +1,171 @@
+//! Bots whose trades are asked for some seconds after their decisions, in some schedules; beside them ladders that go on with the
+//! next candle, and stops of a session. What they may stake and lose is counted anew, from the events alone.
+
+use crate::dice::{Dice, mix};
+use crate::plan::Plan;
+use crate::process::End;
+use crate::watcher::is_unfinished;
+use crate::world::World;
+use candlewick_engine::{
+    Approved, BotLimitSettings, Control, EventKind, IntentId, LadderEntry, OrderTerms, Settled,
+    StakeSettings, TradeBook,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
+use candlewick_sdk::{Millis, Outcome};
+
+/// One schedule in so many has a bot with a delay.
+const DELAYED_ONE_IN: u64 = 4;
+/// Every ladder of these schedules doubles, so often.
+const LEVELS: usize = 3;
+/// What a session may lose or win, in whole units; 0 turns the limit off.
+const SESSION: [i64; 4] = [0, 0, 20, 60];
+
+/// Whether bots have delays. Drawn beside the other dice, so that schedules without stay as they are.
+const fn is_on(seed: u64) -> bool {
+    mix([seed, 3_001, 1]).is_multiple_of(DELAYED_ONE_IN)
+}
+
+/// Gives the bots of some schedules delays, ladders and stops.
+pub(crate) fn with_delays(mut plan: Plan) -> Plan {
+    if !is_on(plan.seed) {
+        return plan;
+    }
+    let dice = &mut Dice::new(mix([plan.seed, 3_001, 2]));
+    let shared = dice.one_in(2).then(|| dice.between(1, 4));
+    for (number, bot) in plan.bots.iter_mut().enumerate() {
+        let longest = bot.interval.length().get() / 1_000 - 1;
+        // Mostly nearly a candle, so that much ends while an open waits.
+        let own = longest - dice.skewed(0, longest - i64::from(number == 0));
+        bot.entry_delay_s = shared.unwrap_or(own);
+        if let StakeSettings::Fixed { amount } = bot.stake
+            && dice.one_in(2)
+        {
+            let entry = dice.pick(&[LadderEntry::NextCandle, LadderEntry::NextSignal]);
+            bot.stake = StakeSettings::Martingale { amount, factor: 2.0, levels: LEVELS as u32, entry };
+        }
+        if dice.one_in(3) {
+            let session_loss_limit = Decimal::from(dice.pick(&SESSION));
+            let session_profit_target = Decimal::from(dice.pick(&SESSION));
+            let limits =
+                BotLimitSettings { session_loss_limit, session_profit_target, ..BotLimitSettings::default() };
+            plan.risk.bots.insert(bot.name.clone(), limits);
+        }
+    }
+    plan.risk.session.loss_limit = Decimal::from(dice.pick(&SESSION));
+    plan.risk.session.profit_target = Decimal::from(dice.pick(&SESSION));
+    plan
+}
+
+/// How a run ends: half of the crashes pull the plug within the first minute, when an open may wait.
+pub(crate) fn end_of_run(world: &World, drawn: End) -> End {
+    let key = mix([world.plan.seed, world.time.now().get() as u64, 3_001]);
+    match drawn {
+        End::Crash(_) if is_on(world.plan.seed) && key.is_multiple_of(2) => {
+            End::Killed(Millis::new((key >> 8) as i64 % 60_000))
+        }
+        drawn => drawn,
+    }
+}
+
+/// From a decision of a bot to its request.
+pub(crate) fn delay_of(world: &World, approved: &OrderTerms) -> Millis {
+    Millis::from_seconds(world.plan.bots[approved.bot().index()].entry_delay_s)
+}
+
+/// What is counted beside a run.
+pub(crate) struct Tally {
+    /// On which level each bot's ladder stands, the first being 0.
+    levels: Vec<usize>,
+    /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
+    profits: Vec<i64>,
+}
+
+impl Tally {
+    /// What a run begins with.
+    pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
+        let count = world.plan.bots.len();
+        let mut tally = Self { levels: vec![0; count], profits: vec![0; count] };
+        for stored in &world.disk().lines {
+            if !stored.line.body.contains("\"settled") {
+                continue;
+            }
+            let event: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+            if !["settled", "settled_by_person"].iter().any(|name| event["event"] == *name) {
+                continue;
+            }
+            let outcome = serde_json::from_value(event["outcome"].clone()).unwrap();
+            let intent = IntentId::new(event["intent"].as_u64().unwrap());
+            tally.climb(bot_of(book, intent), outcome);
+        }
+        tally
+    }
+
+    /// Counts an event.
+    pub(crate) fn take(&mut self, event: &EventKind, book: &TradeBook) {
+        match event {
+            EventKind::Settled(Settled { intent, outcome, profit, .. })
+            | EventKind::SettledByPerson { intent, outcome, profit } => {
+                let bot = bot_of(book, *intent);
+                self.climb(bot, *outcome);
+                self.profits[bot] += profit.minor();
+            }
+            EventKind::SecondTradeSettled { intent, profit, .. } => {
+                self.profits[bot_of(book, *intent)] += profit.minor();
+            }
+            EventKind::Control { control: Control::Resume } => self.profits.fill(0),
+            _ => {}
+        }
+    }
+
+    fn climb(&mut self, bot: usize, outcome: Outcome) {
+        self.levels[bot] = match outcome {
+            Outcome::Won => 0,
+            Outcome::Lost => (self.levels[bot] + 1) % LEVELS,
+            Outcome::Draw | Outcome::Cancelled => self.levels[bot],
+        };
+    }
+
+    /// A trade that was just approved, and is in the book already, is on its level and within the session.
+    pub(crate) fn check(&self, world: &World, approved: &Approved, book: &TradeBook) {
+        let bot = approved.bot().index();
+        let settings = &world.plan.bots[bot];
+        if let StakeSettings::Martingale { amount, .. } = settings.stake {
+            let expected = minor(amount) << self.levels[bot];
+            let staked = approved.stake().minor();
+            world.require(staked == expected, || {
+                format!("intent {} stakes {staked}, and its ladder {expected}", approved.intent())
+            });
+        }
+        let open = |of: Option<usize>| -> i64 {
+            let rows = book.rows().iter().filter(|row| is_unfinished(row));
+            let rows = rows.filter(|row| of.is_none_or(|bot| row.approved.bot().index() == bot));
+            rows.map(|row| row.approved.stake().minor()).sum()
+        };
+        let session = &world.plan.risk.session;
+        let of_run = (session.loss_limit, session.profit_target);
+        let own = world.plan.risk.bots.get(&settings.name);
+        let of_bot = own.map(|own| (own.session_loss_limit, own.session_profit_target));
+        let counted = [
+            (Some(of_run), self.profits.iter().sum::<i64>(), open(None)),
+            (of_bot, self.profits[bot], open(Some(bot))),
+        ];
+        for (limits, profit, at_stake) in counted {
+            let Some((loss, target)) = limits.map(|(loss, target)| (minor(loss), minor(target))) else {
+                continue;
+            };
+            let is_within = loss == 0 || profit - at_stake >= -loss;
+            world.require(is_within && (target == 0 || profit < target), || {
+                format!("intent {}: {profit} in the session and {at_stake} at stake", approved.intent())
+            });
+        }
+    }
+}
+
+fn bot_of(book: &TradeBook, intent: IntentId) -> usize {
+    book.row(intent).unwrap().approved.bot().index()
+}
+
+fn minor(amount: Decimal) -> i64 {
+    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap()
+}
