@@ -36,6 +36,7 @@ mod findings;
 mod first_run;
 mod five_ways;
 mod full_screen;
+mod held_open;
 mod hostile;
 mod import;
 mod indicators;

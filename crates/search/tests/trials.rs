@@ -271,7 +271,18 @@ struct Fixture<'a> {
 
 impl<'a> Fixture<'a> {
     fn new(entry: &'a StrategyEntry, rules: (&Value, &Value), parameters: &[&str], days: u32) -> Self {
-        let settings = settings(&entry.name, rules);
+        Self::delayed(entry, rules, parameters, (days, 0))
+    }
+
+    /// The same of a bot whose trades are asked for so many seconds after its decisions.
+    fn delayed(
+        entry: &'a StrategyEntry,
+        rules: (&Value, &Value),
+        parameters: &[&str],
+        (days, delay_s): (u32, i64),
+    ) -> Self {
+        let mut settings = settings(&entry.name, rules);
+        settings.session.bots[0].entry_delay_s = delay_s;
         let parameters: Vec<String> = parameters.iter().map(|text| (*text).to_owned()).collect();
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let candles = vec![minutes(days)];
@@ -369,6 +380,42 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
     }
     // 150 trials.
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
+}
+
+/// What makes a trial quick is that a trade opens with its signal: one of a delayed bot is a whole replay.
+#[test]
+fn a_trial_of_a_delayed_bot_equals_its_single_backtest_under_any_rules() {
+    let registry = registry();
+    let (mut trades, mut moved, mut trials) = (0, 0, 0);
+    for ((stake, risk), seed) in rules().iter().zip(1..) {
+        for (name, parameters) in [("rsi-reversal", &RSI), ("ema-cross", &EMA)] {
+            let entry = registry.find(name).unwrap();
+            let delay_s = 1 + (seed * 23) as i64 % 59;
+            let rows = |delay_s: i64, use_of: DeclarationUse| {
+                let mut fixture = Fixture::delayed(entry, (stake, risk), parameters, (2, delay_s));
+                fixture.settings.simulation = venue(seed);
+                let rows = fixture.sweep(&fixture.shared(use_of), 2, seed).unwrap();
+                (fixture, rows)
+            };
+            let (fixture, delayed) = rows(delay_s, DeclarationUse::Trusted);
+            assert_eq!(delayed, rows(delay_s, DeclarationUse::Ignored).1, "seed {seed}");
+            let at_once = rows(0, DeclarationUse::Trusted).1;
+            for (row, at_once) in delayed.iter().zip(&at_once) {
+                let alone = fixture.alone(&row.candidate);
+                let figures = Figures::of(
+                    &alone,
+                    Money::from_minor(1_000_000),
+                    &fixture.shared(DeclarationUse::Trusted).span(),
+                );
+                assert_eq!(row.figures(), Some(&figures), "seed {seed}, {delay_s} s: {:?}", row.candidate);
+                trades += figures.trades;
+                moved += usize::from(row.figures() != at_once.figures());
+                trials += 1;
+            }
+        }
+    }
+    // One that opened all trades with their signals would be as good as one without a delay.
+    assert!(trades > 2_000 && moved * 2 > trials, "{trades} trades, {moved} of {trials} moved");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod entry_delay;
 mod errors;
 mod order;
 mod outside;
+mod payouts;
 mod prices;
 mod repetition;
 mod run_time;
