@@ -117,3 +117,21 @@ fn a_mistake_in_a_rule_is_shown_with_its_place() {
     let place = "my.toml, line 2: column 25: buy: there is no `clsoe`: did you mean `close`?";
     run.fails(3, &[place, "\n  rsi(14) < 30 and clsoe > 3", "\n                   ^^^^^"]);
 }
+
+#[test]
+fn a_rule_whose_own_expiry_is_shorter_than_the_candles_is_refused_as_a_bots_is() {
+    let folder = folder(2).with("my.toml", &format!("expiry = \"00:02\"\n{RULE}"));
+    let common = ["--config", "rule.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let searched = ["--param", "period=4..6", "--min-trades", "5"];
+    let run = |first: &[&str], more: &[&str]| folder.run(&[first, &common, more].concat());
+    let why = ["an expiry of its own", "00:02", "1m candles of BTCUSDT", "--allow-coarse"];
+    run(&["backtest"], &[]).fails(2, &why);
+    run(&["sweep"], &searched).fails(2, &why);
+    run(&["walk-forward"], &searched).fails(2, &why);
+    let allowed = run(&["backtest"], &["--allow-coarse"]).json();
+    assert!(allowed["notices"].to_string().contains("proves nothing"), "{allowed}");
+    run(&["sweep"], &[&searched[..], &["--allow-coarse"]].concat()).json();
+    // As long as a candle is long enough.
+    let folder = folder.with("my.toml", &format!("expiry = \"01:00\"\n{RULE}"));
+    folder.run(&[&["backtest"], &common[..]].concat()).json();
+}

@@ -4,8 +4,9 @@ use crate::configuration::{Loaded, Problems};
 use crate::error::AppError;
 use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_records::utc;
-use candlewick_sdk::{Expiry, Millis};
+use candlewick_sdk::{CloseType, Expiry, Millis};
 use candlewick_simulator::{Market, check_expiry, coarse_stretches};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// What is said of a run that was allowed to be coarse, and is.
@@ -58,26 +59,39 @@ pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -
     Problems::check(problems).map_err(|problems| refused(&problems, ALLOW))
 }
 
-/// Holds the trades of a run to their expiries: each must have been priced by candles that are no longer.
+/// Holds the trades of a run to their expiries, the bot's or those that its strategy asked for: each must have been priced by
+/// candles that are no longer.
 ///
 /// # Errors
 /// How many were not, of the first bot that has such trades.
 pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<(), AppError> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
-        let stretches = coarse_stretches(bot.expiry(), market);
+        let mut stretches: HashMap<CloseType, Vec<Range<Millis>>> = HashMap::new();
         let of_bot = book.rows().iter().filter(|row| row.approved.bot().index() == index);
-        let coarse: Vec<&IntentRow> = of_bot.filter(|row| is_coarse(row, &stretches)).collect();
-        let Some(first) = coarse.first().and_then(|row| row.open_time) else { continue };
-        let (interval, symbol, close_type) = (market.prices.interval(), bot.symbol, bot.close_type);
+        let mut is_too_coarse = |row: &&IntentRow| {
+            let expiry = row.approved.expiry();
+            let own = stretches.entry(expiry.close_type).or_insert_with(|| coarse_stretches(expiry, market));
+            is_coarse(row, own)
+        };
+        let coarse: Vec<&IntentRow> = of_bot.filter(|row| is_too_coarse(row)).collect();
+        let Some((first, open)) = coarse.first().and_then(|row| Some((row, row.open_time?))) else {
+            continue;
+        };
+        let (interval, symbol) = (market.prices.interval(), bot.symbol);
+        let close_type = first.approved.expiry().close_type;
         let why = format!(
             "trades of {close_type} were priced inside {interval} candles of {symbol}, which finer ones do not cover: the \
              one of {}{}",
-            utc(first),
+            utc(open),
             more(coarse.len() - 1, "trade", "trades"),
         );
-        let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
-        let problem = problem.value(format!("\"{close_type}\""));
+        let problem = if close_type == bot.close_type {
+            loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
+        } else {
+            let whose = format!("its strategy asks for an expiry of its own: {why}");
+            loaded.problem(&format!("bots[{index}].strategy"), whose)
+        };
         let help = format!("--from and --to keep to what the finer candles cover; {ALLOW}");
         return Err(refused(&Problems::from(problem), &help));
     }

@@ -12,7 +12,7 @@ use crate::signals::warn_of_unused_list;
 use crate::suggestion::suggest;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{Expiry, Millis, Registry, StrategyEntry};
+use candlewick_sdk::{BotContext, Declaration, Expiry, Millis, Registry, StrategyEntry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target,
@@ -141,6 +141,7 @@ impl SearchTerms {
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries(&space, &candles, &loaded, self)?);
+        candles.notices.extend(check_own_expiries(&entry, &candles, &loaded, self)?);
         let settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation: loaded.config.simulation.clone(),
@@ -257,6 +258,39 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
         min_trades: arguments.min_trades,
         halving: halving.unwrap_or(Halving::NONE),
     })
+}
+
+/// Holds the expiries that the strategy asks for by itself to the candles, as far as it declares them.
+fn check_own_expiries(
+    entry: &StrategyEntry,
+    candles: &Candles,
+    loaded: &Loaded,
+    arguments: &SearchTerms,
+) -> Result<Option<String>, AppError> {
+    for bot in &loaded.config.bots {
+        let Some(market) = candles.markets.iter().find(|market| market.symbol() == bot.symbol) else {
+            continue;
+        };
+        let context = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        let declared =
+            entry.build_with_declaration(&bot.params, &context).ok().and_then(|built| built.declaration);
+        let mut expiries = declared.iter().flat_map(Declaration::entries).filter_map(|entry| entry.expiry);
+        let Some(why) = expiries.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout)) else {
+            continue;
+        };
+        if arguments.candles.allow_coarse {
+            return Ok(Some(COARSE.to_owned()));
+        }
+        let help = "--allow-coarse runs it all the same; such a result proves nothing";
+        let problem = format!("the strategy of bot {} asks for an expiry of its own: {why}", bot.name);
+        return Err(AppError::invalid(problem).help(help));
+    }
+    Ok(None)
 }
 
 /// Holds every expiry that may be tried to the candles.
