@@ -55,6 +55,7 @@ mod outside_signals;
 mod page;
 mod paper;
 mod parity;
+mod payouts;
 mod prefix;
 mod read_back;
 mod real_money;

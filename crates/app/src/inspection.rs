@@ -104,7 +104,7 @@ pub fn notices_of(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.notices).collect()
 }
 
-/// How probably the ladders run out of money, by the configured balance and payout.
+/// How probably the ladders run out of money, by the configured balance and the payouts of the bots' symbols.
 ///
 /// # Errors
 /// A stake, balance or limit that is none.
@@ -113,8 +113,9 @@ pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     let balance = settings.money_scale.exact(settings.balance);
     let balance = balance
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
-    let known = TradeRecord::assumed(loaded.config.simulation.payout_percent);
-    check_ruin(&settings, balance, &vec![known; settings.bots.len()])
+    let simulation = &loaded.config.simulation;
+    let known = settings.bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol)));
+    check_ruin(&settings, balance, &known.collect::<Vec<_>>())
 }
 
 /// What of the settings keeps the client from being made; no request leaves.

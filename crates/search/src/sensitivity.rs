@@ -230,9 +230,16 @@ fn latencies(own: &SimulationSettings) -> Vec<Case> {
 fn payouts(own: &SimulationSettings) -> Vec<Case> {
     let mut tried: Vec<Payout> =
         PAYOUTS.iter().filter_map(|percent| Payout::from_percent((*percent).into()).ok()).collect();
-    tried.push(own.payout_percent);
+    let is_by_symbol = !own.payout_percent_by_symbol.is_empty();
+    tried.extend((!is_by_symbol).then_some(own.payout_percent));
     tried.sort_unstable();
     tried.dedup();
+    let as_set = is_by_symbol.then(|| Case {
+        setting: VenueSetting::PayoutPercent,
+        label: "by symbol, as set".to_owned(),
+        value: None,
+        simulation: own.clone(),
+    });
     let case = |payout_percent: Payout| Case {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
@@ -244,7 +251,7 @@ fn payouts(own: &SimulationSettings) -> Vec<Case> {
             ..own.clone()
         },
     };
-    tried.into_iter().map(case).collect()
+    tried.into_iter().map(case).chain(as_set).collect()
 }
 
 fn paths(own: &SimulationSettings) -> Vec<Case> {

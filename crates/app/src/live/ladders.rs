@@ -4,6 +4,7 @@ use crate::error::AppError;
 use candlewick_engine::{EngineError, SessionSettings, TradeRecord, check_ruin};
 use candlewick_runtime::Standing;
 use candlewick_sdk::Payout;
+use candlewick_simulator::SimulationSettings;
 
 /// Logs the figures of each ladder, by the payouts and trades that the journal knows.
 ///
@@ -12,10 +13,11 @@ use candlewick_sdk::Payout;
 pub(super) fn check(
     settings: &SessionSettings,
     standing: &Standing,
-    assumed: Payout,
+    simulation: &SimulationSettings,
 ) -> Result<(), AppError> {
+    let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     let records: Vec<TradeRecord> =
-        (0..settings.bots.len()).map(|bot| record_of(bot, standing, assumed)).collect();
+        assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
     let report = check_ruin(settings, standing.free, &records)?;
     for notice in report.notices {
         tracing::warn!("{notice}");

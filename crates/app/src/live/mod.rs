@@ -40,7 +40,8 @@ use candlewick_records::TradingMode;
 use candlewick_runtime::{
     Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
 };
-use candlewick_sdk::{Millis, Money, Payout, Strategy};
+use candlewick_sdk::{Millis, Money, Strategy};
+use candlewick_simulator::SimulationSettings;
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -189,8 +190,8 @@ async fn run_watched(
     tell_budget(&demand, requests_per_second, &mut runtime);
     let (mut journal, past) =
         journal.begin(&mut session, (&settings, runtime.snapshot_every), clock.now()).await?;
-    let assumed = loaded.config.simulation.payout_percent;
-    if let Err(refusal) = check_start((&settings, assumed), trading, (&past, &session)) {
+    let simulation = &loaded.config.simulation;
+    if let Err(refusal) = check_start((&settings, simulation), trading, (&past, &session)) {
         // The lease goes back at once: a person is about to mend what stands in the way.
         drop(journal.close().await);
         return Err(refusal);
@@ -248,11 +249,11 @@ async fn run_watched(
 
 /// Whether the ladders fit what there is, and real money may be traded.
 fn check_start(
-    (settings, assumed_payout): (&SessionSettings, Payout),
+    (settings, simulation): (&SessionSettings, &SimulationSettings),
     trading: TradingMode,
     (past, session): (&Past, &Session),
 ) -> Result<(), AppError> {
-    ladders::check(settings, &Standing::of(session, past.book()), assumed_payout)?;
+    ladders::check(settings, &Standing::of(session, past.book()), simulation)?;
     if trading == TradingMode::Real { real::check(past, session) } else { Ok(()) }
 }
 

@@ -37,7 +37,7 @@ impl Running {
         check_reload(&self.config, loaded)?;
         let settings = self.settings_of(loaded);
         check_stakes(&settings)?;
-        ladders::check(&settings, standing, loaded.config.simulation.payout_percent)?;
+        ladders::check(&settings, standing, &loaded.config.simulation)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
         let (configured, venue) = (&self.config.runtime, &self.runtime);
         // A venue that runs in this process waits longer, and audits less where stress moves its prices.

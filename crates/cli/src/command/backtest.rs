@@ -14,7 +14,7 @@ use candlewick_app::candles::Candles;
 use candlewick_app::search::files_of_bots;
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
-use candlewick_report::analysis::{Background, Prices, Sensitivity};
+use candlewick_report::analysis::{Background, Prices, Sensitivity, assumed_payout_percent};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
@@ -131,7 +131,11 @@ fn report(
     let basis = basis_of(&arguments.candles.choice(), candles.prices);
     let caveats = Caveats::of_replay(basis, &settings.simulation);
     let background = Background {
-        assumed_payout_percent: Some(settings.simulation.payout_percent.to_fraction() * 100.0),
+        assumed_payout_percent: Some(assumed_payout_percent(
+            &settings.simulation,
+            &settings.session.bots,
+            &finished.book,
+        )),
         seen_payout_percent,
         missing_candles: candles.missing(&loaded.config.bots),
         revised_candles: candles.revised,
@@ -142,7 +146,7 @@ fn report(
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
-    let gates = gates_of(&loaded, &series, settings.simulation.payout_percent.to_fraction(), context)?;
+    let gates = gates_of(&loaded, &series, &settings.simulation, context)?;
     let report = RunReport::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,

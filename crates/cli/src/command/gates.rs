@@ -8,13 +8,14 @@ use candlewick_engine::{BotSettings, EngineError};
 use candlewick_report::run::GateLine;
 use candlewick_rules::combine::{FollowedGate, FollowedSignal, follow_gate};
 use candlewick_sdk::{BotContext, CandleSeries};
+use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
 
-/// Of each bot with a gate, in the bots' order; wins return this fraction of their stakes.
+/// Of each bot with a gate, in the bots' order; wins return what its symbol pays.
 pub(super) fn gates_of(
     loaded: &Loaded,
     series: &[CandleSeries],
-    payout_fraction: f64,
+    simulation: &SimulationSettings,
     context: &Context<'_>,
 ) -> Result<Vec<GateLine>, Failure> {
     let mut lines = Vec::new();
@@ -24,6 +25,7 @@ pub(super) fn gates_of(
         else {
             continue;
         };
+        let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
         let signals: Vec<GatedTrade> =
             signals.iter().map(|signal| to_gated(signal, payout_fraction)).collect();
         lines.extend(GateLine::of(&bot.name, rule, &signals, payout_fraction)?);

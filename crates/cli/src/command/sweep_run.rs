@@ -127,8 +127,10 @@ impl SweepContext<'_> {
             checked.map_err(|error| self.failure(error))?;
             verify_set(self.prepared, &best.candidate)?;
         }
-        let payout = settings.simulation.payout_percent.to_fraction();
-        let luck = Luck::of(&rows, payout, sweep.search.seed);
+        let simulation = &settings.simulation;
+        let bot = settings.session.bots.first();
+        let payout = bot.map_or(simulation.payout_percent, |bot| simulation.payout_of(bot.symbol));
+        let luck = Luck::of(&rows, payout.to_fraction(), sweep.search.seed);
         let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
         let counted = counted.map(|counted| {

@@ -10,7 +10,7 @@ use candlewick_app::configuration::Loaded;
 use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_records::counted;
-use candlewick_report::analysis::{Background, Prices};
+use candlewick_report::analysis::{Background, Prices, assumed_payout_percent};
 use candlewick_report::run::{Caveats, Run, RunReport, Unsettled};
 use candlewick_runtime::{Audit, Finished, Stop, Tally};
 use candlewick_sdk::{Millis, MoneyScale};
@@ -149,7 +149,11 @@ fn background(book: &TradeBook, loaded: &Loaded) -> Background {
     let mut paid: Vec<f64> = book.rows().iter().filter_map(|row| Some(row.payout?.to_percent())).collect();
     paid.sort_unstable_by(f64::total_cmp);
     Background {
-        assumed_payout_percent: Some(loaded.config.simulation.payout_percent.to_percent()),
+        assumed_payout_percent: Some(assumed_payout_percent(
+            &loaded.config.simulation,
+            &loaded.config.bots,
+            book,
+        )),
         seen_payout_percent: paid.get(paid.len() / 2).copied(),
         ..Background::default()
     }

@@ -20,7 +20,7 @@ pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
 pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
 pub use dimension::Dimension;
 pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
-pub use finding::{Background, Finding, FindingKind, Severity, VariantsUnknown};
+pub use finding::{Background, Finding, FindingKind, Severity, VariantsUnknown, assumed_payout_percent};
 pub use metrics::{DrawdownFigures, Metrics};
 
 pub(crate) use breakdown::hours_of_week;

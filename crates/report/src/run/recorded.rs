@@ -1,7 +1,7 @@
 //! The report of a journal, over all runs or one.
 
 use super::{Caveats, PageParts, Run, RunReport, Unsettled};
-use crate::analysis::{Background, Prices};
+use crate::analysis::{Background, Prices, assumed_payout_percent};
 use candlewick_records::{RecordedRuns, TradingMode};
 use candlewick_sdk::{CandleSeries, Millis};
 use std::ops::Range;
@@ -45,7 +45,11 @@ impl RecordedReport {
 fn report_of(part: &RecordedRuns) -> RunReport {
     // What backtests of these bots assume, beside what the venue paid.
     let background = Background {
-        assumed_payout_percent: Some(part.simulation.payout_percent.to_fraction() * 100.0),
+        assumed_payout_percent: Some(assumed_payout_percent(
+            &part.simulation,
+            &part.session.bots,
+            &part.book,
+        )),
         seen_payout_percent: part.delays.payout_percent(),
         ..Background::default()
     };

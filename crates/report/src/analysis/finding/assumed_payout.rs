@@ -1,9 +1,25 @@
 //! A higher payout is assumed than a venue paid.
 
 use super::{Finding, FindingKind, Severity};
+use candlewick_engine::{BotSettings, TradeBook};
+use candlewick_sdk::Payout;
+use candlewick_simulator::SimulationSettings;
 
 /// Points of payout above which it is serious: about half a point of break-even.
 const SERIOUS: f64 = 2.0;
+
+/// What a backtest assumes that the trades of a book pay, in percent: the middle one of them, as each symbol may have a payout of its
+/// own. Without a trade it is what symbols without one pay.
+pub fn assumed_payout_percent(
+    simulation: &SimulationSettings,
+    bots: &[BotSettings],
+    book: &TradeBook,
+) -> f64 {
+    let traded = book.rows().iter().filter_map(|row| bots.get(row.approved.bot().index()));
+    let mut assumed: Vec<Payout> = traded.map(|bot| simulation.payout_of(bot.symbol)).collect();
+    assumed.sort_unstable();
+    assumed.get(assumed.len() / 2).copied().unwrap_or(simulation.payout_percent).to_percent()
+}
 
 pub(super) fn find(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {
     let (assumed, seen) = (assumed_percent?, seen_percent?);

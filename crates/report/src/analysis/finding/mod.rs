@@ -19,6 +19,7 @@ mod unusual_payout;
 mod variants_unknown;
 
 use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
+pub use assumed_payout::assumed_payout_percent;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::Millis;

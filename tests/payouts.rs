@@ -1,0 +1,49 @@
+//! What a symbol pays by `simulation.payout_percent_by_symbol` counts in every figure as if all symbols paid it.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{DAY, MONDAY, shipped};
+use serde_json::Value;
+
+const BOTS: &str = "[risk]\nmax_trades_per_day = 0\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_ruin_probability = 0.01\n\
+    [[bots]]\nname = \"gated\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"combine\"\nclose_type = \"01:00\"\n\
+    params = { first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }], gate = { after_virtual_losses = 1, \
+    close_after_trades = 3 } }\n\
+    stake = { kind = \"martingale\", amount = 5, factor = 2.2, levels = 5 }\n";
+
+/// What differs between two runs of the same settings, or says which settings those were.
+const OF_THE_RUN: [&str; 3] = ["elapsed_ms", "candles_per_second", "journal_hash"];
+
+/// A folder with a venue that pays this by default, and maybe another payout on the bot's symbol.
+fn folder(default: f64, by_symbol: &str) -> Folder {
+    let simulation = format!("[simulation]\npayout_percent = {default:?}\n{by_symbol}\n");
+    Folder::new()
+        .with("bots.toml", &(simulation + BOTS))
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 3 * DAY))
+}
+
+fn figures(folder: &Folder, command: &[&str]) -> Value {
+    let common = ["--config", "bots.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let mut document = folder.run(&[command, &common[..]].concat()).json();
+    for key in OF_THE_RUN {
+        document.as_object_mut().unwrap().remove(key);
+    }
+    document
+}
+
+#[test]
+fn a_payout_of_the_only_symbol_is_that_of_all_in_every_figure() {
+    let sweep = ["sweep", "--param", "rsi-reversal.period=2..9", "--min-trades", "10"];
+    for command in [&["backtest"][..], &sweep] {
+        let low = figures(&folder(60.0, ""), command);
+        let by_symbol = figures(&folder(90.0, "payout_percent_by_symbol = { BTCUSDT = 60.0 }"), command);
+        assert_eq!(by_symbol, low, "{command:?}");
+        let high = figures(&folder(90.0, "payout_percent_by_symbol = { EURUSD = 60.0 }"), command);
+        assert_ne!(high, low, "{command:?}");
+        if command == ["backtest"] {
+            assert_eq!(low["gates"][0]["payout_percent"], 60.0, "{low:#}");
+            assert!((low["break_even"].as_f64().unwrap() - 1.0 / 1.6).abs() < 1e-12, "{low:#}");
+            let ruin = low["notices"].to_string();
+            assert!(ruin.contains("if it wins 62.50 % (break-even)"), "{ruin}");
+        }
+    }
+}
