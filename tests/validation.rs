@@ -38,6 +38,7 @@ fn its_table_is_for_people() {
 #[test]
 fn what_cannot_be_checked_says_why() {
     candlewick(&["strategy", "check", "rsi-reversl"]).fails(2, &["did you mean \"rsi-reversal\""]);
+    candlewick(&["strategy", "check", "my.toml"]).fails(2, &["strategy check rules --param file=my.toml"]);
     candlewick(&["strategy", "check", "rsi-reversal", "--param", "period=0"])
         .fails(2, &["period = 0 is outside"]);
     candlewick(&["strategy", "check", "signal-list"]).fails(2, &["file is missing"]);

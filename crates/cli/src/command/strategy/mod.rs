@@ -96,7 +96,14 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
 fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
     registry.find(name).ok_or_else(|| {
         let problem = format!("there is no strategy \"{name}\"");
-        Failure::configuration(problem).help(suggest_strategy(name, registry))
+        let help = if name.ends_with(".toml") {
+            format!(
+                "a file with a rule is the parameter of a strategy: strategy check rules --param file={name}"
+            )
+        } else {
+            suggest_strategy(name, registry)
+        };
+        Failure::configuration(problem).help(help)
     })
 }
 
