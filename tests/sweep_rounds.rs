@@ -81,6 +81,19 @@ fn a_shard_of_a_later_round_needs_every_shard_before_as_it_was() {
 }
 
 #[test]
+fn a_shard_whose_round_before_is_still_written_is_refused_for_now_and_not_for_good() {
+    let here = folder(1);
+    here.run(&plan(&["--search", "tpe", "--trials", "8", "--batch", "4", "--shards", "1"])).json();
+    here.run(&step(&["run", "--shard", "1"], &[])).json();
+    let late = std::fs::File::open(here.path("sweep/shard-1.jsonl")).unwrap();
+    late.lock().unwrap();
+    here.run(&step(&["run", "--shard", "2"], &[]))
+        .fails(7, &["shard-1.jsonl", "another sweep is writing it"]);
+    late.unlock().unwrap();
+    here.run(&step(&["run", "--shard", "2"], &[])).json();
+}
+
+#[test]
 fn a_search_that_ends_before_its_last_round_is_whole_all_the_same() {
     let few = ["--search", "tpe", "--trials", "40", "--batch", "8", "--param", "period=5..14"];
     let arguments = |first: &[&'static str]| {

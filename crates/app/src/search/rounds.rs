@@ -69,6 +69,9 @@ impl SearchPlan {
             let told =
                 self.gather_round((&mut rounds, &round, before), (folder, others), &mut gathered, to_error);
             told.map_err(|error| {
+                if matches!(error, AppError::Search(SearchError::SweepLocked { .. })) {
+                    return error; // it passes by itself: nothing is missing, and the same command is right later
+                }
                 let problem = format!("shard {number} needs what came of shards 1 to {}", earlier * parts);
                 let help = "run them first, or copy their journals here";
                 AppError::invalid(problem).because(error).help(help)
