@@ -95,6 +95,12 @@ fn a_planted_edge_is_shown_and_then_held_by_the_hold_out() {
     // The best set trades as it stands.
     let best = ["backtest", "--config", "tune/best.toml", "--json", "--quiet"];
     assert!(folder.run(&best).json()["trades"].as_u64().unwrap() > 100);
+    // That was a look at the hold-out: of another search it is said before anything is opened.
+    let seen = tune(&folder, &["--out", "seen", "--param", "candles=1..2", "--json"]).json();
+    assert_eq!(seen["conclusion"], "edge_shown", "{seen:#}");
+    let words = seen["words"].as_str().unwrap();
+    assert!(words.contains("not unseen") && words.contains("1 backtest"), "{words}");
+    assert!(next(&seen).contains("candles that nobody has looked at"), "{seen:#}");
     // The same command shows the same again; another rule on the same candles begins anew beside it.
     let again = tune(&folder, &["--open-hold-out", "--json"]).json();
     assert_eq!(

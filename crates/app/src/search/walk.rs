@@ -238,6 +238,17 @@ impl<'a> WalkRun<'a> {
         Ok(())
     }
 
+    /// What is known of looks at the hold-out by others than this walk; nothing where none is held out.
+    ///
+    /// # Errors
+    /// The ledger of variants cannot be read.
+    pub fn earlier_looks(&self) -> Result<KnownLooks, AppError> {
+        let run = hash_of(&walk_alone(&self.identity));
+        self.hold_out
+            .as_ref()
+            .map_or_else(|| Ok(KnownLooks::default()), |hold_out| hold_out.earlier_looks(&run))
+    }
+
     /// Walks through a window; nothing when the watcher stopped it.
     fn step(
         &mut self,

@@ -173,6 +173,12 @@ impl Tuning<'_> {
         sweep: Option<&SweepReport>,
         sign: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
+        let looks = self.earlier_looks()?;
+        if self.arguments.open_hold_out {
+            for look in &looks {
+                self.context.say(&format!("note: {look}"));
+            }
+        }
         let mut walked = match self.walk(HoldOutUse::Locked)? {
             Ended::Done(walked) => walked,
             Ended::Stopped(ending) => return Ok(ending),
@@ -209,6 +215,7 @@ impl Tuning<'_> {
             },
             sweep,
             walk_forward: walked.summary(),
+            looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
             places: TunedPlaces { best, arguments: self.arguments_of_best(), series: self.bot().series },
             files,
@@ -216,6 +223,14 @@ impl Tuning<'_> {
         self.write(&mut report)?;
         show(&report, self.context.global)?;
         Ok(Ending::Done)
+    }
+
+    /// What is known of looks at the hold-out before any of this is walked.
+    fn earlier_looks(&self) -> Result<Vec<String>, Failure> {
+        let TunePlan { terms, prepared, layout, .. } = &self.plan;
+        let folder = self.trials.join("walk-forward");
+        let walk = WalkRun::prepare(terms, layout, prepared, (&folder, HoldOutUse::Locked))?;
+        Ok(walk.earlier_looks()?.found)
     }
 
     fn walk(&self, hold_out_use: HoldOutUse) -> Result<Ended<Walked>, Failure> {

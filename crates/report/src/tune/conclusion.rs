@@ -72,12 +72,16 @@ impl Conclusion {
     }
 
     /// What it means, plainly.
-    pub(super) fn words(self, report: &WalkForwardReport) -> String {
+    pub(super) fn words(self, report: &WalkForwardReport, looks: &[String]) -> String {
         let verdict = report.verdict_words();
         match self {
             Self::EdgeHeld => {
                 "It is shown on the tests of the walk-forward, and again on the hold-out, which no step had seen.".to_owned()
             }
+            Self::EdgeShown if !looks.is_empty() => format!(
+                "It is shown on the tests of the walk-forward. The hold-out is still locked, but not unseen: {}.",
+                looks.join("; ")
+            ),
             Self::EdgeShown => {
                 "It is shown on the tests of the walk-forward. The hold-out, which no step has seen, is still locked.".to_owned()
             }
@@ -100,7 +104,12 @@ impl Conclusion {
     }
 
     /// What to do next, the most useful first.
-    pub(super) fn next(self, report: &WalkForwardReport, places: &TunedPlaces) -> Vec<String> {
+    pub(super) fn next(
+        self,
+        report: &WalkForwardReport,
+        looks: &[String],
+        places: &TunedPlaces,
+    ) -> Vec<String> {
         let is_spent = report.hold_out().is_some_and(|hold_out| hold_out.openings() > 0);
         let more = format!(
             "bring more candles, earlier or later ones, and give the same command again: `candlewick data fetch {} --from DATE`",
@@ -125,11 +134,18 @@ impl Conclusion {
                 trade,
                 Some("know what a stake does to the account before any of it is real: `candlewick edge ruin`".to_owned()),
             ],
+            Self::EdgeShown if !looks.is_empty() => vec![
+                Some(
+                    "what the hold-out says counts for less than it would unseen: the report says so where it is opened \
+                     (`--open-hold-out`, once)"
+                        .to_owned(),
+                ),
+                Some(format!("candles that nobody has looked at count in full: {more}")),
+            ],
             Self::EdgeShown => vec![Some(
                 "open the hold-out, once: the same command with `--open-hold-out`. Only what holds there, too, is worth trading"
                     .to_owned(),
             )],
-            Self::EdgeUnconfirmed => vec![trade, Some(more)],
             Self::EdgeNotHeld => vec![
                 Some("leave it: this hold-out has answered, and cannot be asked again for this rule".to_owned()),
                 Some("another idea is tested on candles that come after these".to_owned()),
@@ -139,7 +155,8 @@ impl Conclusion {
                 Some("mend what it is withheld for, and give the same command again".to_owned()),
                 watch,
             ],
-            Self::NotEnoughTrades => vec![Some(more), watch],
+            // Nothing is confirmed or known, so that nothing is worth a wallet yet.
+            Self::EdgeUnconfirmed | Self::NotEnoughTrades => vec![Some(more), watch],
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {
             "the hold-out was opened for this rule before: a second look proves nothing, candles that come after it do".to_owned()

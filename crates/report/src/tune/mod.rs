@@ -24,6 +24,8 @@ pub struct TuneResult<'a> {
     pub sweep: Option<&'a SweepReport>,
     /// The walk forward.
     pub walk_forward: WalkForwardSummary<'a>,
+    /// What is known of looks at the hold-out before this search.
+    pub looks: Vec<String>,
     /// What the reader should know besides.
     pub notices: Vec<String>,
     /// Where things are.
@@ -93,12 +95,13 @@ pub struct TuneReport<'a> {
 impl<'a> TuneReport<'a> {
     /// What the steps come to.
     pub fn of(result: TuneResult<'a>) -> Self {
-        let TuneResult { bot, candles, strategy_check, sweep, walk_forward, notices, places, files } = result;
+        let TuneResult { bot, candles, strategy_check, sweep, walk_forward, looks, notices, places, files } =
+            result;
         let conclusion = Conclusion::of(walk_forward.report);
         Self {
             conclusion,
-            words: conclusion.words(walk_forward.report),
-            next: conclusion.next(walk_forward.report, &places),
+            words: conclusion.words(walk_forward.report, &looks),
+            next: conclusion.next(walk_forward.report, &looks, &places),
             bot,
             candles,
             strategy_check,
