@@ -14,6 +14,7 @@ use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::{Registry, StrategyEntry};
 use clap::Subcommand;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// The strategies of this program.
 #[derive(Debug, Subcommand)]
@@ -96,7 +97,7 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
 fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
     registry.find(name).ok_or_else(|| {
         let problem = format!("there is no strategy \"{name}\"");
-        let help = if name.ends_with(".toml") {
+        let help = if Path::new(name).extension().is_some_and(|ending| ending == "toml") {
             format!(
                 "a file with a rule is the parameter of a strategy: strategy check rules --param file={name}"
             )
