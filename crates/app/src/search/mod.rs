@@ -2,6 +2,7 @@
 
 mod folder;
 mod hold_out_lock;
+mod hold_out_range;
 mod layout;
 mod named_files;
 mod plan;

@@ -1,21 +1,18 @@
 //! A walk forward that can be stopped and resumed: its windows, its hold-out, and the folder that it is kept in.
 
+use super::hold_out_range::HoldOutRange;
 use super::variants::{TriedCount, WalkLook, count_walk};
-use super::{
-    HoldOutLock, Hypothesis, KnownLooks, Layout, OpeningRecord, OpeningRequest, PreparedSearch, Reopening,
-};
+use super::{KnownLooks, Layout, OpeningRecord, OpeningRequest, PreparedSearch, Reopening};
 use super::{LayoutTerms, ResultFolder, SearchTerms};
 use crate::bots::error_of_search;
 use crate::error::AppError;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_records::counted;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Replay, SweepProgress, SweepSettings};
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, VariantLedger};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind};
 use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -45,17 +42,6 @@ pub struct WalkRun<'a> {
     hold_out: Option<HoldOutRange>,
     hold_out_use: HoldOutUse,
     resumed: usize,
-}
-
-/// The hold-out, its lock, and what it would be opened for.
-struct HoldOutRange {
-    lock: HoldOutLock,
-    hypothesis: Hypothesis,
-    range: Range<Millis>,
-    /// What is held out, by its content.
-    candles: CandleSample,
-    /// Where earlier looks are noted.
-    ledger: Option<VariantLedger>,
 }
 
 /// How far a walk is.
@@ -286,21 +272,6 @@ impl<'a> WalkRun<'a> {
     }
 }
 
-/// What looked at a hold-out under the names of other strategies.
-fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
-    let by_others: Vec<String> = looks
-        .iter()
-        .map(|(strategy, count)| format!("{strategy} ({})", counted(*count, "look", "looks")))
-        .collect();
-    (!by_others.is_empty()).then(|| {
-        let by_others = by_others.join(", ");
-        format!(
-            "candles of the hold-out were looked at with other strategies before: {by_others}; where one of them is this idea \
-             under another name, they are unseen no more"
-        )
-    })
-}
-
 /// The hold-out and the request to open it, where it is to be opened.
 fn opening<'a>(
     hold_out_use: HoldOutUse,
@@ -356,51 +327,4 @@ fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout)
         "hold_out": layout.hold_out.as_ref().map(|range| [range.start, range.end]),
     });
     Ok(identity)
-}
-
-impl HoldOutRange {
-    /// None where nothing is held out.
-    fn of(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Option<Self> {
-        let bot = prepared.settings.session.bots.first()?;
-        let range = layout.hold_out.clone()?;
-        Some(Self {
-            lock: HoldOutLock::new(&prepared.loaded.config.data.state),
-            hypothesis: terms.hypothesis(prepared, bot),
-            candles: CandleSample::of(&prepared.candles.series).within(&range),
-            ledger: prepared.ledger(),
-            range,
-        })
-    }
-
-    /// What is known of looks at it before it is opened by a run, but for those of its lock.
-    fn earlier_looks(&self, run: &str) -> Result<KnownLooks, AppError> {
-        let Some(ledger) = &self.ledger else {
-            let unknown = "whether candles of the hold-out were looked at before is not known: variants are not counted \
-                           ([variants] ledger is empty)";
-            return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown: None });
-        };
-        let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
-        let looks = looks.map_err(|error| {
-            let problem = format!("cannot read {}, which says what was tried", ledger.path().display());
-            AppError::invalid(problem).because(error)
-        })?;
-        let kinds = looks.same_strategy.iter().map(|(kind, count)| match kind {
-            LookKind::Backtest => counted(*count, "backtest", "backtests"),
-            LookKind::Sweep => counted(*count, "sweep", "sweeps"),
-            LookKind::WalkForward => counted(*count, "walk forward", "walks forward"),
-            LookKind::HoldOut => counted(*count, "opening of a hold-out", "openings of a hold-out"),
-        });
-        let kinds: Vec<String> = kinds.collect();
-        let looked = (!kinds.is_empty()).then(|| {
-            format!("candles of the hold-out were looked at with this strategy before: {}", kinds.join(", "))
-        });
-        let lost = looks.lost.into_iter().map(|lost| format!("variants unknown: {lost}"));
-        let found: Vec<String> = looked.into_iter().chain(lost).collect();
-        let begins = (looks.is_first && found.is_empty()).then(|| {
-            "looks unknown: the ledger of variants begins with this walk; whether anybody looked at the hold-out before \
-             is not known"
-                .to_owned()
-        });
-        Ok(KnownLooks { found, unknown: begins.or_else(|| looks_by_others(&looks.other_strategies)) })
-    }
 }
