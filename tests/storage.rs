@@ -65,6 +65,30 @@ fn shards_by_address_merge_to_the_files_of_one_machine() {
 }
 
 #[test]
+fn rounds_by_address_merge_to_the_files_of_one_machine() {
+    let (there, whole) = (Folder::new(), folder(1));
+    let (out, plan) = (address(&there, "sweep"), address(&there, "sweep/plan.json"));
+    let terms = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--param", "period=2..40"];
+    let search = ["--search", "tpe", "--trials", "24", "--batch", "12"];
+    whole.run(&[&["sweep"], &terms[..], &search].concat()).json();
+    whole.run(&[&["sweep", "plan", "--shards", "2", "--out", &out], &terms[..], &search].concat()).json();
+    let candles = whole.path("BTCUSDT_1m.csv").display().to_string();
+    let run = |shard: &str| {
+        Folder::new().run(&["sweep", "run", "--json", "--plan", &plan, "--shard", shard, "--data", &candles])
+    };
+    run("2").json();
+    run("3").fails(2, &["shard 3 needs what came of shards 1 to 2", "shard 1 is missing"]);
+    for shard in ["1", "4", "3"] {
+        run(shard).json();
+    }
+    Folder::new().run(&["sweep", "merge", "--json", "--plan", &plan, "--data", &candles]).json();
+    for file in ["results.csv", "report.html", "luck.json", "best.toml"] {
+        let (one, other) = (whole.path(&format!("sweep/{file}")), there.path(&format!("sweep/{file}")));
+        assert!(bytes(&one) == bytes(&other), "{file} differs");
+    }
+}
+
+#[test]
 fn what_is_not_there_or_another_is_refused_with_its_address() {
     let (there, here) = (Folder::new(), folder(1));
     let plan = address(&there, "sweep/plan.json");
