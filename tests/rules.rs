@@ -135,3 +135,24 @@ fn a_rule_whose_own_expiry_is_shorter_than_the_candles_is_refused_as_a_bots_is()
     let folder = folder.with("my.toml", &format!("expiry = \"01:00\"\n{RULE}"));
     folder.run(&[&["backtest"], &common[..]].concat()).json();
 }
+
+#[test]
+fn texts_of_a_rule_are_searched_as_they_are_backtested() {
+    let params = "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"";
+    let folder = folder(2).with("inline.toml", &bot("rules", params));
+    let common = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let searched = ["--param", "expiry=01:00,03:00", "--param", "sell=rsi(5) > 70,close > open", "--min-trades", "5"];
+    let found = folder.run(&[&["sweep", "--config", "inline.toml"], &common[..], &searched].concat()).json();
+    let rows = found["best"].as_array().unwrap();
+    assert_eq!(rows.len(), 4, "{found:#}");
+    for row in rows {
+        let text = |key: &str| row["parameters"][key].as_str().unwrap().to_owned();
+        let own =
+            format!("buy = \"rsi(5) < 30\", sell = \"{}\", expiry = \"{}\"", text("sell"), text("expiry"));
+        std::fs::write(folder.path("one.toml"), bot("rules", &own)).unwrap();
+        let single = folder.run(&[&["backtest", "--config", "one.toml"], &common[..]].concat()).json();
+        for key in ["trades", "won", "pnl"] {
+            assert_eq!(row["figures"][key], single[key], "{own}: {key}");
+        }
+    }
+}

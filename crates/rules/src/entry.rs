@@ -71,6 +71,10 @@ fn built(
     values: &Value,
     bot: &BotContext,
 ) -> Result<BuiltStrategy, BuildError> {
+    // A search may try other texts than those of the bot.
+    if source.file.is_none() && Source::of_params(values)?.identity != source.identity {
+        return entry_of(values)?.build_with_declaration(values, bot);
+    }
     let numbers = values.as_object().into_iter().flatten();
     let numbers: BTreeMap<String, f64> =
         numbers.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect();
