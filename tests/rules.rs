@@ -141,7 +141,8 @@ fn texts_of_a_rule_are_searched_as_they_are_backtested() {
     let params = "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"";
     let folder = folder(2).with("inline.toml", &bot("rules", params));
     let common = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
-    let searched = ["--param", "expiry=01:00,03:00", "--param", "sell=rsi(5) > 70,close > open", "--min-trades", "5"];
+    let searched =
+        ["--param", "expiry=01:00,03:00", "--param", "sell=rsi(5) > 70,close > open", "--min-trades", "5"];
     let found = folder.run(&[&["sweep", "--config", "inline.toml"], &common[..], &searched].concat()).json();
     let rows = found["best"].as_array().unwrap();
     assert_eq!(rows.len(), 4, "{found:#}");
