@@ -89,21 +89,13 @@ impl Sweep<'_> {
         self.go(way, (journal, known), watcher)
     }
 
-    /// How many sets a search tries that knows them beforehand.
-    ///
-    /// # Errors
-    /// [`SearchError::InvalidSearch`] for one that learns, whose sets depend on each other's trials (its
-    /// [`Rounds`] give them), and when there is nothing to search.
-    pub fn planned(&self) -> Result<u64, SearchError> {
-        Ok(self.first_jobs()?.len() as u64)
-    }
-
     /// Runs the trials of one shard but those that `known` says have run, and gives their rows. Of a halving that is the
     /// first rung; which sets go on, only all shards together can say. The records of all shards, as what is known to
     /// [`run`](Self::run), make it give what it gives without shards.
     ///
     /// # Errors
-    /// As [`run`](Self::run) and [`planned`](Self::planned).
+    /// As [`run`](Self::run); [`SearchError::InvalidSearch`] of a search that learns, whose sets depend on each other's trials (its
+    /// [`Rounds`] give them).
     pub fn run_shard(
         &self,
         shard: Shard,

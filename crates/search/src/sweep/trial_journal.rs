@@ -76,23 +76,12 @@ impl TrialJournal {
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable(path, "open", source))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(SearchError::SweepLocked { path: path.to_owned() });
-            }
-            Err(TryLockError::Error(source)) => return Err(unusable(path, "lock", source)),
-        }
-        let first = json!({ "sweep": identity }).to_string();
-        let known = read(&file, &first).map_err(|source| unusable(path, "read", source))?;
-        let (records, sound) = known.map_err(|other| SearchError::OtherSweep {
-            path: path.to_owned(),
-            problem: difference(&other, identity),
-        })?;
+        held(path, file.try_lock())?;
+        let (records, sound) = known(path, &file, identity)?;
         let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
         journal.cut(sound)?;
         if sound == 0 {
-            journal.append(format!("{first}\n").as_bytes())?;
+            journal.append(format!("{}\n", first_line(identity)).as_bytes())?;
         }
         Ok((journal, records))
     }
@@ -103,20 +92,8 @@ impl TrialJournal {
     /// As [`open`](Self::open): a process that still writes it has it alone.
     pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
         let file = File::open(path).map_err(|source| unusable(path, "open", source))?;
-        match file.try_lock_shared() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(SearchError::SweepLocked { path: path.to_owned() });
-            }
-            Err(TryLockError::Error(source)) => return Err(unusable(path, "lock", source)),
-        }
-        let first = json!({ "sweep": identity }).to_string();
-        let known = read(&file, &first).map_err(|source| unusable(path, "read", source))?;
-        let (records, _) = known.map_err(|other| SearchError::OtherSweep {
-            path: path.to_owned(),
-            problem: difference(&other, identity),
-        })?;
-        Ok(records)
+        held(path, file.try_lock_shared())?;
+        Ok(known(path, &file, identity)?.0)
     }
 
     /// What the journal in `path` says of its sweep: the `identity` that it was begun with. Nothing where that is no
@@ -222,6 +199,28 @@ impl TryFrom<Written<'_>> for Record {
         };
         Ok(Self { trial: written.trial, rung: written.rung, outcome })
     }
+}
+
+/// Whether a journal could be locked.
+fn held(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
+    locked.map_err(|error| match error {
+        TryLockError::WouldBlock => SearchError::SweepLocked { path: path.to_owned() },
+        TryLockError::Error(source) => unusable(path, "lock", source),
+    })
+}
+
+/// With what the journal of a sweep begins.
+fn first_line(identity: &Value) -> String {
+    json!({ "sweep": identity }).to_string()
+}
+
+/// The records of a journal that has to be of the sweep with this `identity`, and how many sound bytes it has.
+fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
+    let known = read(file, &first_line(identity)).map_err(|source| unusable(path, "read", source))?;
+    known.map_err(|other| SearchError::OtherSweep {
+        path: path.to_owned(),
+        problem: difference(&other, identity),
+    })
 }
 
 /// The records up to the first line that is none, and how many bytes they take with the first line; the first line where
