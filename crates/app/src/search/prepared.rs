@@ -180,6 +180,15 @@ impl SearchTerms {
         }
     }
 
+    /// What is said of a search that may be coarse, or why it may not run.
+    fn coarse(&self, problem: String) -> Result<Option<String>, AppError> {
+        if self.candles.allow_coarse {
+            return Ok(Some(COARSE.to_owned()));
+        }
+        let help = "--allow-coarse runs it all the same; such a result proves nothing";
+        Err(AppError::invalid(problem).help(help))
+    }
+
     /// How many trials run side by side.
     pub fn threads(&self) -> NonZeroUsize {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -283,12 +292,8 @@ fn check_own_expiries(
         let Some(why) = expiries.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout)) else {
             continue;
         };
-        if arguments.candles.allow_coarse {
-            return Ok(Some(COARSE.to_owned()));
-        }
-        let help = "--allow-coarse runs it all the same; such a result proves nothing";
-        let problem = format!("the strategy of bot {} asks for an expiry of its own: {why}", bot.name);
-        return Err(AppError::invalid(problem).help(help));
+        return arguments
+            .coarse(format!("the strategy of bot {} asks for an expiry of its own: {why}", bot.name));
     }
     Ok(None)
 }
@@ -311,11 +316,7 @@ fn check_expiries(
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
             let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
-            if arguments.candles.allow_coarse {
-                return Ok(Some(COARSE.to_owned()));
-            }
-            let help = "--allow-coarse runs it all the same; such a result proves nothing";
-            return Err(AppError::invalid(format!("--param close_type: {why}")).help(help));
+            return arguments.coarse(format!("--param close_type: {why}"));
         }
     }
     Ok(None)

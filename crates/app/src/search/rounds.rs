@@ -80,20 +80,20 @@ impl SearchPlan {
         Ok(Some(RoundShard { round: rounds.ask(), shard, notices: gathered.notices }))
     }
 
-    /// The trials of all rounds. Every shard has to have run.
+    /// The trials of all rounds.
     ///
     /// # Errors
     /// As [`SearchPlan::gather`]; and where a shard was run after other results than those that are there now.
-    pub fn gather_rounds(
+    pub(super) fn gather_rounds(
         &self,
-        folder: &ResultFolder,
+        (folder, count): (&ResultFolder, NonZeroU64),
         sweep: &Sweep<'_>,
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<GatheredShards, AppError> {
         let mut rounds = Rounds::new(sweep).map_err(to_error)?;
         let mut gathered = GatheredShards::default();
-        for number in 0..self.rounds.map_or(1, NonZeroU64::get) {
+        for number in 0..count.get() {
             let round = rounds.ask();
             self.gather_round((&mut rounds, &round, number), (folder, others), &mut gathered, to_error)?;
         }

@@ -4,7 +4,7 @@ use super::folder::ResultFolder;
 use super::plan::{OtherProgram, SearchPlan};
 use crate::error::AppError;
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Record, Shard, TrialJournal};
+use candlewick_search::sweep::{Record, Shard, Sweep, TrialJournal};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -59,16 +59,20 @@ impl SearchPlan {
         folder.journal(&journal_name(number), &identity)
     }
 
-    /// The trials of all shards of a sweep that does not learn. Every one has to have run.
+    /// The trials of all shards of a sweep. Every one has to have run.
     ///
     /// # Errors
     /// A shard is missing or has not run to its end; another sweep's; another program's, where that is refused.
     pub fn gather(
         &self,
         folder: &ResultFolder,
+        sweep: &Sweep<'_>,
         others: OtherProgram,
         to_error: impl Fn(SearchError) -> AppError,
     ) -> Result<GatheredShards, AppError> {
+        if let Some(rounds) = self.rounds {
+            return self.gather_rounds((folder, rounds), sweep, others, &to_error);
+        }
         let (mut records, mut notices) = (Vec::new(), Vec::new());
         for number in 1..=self.shards {
             let trials = Shard::new(number, self.shards).map_err(&to_error)?.trials(self.sets);

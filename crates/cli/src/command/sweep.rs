@@ -144,11 +144,7 @@ fn run_part(
         (Part::Shard(number), Some((plan, others))) => sweep.run_shard(plan, number, others),
         (Part::Merged, Some((plan, others))) => {
             let to_error = |error| sweep.error_of(error);
-            let gathered = if plan.rounds.is_some() {
-                plan.gather_rounds(&sweep.folder, sweep.job, others, &to_error)?
-            } else {
-                plan.gather(&sweep.folder, others, to_error)?
-            };
+            let gathered = plan.gather(&sweep.folder, sweep.job, others, to_error)?;
             sweep.notices.extend(gathered.notices);
             sweep.run(gathered.records)
         }

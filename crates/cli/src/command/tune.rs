@@ -227,20 +227,21 @@ impl Tuning<'_> {
 
     /// What is known of looks at the hold-out before any of this is walked.
     fn earlier_looks(&self) -> Result<Vec<String>, Failure> {
+        Ok(self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found)
+    }
+
+    fn prepare_walk(&self, hold_out_use: HoldOutUse) -> Result<WalkRun<'_>, Failure> {
         let TunePlan { terms, prepared, layout, .. } = &self.plan;
         let folder = self.trials.join("walk-forward");
-        let walk = WalkRun::prepare(terms, layout, prepared, (&folder, HoldOutUse::Locked))?;
-        Ok(walk.earlier_looks()?.found)
+        Ok(WalkRun::prepare(terms, layout, prepared, (&folder, hold_out_use))?)
     }
 
     fn walk(&self, hold_out_use: HoldOutUse) -> Result<Ended<Walked>, Failure> {
-        let TunePlan { terms, prepared, layout, .. } = &self.plan;
+        let TunePlan { terms, prepared, .. } = &self.plan;
         if let Some(host) = host() {
             host.candles(&prepared.candles.series);
         }
-        let folder = self.trials.join("walk-forward");
-        let walk = WalkRun::prepare(terms, layout, prepared, (&folder, hold_out_use))?;
-        walked(walk, (terms, prepared), &[], self.context)
+        walked(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
     }
 
     /// The best set, or the bot as it stands, where the next command finds it.
