@@ -216,12 +216,7 @@ impl Drop for Live {
 /// A venue, and a folder from which `bot.toml` finds it.
 pub(crate) fn venue_and_folder() -> (Served, Folder) {
     let served = Served::start(&[]);
-    let folder = Folder::new()
-        .with("bot.toml", BOT)
-        .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", served.text("base_url"))
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
-        .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    let folder = served.known_to(Folder::new().with("bot.toml", BOT));
     (served, folder)
 }
 

@@ -43,12 +43,7 @@ fn venue() -> (Folder, Served) {
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
     let (config, data, start) = (path("bots.toml"), path("BTCUSDT_10s.csv"), now.to_string());
     let served = Served::start(&["--config", &config, "--data", &data, "--speed", "1", "--start", &start]);
-    let url = served.text("base_url").to_owned();
-    let folder = folder
-        .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
-        .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    let folder = served.known_to(folder);
     (folder, served)
 }
 

@@ -213,12 +213,7 @@ fn a_restart_goes_on_where_the_verdict_stood_and_other_parameters_begin_anew() {
         "--config",
         &path("bot.toml"),
     ]);
-    let url = served.text("base_url").to_owned();
-    let folder = folder
-        .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
-        .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    let folder = served.known_to(folder);
     let run = |folder: &Folder| {
         let before = count_judged(folder, "run.db");
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];

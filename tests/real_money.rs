@@ -30,12 +30,7 @@ impl Fixture {
         let (data, config, start) = (path("BTCUSDT_1s.csv"), path("venue.toml"), (now + 1_000).to_string());
         let served =
             Served::start(&["--speed", "1", "--start", &start, "--data", &data, "--config", &config]);
-        let folder = folder
-            .with_variable("CANDLEWICK_ALLOW_REAL", "yes")
-            .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
-            .with_variable("CANDLEWICK_BROKER__PRICE_URL", served.text("base_url"))
-            .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
-            .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+        let folder = served.known_to(folder).with_variable("CANDLEWICK_ALLOW_REAL", "yes");
         Self { folder, _served: served }
     }
 

@@ -28,6 +28,15 @@ impl Served {
         self.ready[key].as_str().unwrap()
     }
 
+    /// A folder whose commands trade this venue.
+    pub(crate) fn known_to(&self, folder: Folder) -> Folder {
+        folder
+            .with_variable("CANDLEWICK_BROKER__BASE_URL", self.text("base_url"))
+            .with_variable("CANDLEWICK_BROKER__PRICE_URL", self.text("base_url"))
+            .with_variable("CANDLEWICK_BROKER__API_TOKEN", self.text("token"))
+            .with_variable("CANDLEWICK_BROKER__API_KEY", self.text("api_key"))
+    }
+
     fn get(&self, path: &str, header: &str) -> String {
         self.ask(&format!("GET {path}"), header, "")
     }

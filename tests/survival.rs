@@ -158,12 +158,7 @@ impl Fixture {
         let data = SYMBOLS.map(|symbol| path(&format!("{symbol}_1s.csv")));
         let configured = ["--config", &path("bots.toml"), "--config", &path("more.toml")];
         let served = serve(&[&configured[..], &["--data", &data[0], "--data", &data[1]]].concat(), faults);
-        let url = served.text("base_url").to_owned();
-        let folder = folder
-            .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
-            .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
-            .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
-            .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+        let folder = served.known_to(folder);
         Self { folder, served, strangers: Vec::new() }
     }
 

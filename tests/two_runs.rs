@@ -52,12 +52,7 @@ pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     let (bot, venue) = (path("bot.toml"), path("venue.toml"));
     let when = ["--speed", "1", "--start", &start, "--data", &data];
     let served = Served::start(&[&when[..], &["--config", &bot, "--config", &venue]].concat());
-    let url = served.text("base_url").to_owned();
-    let folder = folder
-        .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
-        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
-        .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    let folder = served.known_to(folder);
     (served, folder)
 }
 
