@@ -39,6 +39,16 @@ impl FileLock {
     }
 }
 
+impl Drop for FileLock {
+    /// Lets go by word: closing the file alone leaves the lock to a process that was begun a moment ago, until that is
+    /// another program.
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            let _ = file.unlock(); // where it fails, the lock ends with its file
+        }
+    }
+}
+
 /// The lock of another user's process can be waited for with the right to read alone.
 fn open(path: &Path) -> io::Result<File> {
     match private_file::open_or_make(path) {
