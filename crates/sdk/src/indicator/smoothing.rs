@@ -16,10 +16,10 @@ pub(super) struct Smoothing<const LINES: usize = 1> {
     means: [f64; LINES],
     /// Values until the first answer. More than the period: the next one is left out.
     missing: usize,
-    /// Of a new value.
-    weight: f64,
-    /// Of the mean before it.
-    kept: f64,
+    /// Of a new value, once for each line: as wide as the means, they are multiplied as they lie in memory.
+    weights: [f64; LINES],
+    /// Of the mean before it, likewise.
+    kept: [f64; LINES],
     period: usize,
 }
 
@@ -36,7 +36,8 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     fn new(period: usize, length: usize) -> Self {
         let weight = 2.0 / (length + 1) as f64;
-        Self { means: [0.0; LINES], missing: period, weight, kept: 1.0 - weight, period }
+        let (weights, kept) = ([weight; LINES], [1.0 - weight; LINES]);
+        Self { means: [0.0; LINES], missing: period, weights, kept, period }
     }
 
     /// The same, but its first value counts for nothing: a change from a price that was not there.
@@ -62,9 +63,9 @@ impl<const LINES: usize> Smoothing<LINES> {
             self.means = self.means.map(|sum| sum / self.period as f64);
             return Some(self.means);
         }
-        let Self { weight, kept, means, .. } = *self;
+        let Self { weights, kept, means, .. } = *self;
         // All lines are computed before any is written, so that they are computed together.
-        self.means = array::from_fn(|line| weight * values[line] + kept * means[line]);
+        self.means = array::from_fn(|line| weights[line] * values[line] + kept[line] * means[line]);
         Some(self.means)
     }
 
@@ -75,7 +76,8 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     /// Further values until the seed's weight is below 1e-9.
     pub(super) fn memory(&self) -> usize {
-        (FORGOTTEN.ln() / (1.0 - self.weight).ln()).ceil() as usize
+        let weight = self.weights.first().copied().unwrap_or(1.0);
+        (FORGOTTEN.ln() / (1.0 - weight).ln()).ceil() as usize
     }
 }
 
