@@ -51,6 +51,13 @@ pub(crate) struct Intents {
 pub(crate) struct IntentCounts {
     by_direction: [u32; 2],
     by_stage: [u32; 3],
+    /// No intent that there ever was is meant to close later. Not known of those that are read back: any may.
+    #[serde(skip, default = "end_of_time")]
+    latest_close: Millis,
+}
+
+const fn end_of_time() -> Millis {
+    Millis::MAX
 }
 
 /// An intent of which the venue has no trade; one may yet be found.
@@ -306,7 +313,7 @@ impl Intents {
 }
 
 impl IntentCounts {
-    const NONE: Self = Self { by_direction: [0; 2], by_stage: [0; 3] };
+    const NONE: Self = Self { by_direction: [0; 2], by_stage: [0; 3], latest_close: Millis::new(i64::MIN) };
 
     /// All of them.
     #[inline]
@@ -326,10 +333,17 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
+    /// Whether one of them may be meant to close at this moment.
     #[inline]
-    const fn add(&mut self, intent: &Intent) {
+    pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
+        moment <= self.latest_close
+    }
+
+    #[inline]
+    fn add(&mut self, intent: &Intent) {
         self.by_direction[intent.direction as usize] += 1;
         self.by_stage[intent.stage as usize] += 1;
+        self.latest_close = self.latest_close.max(intent.nominal_close);
     }
 
     #[inline]
@@ -368,6 +382,7 @@ mod tests {
                 .map(|direction| count(&|intent| intent.direction == direction)),
             by_stage: [Stage::InFlight, Stage::InDoubt, Stage::Open]
                 .map(|stage| count(&|intent| intent.stage == stage)),
+            latest_close: intents.counts(symbol).latest_close,
         }
     }
 

@@ -7,8 +7,10 @@ use super::{Proposal, Ruling, View, refuse_if};
 
 #[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let may_be = !view.limits.allow_duplicate && view.counts.in_direction(proposal.direction) > 0;
-    refuse_if(may_be && is_same_open(proposal, view))
+    let Proposal { direction, nominal_close, .. } = *proposal;
+    let may_be = !view.limits.allow_duplicate && view.counts.in_direction(direction) > 0;
+    // Nearly always it is meant to close later than all before it.
+    refuse_if(may_be && view.counts.may_close_at(nominal_close) && is_same_open(proposal, view))
 }
 
 #[inline(never)]
@@ -34,5 +36,30 @@ mod tests {
             situation.proposal.nominal_close += Millis::MINUTE;
             assert_eq!(situation.ask(check), Ruling::Pass, "another close time");
         }
+    }
+
+    #[test]
+    fn the_same_bet_is_found_beside_others_that_close_later_or_earlier() {
+        for minutes in [[0, 1], [1, 0], [0, -1], [-1, 0]] {
+            let mut situation = Situation::default();
+            let close = situation.proposal.nominal_close;
+            for later in minutes {
+                situation.proposal.nominal_close = close + Millis::MINUTE * later;
+                situation.begin(Situation::SYMBOL, Stage::Open);
+            }
+            for (later, expected) in [(-2, Ruling::Pass), (0, Ruling::Refuse), (2, Ruling::Pass)] {
+                situation.proposal.nominal_close = close + Millis::MINUTE * later;
+                assert_eq!(situation.ask(check), expected, "{minutes:?} {later}");
+            }
+        }
+    }
+
+    #[test]
+    fn intents_that_were_read_back_are_found_too() {
+        let mut situation = Situation::default();
+        situation.begin(Situation::SYMBOL, Stage::Open);
+        let kept = serde_json::to_string(&situation.intents).unwrap();
+        situation.intents = serde_json::from_str(&kept).unwrap();
+        assert_eq!(situation.ask(check), Ruling::Refuse);
     }
 }
