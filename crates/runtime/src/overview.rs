@@ -5,11 +5,14 @@ use crate::control::RunState;
 use crate::notice::Funds;
 use candlewick_engine::{BotVerdict, Edge, IntentId, IntentRow, IntentState, LimitUse, TradeBook};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
-use candlewick_statistics::{PaidStake, Verdict, mixed_break_even};
+use candlewick_statistics::Verdict;
 use std::collections::BTreeMap;
 
 /// Settled trades that are shown at most, the latest.
-const SETTLED: usize = 50;
+pub(crate) const SETTLED: usize = 50;
+
+/// Parts of a payout ([`Payout::parts`]) that are a whole stake.
+const PARTS: i128 = 1_000_000;
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,29 +129,70 @@ pub(crate) fn trades_of(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverv
     (unsettled.collect(), settled.collect())
 }
 
-impl BotOverview {
-    /// Of all bots, by one look through the book.
-    pub(crate) fn of_all<'a>(verdicts: impl Iterator<Item = &'a BotVerdict>, book: &TradeBook) -> Vec<Self> {
-        let mut bots: Vec<(Self, Vec<PaidStake>)> =
-            verdicts.map(|verdict| (Self::without_trades(verdict), Vec::new())).collect();
-        for row in book.rows() {
-            let bot = bots.get_mut(row.approved.bot().index());
-            let Some(((bot, paid), outcome)) = bot.zip(row.outcome) else { continue };
-            bot.profit += row.profit;
-            match outcome {
-                Outcome::Won => bot.won += 1,
-                Outcome::Lost => bot.lost += 1,
-                Outcome::Draw | Outcome::Cancelled => bot.returned += 1,
-            }
-            if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
-                // A share of money to money: its unit falls out.
-                let stake = row.approved.stake().minor() as f64;
-                paid.push(PaidStake { stake, payout_fraction: payout.to_percent() / 100.0 });
-            }
+/// What the settled trades of each bot came to so far, in the bots' order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BotTallies(Vec<BotTally>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct BotTally {
+    won: u64,
+    lost: u64,
+    returned: u64,
+    profit: Money,
+    /// The stakes of those that were won or lost and said what they pay, and what they return if all are won: in the smallest unit of
+    /// money and parts of a payout, exact in whatever order they come.
+    staked: i128,
+    returns: i128,
+}
+
+impl BotTallies {
+    /// Of so many bots, by the rows so far.
+    pub(crate) fn of(bots: usize, book: &TradeBook) -> Self {
+        let mut tallies = Self(vec![BotTally::default(); bots]);
+        book.rows().iter().for_each(|row| tallies.take(row));
+        tallies
+    }
+
+    /// Takes a trade that has settled, once; one that has not counts nothing.
+    pub(crate) fn take(&mut self, row: &IntentRow) {
+        let bot = self.0.get_mut(row.approved.bot().index());
+        let Some((bot, outcome)) = bot.zip(row.outcome) else { return };
+        bot.profit += row.profit;
+        match outcome {
+            Outcome::Won => bot.won += 1,
+            Outcome::Lost => bot.lost += 1,
+            Outcome::Draw | Outcome::Cancelled => bot.returned += 1,
         }
-        let with_break_even =
-            |(bot, paid): (Self, Vec<_>)| Self { break_even: mixed_break_even(&paid).ok(), ..bot };
-        bots.into_iter().map(with_break_even).collect()
+        if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
+            bot.add_paid(row.approved.stake(), payout);
+        }
+    }
+}
+
+impl BotTally {
+    fn add_paid(&mut self, stake: Money, payout: Payout) {
+        let stake = i128::from(stake.minor());
+        self.staked += stake * PARTS;
+        self.returns += stake * (PARTS + i128::from(payout.parts()));
+    }
+
+    fn break_even(&self) -> Option<f64> {
+        (self.staked > 0).then(|| self.staked as f64 / self.returns as f64)
+    }
+}
+
+impl BotOverview {
+    /// Of all bots.
+    pub(crate) fn of_all<'a>(
+        verdicts: impl Iterator<Item = &'a BotVerdict>,
+        tallies: &BotTallies,
+    ) -> Vec<Self> {
+        let bots = verdicts.zip(&tallies.0).map(|(verdict, tally)| {
+            let BotTally { won, lost, returned, profit, .. } = *tally;
+            let break_even = tally.break_even();
+            Self { won, lost, returned, profit, break_even, ..Self::without_trades(verdict) }
+        });
+        bots.collect()
     }
 
     fn without_trades(verdict: &BotVerdict) -> Self {
@@ -169,6 +213,27 @@ impl BotOverview {
             needed: Some(test.goal()).filter(|goal| goal.is_finite()),
             evidence_against: test.mirror_account(),
             needed_against: test.plan().beta().recip(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_statistics::{PaidStake, mixed_break_even};
+
+    #[test]
+    fn a_break_even_rate_of_exact_sums_is_that_of_the_statistics() {
+        let mut tally = BotTally::default();
+        let mut paid = Vec::new();
+        assert_eq!(tally.break_even(), None);
+        for number in 1_u32..2_000 {
+            let (stake, parts) = (i64::from(number * 37 % 911 + 1), 600_000 + number * 7_919 % 320_000);
+            let payout = Payout::from_parts(parts).unwrap();
+            tally.add_paid(Money::from_minor(stake), payout);
+            paid.push(PaidStake { stake: stake as f64, payout_fraction: payout.to_fraction() });
+            let (found, expected) = (tally.break_even().unwrap(), mixed_break_even(&paid).unwrap());
+            assert!((found - expected).abs() < 1e-13, "{number}: {found} {expected}");
         }
     }
 }

@@ -30,7 +30,7 @@ impl Coordinator {
             day_profit: ledger.day_profit(),
             unsettled,
             settled,
-            bots: BotOverview::of_all(session.verdicts(), book),
+            bots: BotOverview::of_all(session.verdicts(), self.session.tallies()),
             refused: book.refused(),
             limits: session.limit_use(now),
         }

@@ -4,6 +4,7 @@ use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
 use crate::Notice;
 use crate::notice::{Evidence, Funds};
+use crate::overview::BotTallies;
 use crate::past::HALTED;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
@@ -27,6 +28,8 @@ pub(crate) struct RecordedSession {
     halted: Option<String>,
     actions: Vec<Action>,
     candles: u64,
+    /// What each bot's settled trades came to.
+    tallies: BotTallies,
     /// When approved signals from outside that have not left expire.
     expiring: BTreeMap<IntentId, Millis>,
 }
@@ -52,6 +55,7 @@ impl RecordedSession {
     ) -> Self {
         Self {
             first: session.next_intent(),
+            tallies: BotTallies::of(session.bots().len(), &book),
             session,
             book,
             journal: JournalState::new(waiting),
@@ -99,6 +103,9 @@ impl RecordedSession {
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
+            if before != Some(IntentState::Settled) {
+                self.tallies.take(&row);
+            }
             self.tell_evidence(row.approved.bot(), step);
         }
         for action in actions.drain(..) {
@@ -212,6 +219,11 @@ impl RecordedSession {
     /// The book of this run's own intents; nothing is left here.
     pub(crate) fn take_book(&mut self) -> TradeBook {
         std::mem::take(&mut self.book).from_intent(self.first)
+    }
+
+    /// What each bot's settled trades came to.
+    pub(crate) const fn tallies(&self) -> &BotTallies {
+        &self.tallies
     }
 
     pub(crate) const fn session(&self) -> &Session {
