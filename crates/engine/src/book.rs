@@ -388,9 +388,11 @@ impl TradeBook {
         self.rows.get_mut(position)
     }
 
-    /// Intents are numbered without holes, so a row's place follows from its number.
+    /// Intents are numbered without holes: a row's place follows from its number, where none before it was dropped.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
-        usize::try_from(intent.number().checked_sub(first)?).ok()
+        let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
+        let is_there = self.rows.get(place).is_some_and(|row| row.approved.intent() == intent);
+        if is_there { Some(place) } else { self.place_among_few(intent) }
     }
 }

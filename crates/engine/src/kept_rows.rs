@@ -1,6 +1,6 @@
 //! Rows of a book, taken out to be kept and put back into another.
 
-use crate::{Departure, IntentRow, JournalDecoder, Rule, TradeBook, VenueId};
+use crate::{Departure, IntentId, IntentRow, JournalDecoder, Rule, TradeBook, VenueId};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -35,10 +35,10 @@ impl KeptRow {
 }
 
 impl TradeBook {
-    /// The row in this place, with what the book knows of its intent.
-    pub fn kept_row(&self, place: usize) -> Option<KeptRow> {
-        let row = self.rows.get(place)?;
-        let (intent, reason) = (row.approved.intent(), self.reason(row));
+    /// The row of this intent, with what the book knows of it.
+    pub fn kept_row(&self, intent: IntentId) -> Option<KeptRow> {
+        let row = self.row(intent)?;
+        let reason = self.reason(row);
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
         Some(KeptRow {
             row: *row,

@@ -27,6 +27,7 @@ mod ladder;
 mod ledger;
 mod nominal;
 mod outside_signal;
+mod partial_book;
 mod reasons;
 mod record;
 mod reentry;

@@ -31,6 +31,9 @@ pub trait Follower: Send {
         None
     }
 
+    /// The tables hold all intents as they stand, by the lines that it has taken.
+    fn rows_complete(&mut self) {}
+
     /// Rows of the tables were not written; they are tried again later.
     fn rows_not_written(&mut self, error: &JournalError) {
         let _ = error;

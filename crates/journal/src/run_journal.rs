@@ -112,7 +112,11 @@ impl RunJournal {
                 let ended = (self.elapsed)();
                 self.next_rows = ended + CATCH_UP_PACE.max(ended.saturating_sub(now) * CATCH_UP_REST);
             }
-            Ok(ProjectionEnd::Complete(_)) => {}
+            Ok(ProjectionEnd::Complete(_)) => {
+                if let Some(follower) = &mut self.follower {
+                    follower.rows_complete();
+                }
+            }
             Err(error) => {
                 self.next_rows = now + ROWS_REST;
                 if let Some(follower) = &mut self.follower {

@@ -149,7 +149,9 @@ impl BotTallies {
     /// Of so many bots, by the rows so far.
     pub(crate) fn of(bots: usize, book: &TradeBook) -> Self {
         let mut tallies = Self(vec![BotTally::default(); bots]);
-        book.rows().iter().for_each(|row| tallies.take(row));
+        for row in book.rows() {
+            tallies.take(row);
+        }
         tallies
     }
 

@@ -22,5 +22,6 @@ mod watch;
 mod book;
 mod journal;
 // What always holds.
+mod partial_books;
 mod properties;
 mod snapshots;

@@ -35,7 +35,7 @@ impl Strategy for Forgetful {
     }
 }
 
-fn settings(max_open_trades: u32) -> SessionSettings {
+pub(crate) fn settings(max_open_trades: u32) -> SessionSettings {
     let amount = Decimal::ONE;
     let kelly = |bound| StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound };
     let stakes = [
@@ -83,14 +83,14 @@ fn settings(max_open_trades: u32) -> SessionSettings {
     }
 }
 
-fn session(settings: &SessionSettings) -> Session {
+pub(crate) fn session(settings: &SessionSettings) -> Session {
     let seeds = (0..).take(settings.bots.len());
     Session::new(settings, seeds.map(|seed| Box::new(Forgetful(seed)) as Box<dyn Strategy>).collect())
         .unwrap()
 }
 
 /// The header of a run whose bots have this parameter.
-fn header(settings: &SessionSettings, period: u64) -> Header {
+pub(crate) fn header(settings: &SessionSettings, period: u64) -> Header {
     let mut settings = settings.clone();
     settings.bots.iter_mut().step_by(2).for_each(|bot| bot.params = json!({ "period": period }));
     let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();
@@ -98,7 +98,7 @@ fn header(settings: &SessionSettings, period: u64) -> Header {
 }
 
 /// What happens next.
-enum Step {
+pub(crate) enum Step {
     Event(Event),
     /// Other limits come into force.
     Reload(u32),
@@ -108,7 +108,7 @@ enum Step {
 
 /// Draws what happens by a list of bytes, and knows what is open by what the Session answered.
 #[derive(Default)]
-struct World {
+pub(crate) struct World {
     now: Millis,
     minutes: i64,
     in_flight: Vec<u64>,
@@ -122,11 +122,11 @@ struct World {
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { now: minute(22 * 60), minutes: 22 * 60, limit: 9, ..Self::default() }
     }
 
-    fn step(&mut self, byte: u8, detail: u8) -> Step {
+    pub(crate) fn step(&mut self, byte: u8, detail: u8) -> Step {
         self.now += Millis::new(i64::from(detail) * 10);
         let pick =
             |list: &mut Vec<u64>| (!list.is_empty()).then(|| list.remove(usize::from(detail) % list.len()));
@@ -231,7 +231,7 @@ impl World {
         EventKind::Settled(Settled { payout, ..settled(intent, outcome, profit) })
     }
 
-    fn see(&mut self, actions: &[Action]) {
+    pub(crate) fn see(&mut self, actions: &[Action]) {
         for action in actions {
             if let Action::Open(approved) = action {
                 self.in_flight.push(approved.intent().number());
@@ -241,7 +241,7 @@ impl World {
 }
 
 /// Carries out a step; what was answered.
-fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
+pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
     let mut actions = Vec::new();
     match step {
         Step::Event(event) => session.handle(event, &mut actions),

@@ -30,7 +30,8 @@ pub trait IntentRows: Send + Sync {
     /// The number of the last intent; 0 for none.
     fn last_intent(&self) -> u64;
 
-    /// The run in which an intent was decided.
+    /// The run in which an intent was decided. None of one that it has forgotten: that is over, and its row in the tables stays but
+    /// for the number of its last entry.
     fn run_of(&self, intent: u64) -> Option<u64>;
 
     /// What the header of a run names.
@@ -151,7 +152,11 @@ impl Projector {
             self.changed.iter().take(ROWS).map(|(intent, seq)| (*intent, *seq)).collect();
         let mut intents = Vec::with_capacity(changed.len());
         for (intent, seq) in &changed {
-            let Some(run) = source.run_of(*intent) else { continue };
+            let Some(run) = source.run_of(*intent) else {
+                let row = Reader::row_of(&url, *intent).await?;
+                intents.extend(row.map(|row| IntentRecord { seq: *seq, ..row }));
+                continue;
+            };
             if let Entry::Vacant(vacant) = self.names.entry(run) {
                 let mut reader = Reader::open(&url).await?;
                 let header = reader.run_header(run).await?;

@@ -5,7 +5,7 @@ use super::{FORMAT, TABLES_SINCE};
 use crate::chain::ChainHash;
 use crate::database::connection::{ANSWER_DEADLINE, within};
 use crate::database::fault::from_sqlx;
-use crate::{Head, JournalError, Reader};
+use crate::{Head, JournalError, JournalUrl, Reader};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -72,6 +72,14 @@ impl Reader {
         let figures = rows.iter().map(figures_from).collect::<Result<_, _>>();
         let figures = figures.map_err(|error| from_sqlx(error, self.url()))?;
         Ok(Some(Tables { up_to: progress.up_to, intents, figures }))
+    }
+
+    /// The row of an intent as it stands, if there is one.
+    pub(crate) async fn row_of(url: &JournalUrl, intent: u64) -> Result<Option<IntentRecord>, JournalError> {
+        let mut reader = Self::open(url).await?;
+        let found = reader.rows("SELECT * FROM intents WHERE intent = $1", &[intent.cast_signed()]).await;
+        reader.close().await;
+        found?.first().map(intent_from).transpose().map_err(|error| from_sqlx(error, url))
     }
 
     /// How far the tables are; none where they are of another form, or there are none.

@@ -45,8 +45,8 @@ async fn comes_to(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec
     let (session, past, _) = JournalFold::read(reader, settings, 0).await?.into_parts();
     let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
     let mut all = vec![serde_json::to_string(&session.snapshot()).map_err(unreadable)?];
-    for place in 0..past.book.rows().len() {
-        all.push(serde_json::to_string(&past.book.kept_row(place)).map_err(unreadable)?);
+    for row in past.book.rows() {
+        all.push(serde_json::to_string(&past.book.kept_row(row.approved.intent())).map_err(unreadable)?);
     }
     all.push(format!("{:?} {:?} {:?}", past.sent, past.doubted, past.book.totals()));
     all.push(format!("{:?} {:?} {:?}", past.unexplained, past.second_trades, past.alarms));

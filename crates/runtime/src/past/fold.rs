@@ -25,7 +25,7 @@ pub struct JournalFold {
     /// Lines from one snapshot to the next; 0 for none.
     every: u64,
     /// Intents of a part of one.
-    part: usize,
+    part: u64,
     /// Lines since the last whole one, and lines that were folded at all.
     since: u64,
     read: u64,
@@ -179,7 +179,7 @@ impl JournalFold {
 
     /// The same, whose snapshots have parts of so many intents.
     #[must_use]
-    pub fn with_parts_of(mut self, intents: usize) -> Self {
+    pub fn with_parts_of(mut self, intents: u64) -> Self {
         self.part = intents.max(1);
         self
     }
@@ -277,6 +277,18 @@ impl JournalFold {
         &mut self.written
     }
 
+    /// Forgets the intents that are over and stand in the tables and in the parts of snapshots: nothing is made of them here any more.
+    fn forget_rows(&mut self) {
+        let Self { past, before, written, every, .. } = self;
+        // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
+        let is_held = |intent| *every == 0 || written.holds_for_good(intent) && before.holds_for_good(intent);
+        let worth = past.book.rows().len() / 2;
+        let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
+        if over.count() > worth {
+            past.forget(is_held);
+        }
+    }
+
     fn is_worth(&self, is_end: bool) -> bool {
         let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
         self.every > 0 && self.since >= lines
@@ -341,6 +353,10 @@ impl Follower for JournalFold {
 
     fn rows(&self) -> Option<&dyn IntentRows> {
         (!self.is_broken).then_some(&self.past as &dyn IntentRows)
+    }
+
+    fn rows_complete(&mut self) {
+        self.forget_rows();
     }
 
     fn rows_not_written(&mut self, error: &JournalError) {

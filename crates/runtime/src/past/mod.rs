@@ -193,6 +193,19 @@ impl Past {
 }
 
 impl Past {
+    /// Forgets intents that are over, but the last one, which says how far they are numbered.
+    fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
+        let last = self.book.rows().last().map(|row| row.approved.intent());
+        self.book.keep_rows(|row| {
+            let intent = row.approved.intent();
+            !row.is_over() || Some(intent) == last || !is_forgotten(intent)
+        });
+        let book = &self.book;
+        self.sent.retain(|intent, _| book.row(*intent).is_some());
+        self.doubted.retain(|intent, _| book.row(*intent).is_some());
+        self.decided.retain(|intent, _| book.row(*intent).is_some());
+    }
+
     pub(crate) fn take_event(&mut self, event: &Event) {
         match event.kind {
             EventKind::InDoubt { intent } => {

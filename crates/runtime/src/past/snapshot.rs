@@ -6,7 +6,7 @@ use crate::audit::WalletAudit;
 use candlewick_engine::{
     BookTotals, IntentId, JournalDecoder, KeptRow, Session, SessionSettings, SessionSnapshot,
 };
-use candlewick_journal::Head;
+use candlewick_journal::{Head, IntentRows as _};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub(super) const FORMAT: u32 = 3;
 
 /// Intents of one part, as a run writes them.
-pub(super) const PART: usize = 250;
+pub(super) const PART: u64 = 250;
 /// Numbers of lines that are worth a part, also without so many intents.
 const PART_TOLD: usize = 10_000;
 
@@ -72,9 +72,10 @@ pub(super) struct Whole {
 pub(super) struct Written {
     /// The last part.
     pub(super) previous: Option<Head>,
-    rows: usize,
-    /// Places of intents that were not over when they were written.
-    open: Vec<usize>,
+    /// The number of the last intent.
+    last: u64,
+    /// Intents that were not over when they were written.
+    open: Vec<IntentId>,
     unexplained: usize,
     second_trades: usize,
     told: usize,
@@ -83,9 +84,8 @@ pub(super) struct Written {
 }
 
 impl KeptIntent {
-    fn of(past: &Past, place: usize) -> Option<Self> {
-        let kept = past.book.kept_row(place)?;
-        let intent = kept.row().approved.intent();
+    fn of(past: &Past, intent: IntentId) -> Option<Self> {
+        let kept = past.book.kept_row(intent)?;
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
         let decided = past.decided.get(&intent).copied();
         Some(Self { kept, sent, doubted, decided })
@@ -95,11 +95,11 @@ impl KeptIntent {
 impl Written {
     /// All that a fold has come to, whose last part is this line.
     fn all_of(past: &Past, previous: Option<Head>) -> Self {
-        let rows = past.book.rows();
+        let under_way = past.book.rows().iter().filter(|row| !row.is_over());
         Self {
             previous,
-            rows: rows.len(),
-            open: (0..rows.len()).filter(|place| !rows[*place].is_over()).collect(),
+            last: past.last_intent(),
+            open: under_way.map(|row| row.approved.intent()).collect(),
             unexplained: past.unexplained.len(),
             second_trades: past.second_trades.len(),
             told: past.told.len(),
@@ -108,21 +108,19 @@ impl Written {
         }
     }
 
-    /// The place before which the intents of the next part end, where so many are worth one; none where a whole is next.
-    pub(super) fn next_part(&self, past: &Past, part: usize) -> Option<usize> {
-        let (rows, told) = (past.book.rows().len(), past.told.len());
-        let is_due = rows >= self.rows + part || told >= self.told + PART_TOLD;
-        is_due.then(|| rows.min(self.rows + part))
+    /// The last intent of the next part, where so many are worth one; none where a whole is next.
+    pub(super) fn next_part(&self, past: &Past, part: u64) -> Option<u64> {
+        let (last, told) = (past.last_intent(), past.told.len());
+        let is_due = last >= self.last + part || told >= self.told + PART_TOLD;
+        is_due.then(|| last.min(self.last + part))
     }
 
-    /// The next part of this fold, with its intents up to before this place.
-    pub(super) fn part(&mut self, past: &Past, end: usize) -> Result<String, serde_json::Error> {
+    /// The next part of this fold, with its intents up to this one.
+    pub(super) fn part(&mut self, past: &Past, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.gain(past, end);
-        let all = past.book.rows();
-        let places = self.open.drain(..).chain(self.rows..end);
-        self.open = places.collect();
-        self.open.retain(|place| all.get(*place).is_some_and(|row| !row.is_over()));
-        self.rows = end;
+        self.open.extend((self.last + 1..=end).map(IntentId::new));
+        self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_over()));
+        self.last = end;
         (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
         self.told = past.told.len();
         self.alarms.extend(gain.alarms.iter().cloned());
@@ -139,7 +137,7 @@ impl Written {
         serde_json::to_string(&Piece::Snapshot(Box::new(Whole {
             format: FORMAT,
             settings: settings.to_owned(),
-            gain: self.gain(past, past.book.rows().len()),
+            gain: self.gain(past, past.last_intent()),
             session: session.snapshot(),
             decoder: decoder.cloned(),
             totals: past.book.totals(),
@@ -151,12 +149,12 @@ impl Written {
         })))
     }
 
-    /// What the parts so far do not hold, of intents those before this place.
-    fn gain(&self, past: &Past, end: usize) -> Gain {
-        let places = self.open.iter().copied().chain(self.rows..end);
+    /// What the parts so far do not hold, of intents those up to this one.
+    fn gain(&self, past: &Past, end: u64) -> Gain {
+        let intents = self.open.iter().copied().chain((self.last + 1..=end).map(IntentId::new));
         Gain {
             previous: self.previous,
-            intents: places.filter_map(|place| KeptIntent::of(past, place)).collect(),
+            intents: intents.filter_map(|intent| KeptIntent::of(past, intent)).collect(),
             unexplained: past.unexplained[self.unexplained..].to_vec(),
             second_trades: past.second_trades[self.second_trades..].to_vec(),
             alarms: past.alarms.difference(&self.alarms).cloned().collect(),
@@ -165,12 +163,16 @@ impl Written {
         }
     }
 
-    /// The place before which the intents of a part end, by its text; none where it is no part.
-    pub(super) fn end_of_part(&self, past: &Past, body: &str) -> Option<usize> {
+    /// The last intent of a part, by its text; none where it is no part.
+    pub(super) fn end_of_part(&self, past: &Past, body: &str) -> Option<u64> {
         let Piece::SnapshotPart(gain) = serde_json::from_str(body).ok()? else { return None };
-        let last = gain.intents.last().map(|intent| intent.kept.row().approved.intent());
-        let end = past.book.rows().partition_point(|row| Some(row.approved.intent()) <= last);
-        Some(end.max(self.rows))
+        let last = gain.intents.last().map_or(0, |intent| intent.kept.row().approved.intent().number());
+        Some(last.min(past.last_intent()).max(self.last))
+    }
+
+    /// Whether the parts hold an intent as it stays.
+    pub(super) fn holds_for_good(&self, intent: IntentId) -> bool {
+        intent.number() <= self.last && !self.open.contains(&intent)
     }
 }
 

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-const EVERY: u32 = 40;
+pub(crate) const EVERY: u32 = 40;
 const TRADES_OF_A_RUN: i64 = 30;
 /// Intents of a part of a snapshot: fewer than usual, so that there are parts.
-const PART: usize = 7;
+pub(crate) const PART: u64 = 7;
 
 struct Always;
 
@@ -34,7 +34,7 @@ impl Strategy for Always {
     }
 }
 
-fn settings() -> SessionSettings {
+pub(crate) fn settings() -> SessionSettings {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: "BTCUSDT".parse().unwrap(),

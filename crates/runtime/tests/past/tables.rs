@@ -3,7 +3,7 @@
 
 use candlewick_engine::{
     Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _, Rejection,
-    RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, Taken, VenueId,
+    RiskSettings, SecondTrade, SeriesId, Session, SessionSettings, Settled, StakeSettings, Taken, VenueId,
 };
 use candlewick_journal::{
     Holder, Journal as _, JournalUrl, LeaseTerms, Projector, Reader, RunJournal, Store, Tables,
@@ -124,7 +124,8 @@ impl Script {
         let journal = RunJournal::new(store, past.runs + 1, began, move || {
             Duration::from_secs(clock.load(Ordering::Relaxed))
         });
-        let mut journal = journal.followed_by(Box::new(fold));
+        // So that a run forgets what parts and tables hold.
+        let mut journal = journal.followed_by(Box::new(fold.with_parts_of(5)));
         let header = Header {
             format: Header::FORMAT,
             settings: serde_json::json!({ "session": settings }),
@@ -139,6 +140,7 @@ impl Script {
                 self.candle((&mut session, &mut journal), &settings, (at, place));
             }
             self.settle_some(&mut session, &mut journal, at + Millis::MINUTE);
+            self.find_second(&mut session, &mut journal, at + Millis::MINUTE);
             journal.make_durable().await.unwrap();
             elapsed.fetch_add(self.random.random_range(0..10), Ordering::Relaxed);
             if self.random.random_bool(0.7) {
@@ -261,6 +263,22 @@ impl Script {
                 EventKind::Settled(settled(intent, outcome, profit))
             };
             hand(session, journal, at, kind);
+        }
+    }
+
+    /// The venue has a second trade of a request, also of one that was over long ago: that is an entry about it.
+    fn find_second(&mut self, session: &mut Session, journal: &mut RunJournal, at: Millis) {
+        let last = self.known.len() as u64;
+        if last == 0 || self.random.random_bool(0.8) {
+            return;
+        }
+        let intent = IntentId::new(self.random.random_range(1..=last));
+        let venue_id = VenueId::truncated(&format!("second-{intent}-{at}"));
+        let stake = Money::from_minor(1_000);
+        hand(session, journal, at, EventKind::SecondTrade(SecondTrade { intent, venue_id, stake }));
+        if self.random.random_bool(0.7) {
+            let profit = Money::from_minor(-1_000);
+            hand(session, journal, at, EventKind::SecondTradeSettled { intent, venue_id, profit });
         }
     }
 

@@ -1,0 +1,76 @@
+//! A book without rows that nobody asks for any more, and the same with them again.
+
+use crate::{IntentId, IntentRow, TradeBook};
+
+impl TradeBook {
+    /// Drops the rows that are not to be kept, with all that it knows of their intents; what it counts stays. How many
+    /// they were.
+    pub fn keep_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
+        let before = self.rows.len();
+        // Made anew: places of reasons and names are those of their lists.
+        let mut kept = self.without_rows();
+        for row in self.rows.iter().filter(|row| is_kept(row)) {
+            kept.copy_row(self, row);
+        }
+        *self = kept;
+        before - self.rows.len()
+    }
+
+    /// The same with the rows that were dropped of it, from this intent on to its own last one, as they are in another book of the same
+    /// intents.
+    #[must_use]
+    pub fn filled_from(&self, whole: &Self, first: IntentId) -> Self {
+        let last = self.rows.last().map(|row| row.approved.intent());
+        let is_missing = |row: &&IntentRow| {
+            let intent = row.approved.intent();
+            intent >= first && Some(intent) < last && self.row(intent).is_none()
+        };
+        let missing = whole.rows.iter().filter(is_missing).map(|row| (whole, row));
+        let mut rows: Vec<_> = self.rows.iter().map(|row| (self, row)).chain(missing).collect();
+        rows.sort_by_key(|(_, row)| row.approved.intent());
+        let mut filled = self.without_rows();
+        for (book, row) in rows {
+            filled.copy_row(book, row);
+        }
+        filled
+    }
+
+    /// What it counts, and no intent.
+    fn without_rows(&self) -> Self {
+        let Self { refused, no_price, rejected, not_sent, news, .. } = *self;
+        Self { refused, no_price, rejected, not_sent, news, ..Self::default() }
+    }
+
+    /// Adds a row of another book, with all that that knows of the intent.
+    fn copy_row(&mut self, book: &Self, row: &IntentRow) {
+        let intent = row.approved.intent();
+        let reason = self.reasons.put(&book.reason(row));
+        let venue_id = book.venue_id(row).and_then(|id| self.put_venue_id(id));
+        self.departures.extend(book.departure(intent).map(|departure| (intent, *departure)));
+        if book.is_settled_by_person(intent) {
+            self.settled_by_person.insert(intent);
+        }
+        self.rows.push(IntentRow { reason, venue_id, ..*row });
+    }
+
+    /// The place of an intent's row where rows before it were dropped.
+    #[cold]
+    pub(crate) fn place_among_few(&self, intent: IntentId) -> Option<usize> {
+        self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
+    }
+}
+
+impl IntentRow {
+    /// The number of the last of its book's news that was about it.
+    pub fn last_news(&self) -> u32 {
+        let sequence = self.sequence;
+        sequence.decided.max(sequence.answered).max(sequence.left_out).max(sequence.settled)
+    }
+}
+
+impl TradeBook {
+    /// How much has become known of intents so far: the number of the last of its news.
+    pub const fn news(&self) -> u32 {
+        self.news
+    }
+}
