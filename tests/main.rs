@@ -44,6 +44,7 @@ mod journal_copies;
 mod journal_files;
 mod json_log;
 mod latency;
+mod limits;
 mod live_verdict;
 mod lying_venue;
 mod missing_trade;

@@ -96,7 +96,7 @@ fn a_forged_journal_fails_by_its_decisions_or_its_outcomes() {
     let recorded = lines(&folder.path("run.db"));
     for (index, (is_it, from, to, problem)) in [
         ("\"action\":\"open\",\"intent\":9,", "\"stake\":1000", "\"stake\":900", "decision differs"),
-        ("\"action\":\"refuse\"", "MaxOpenTrades", "Cooldown", "decision differs"),
+        ("\"action\":\"refuse\"", "MaxOpenTradesPerSymbol", "Cooldown", "decision differs"),
         ("\"event\":\"settled\"", "\"profit\":-1000", "\"profit\":-900", "1 outcome differs without a cause"),
         ("\"format\":", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "had version 0.9.0"),
         (
@@ -130,6 +130,28 @@ fn a_forged_journal_fails_by_its_decisions_or_its_outcomes() {
             );
         }
     }
+}
+
+/// Programs once had one name for the limits of open trades: what they recorded is what is decided today.
+#[test]
+fn a_refusal_by_the_limit_of_a_symbol_may_bear_the_name_that_it_once_had() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    let recorded = lines(&folder.path("run.db"));
+    let mut renamed = 0;
+    let earlier: Vec<Line> = recorded
+        .iter()
+        .map(|stored| {
+            let body = stored.line.body.replace("MaxOpenTradesPerSymbol", "MaxOpenTrades");
+            renamed += usize::from(body != stored.line.body);
+            Line { body, ..stored.line.clone() }
+        })
+        .collect();
+    assert!(renamed > 0);
+    write(&folder.path("earlier.db"), earlier);
+    let parity = folder.run(&["parity", "--journal", "earlier.db", "--json"]).json();
+    assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
+    assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
 }
 
 /// The same trades, held against a venue of other settings: the setting is the cause.

@@ -5,7 +5,7 @@ use crate::error::AppError;
 use crate::suggestion::{nearest, suggest};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
-use candlewick_sdk::{BotContext, BuildError, Registry, Strategy, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, CloseType, Registry, Strategy, StrategyEntry};
 use candlewick_search::SearchError;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -163,6 +163,24 @@ pub fn strategies_of(
         built.map_err(|source| EngineError::Strategy { bot: name, source }.into())
     };
     bots.iter().map(build).collect()
+}
+
+/// The durations that each bot's strategy asks for by itself, as far as it declares them; none where all its trades have the bot's.
+pub fn declared_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
+    let of_bot = |bot: &BotSettings| {
+        let (name, expiry) = (bot.name.clone(), bot.expiry());
+        let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
+        let built = registry.find(&bot.strategy)?.build_with_declaration(&bot.params, &context).ok()?;
+        let mut durations = Vec::new();
+        for entry in built.declaration?.entries() {
+            let duration = entry.expiry.unwrap_or(expiry).close_type;
+            if !durations.contains(&duration) {
+                durations.push(duration);
+            }
+        }
+        Some(durations)
+    };
+    bots.iter().map(|bot| of_bot(bot).filter(|own| *own != [bot.close_type]).unwrap_or_default()).collect()
 }
 
 /// What was meant by the name of a strategy.

@@ -311,7 +311,7 @@ fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
     piece
         .put(*b"AR")
         .put((refused.bot.index() as u32).to_le_bytes())
-        .put([direction_byte(refused.direction), refused.rule as u8])
+        .put([direction_byte(refused.direction), refused.rule.hashed()])
         .put(time_bytes(refused.decision_time));
     out.extend_from_slice(&piece.bytes);
 }

@@ -214,6 +214,11 @@ impl Intents {
         self.unfinished.len() + self.seconds.len()
     }
 
+    /// How many are open, or may be, on the symbol that has most.
+    pub(crate) fn most_on_a_symbol(&self) -> usize {
+        self.counts.iter().map(|counts| counts.all() as usize).max().unwrap_or_default()
+    }
+
     /// How many of a bot are open or may be.
     pub(crate) fn trades_of(&self, bot: BotId) -> usize {
         self.unfinished.iter().chain(&self.seconds).filter(|intent| intent.bot == bot).count()

@@ -7,8 +7,8 @@ use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{
-    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, ReloadNote, Reloaded, Session,
-    SessionSettings, TradeBook, VenueId,
+    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, ReloadNote, Reloaded, RiskSettings,
+    Session, SessionSettings, TradeBook, VenueId,
 };
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
@@ -200,6 +200,21 @@ impl JournalContents {
         let risk = self.last_reload(run.number)?.map(|note| note.risk);
         let risk = risk.unwrap_or_else(|| run.settings.risk.clone());
         Ok(SessionSettings { risk, ..run.settings.clone() })
+    }
+
+    /// The limits that were in force in a run at a moment; none where they are not known, because they were read again after it.
+    ///
+    /// # Errors
+    /// The note of these cannot be read.
+    pub(crate) fn risk_at(
+        &self,
+        run: &RecordedRun,
+        time: Millis,
+    ) -> Result<Option<RiskSettings>, RecordsError> {
+        Ok(match self.last_reload(run.number)? {
+            None => Some(run.settings.risk.clone()),
+            Some(note) => (note.reloaded.at < time).then_some(note.risk),
+        })
     }
 
     /// When the wallet was last read.

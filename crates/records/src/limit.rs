@@ -58,6 +58,9 @@ impl LimitLine {
 const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
         Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
+        Rule::MaxOpenTradesPerSymbol => {
+            ("max_open_trades_per_symbol", "open trades on a symbol, the one with most")
+        }
         Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades within an hour"),
         Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
         Rule::DailyLossLimit | Rule::BotDailyLossLimit => {
@@ -100,6 +103,6 @@ mod tests {
     #[test]
     fn every_limit_of_a_rule_has_a_name() {
         let of_limits = Rule::ALL.into_iter().filter(|rule| named(*rule).is_some());
-        assert_eq!(of_limits.count(), 16);
+        assert_eq!(of_limits.count(), 17);
     }
 }

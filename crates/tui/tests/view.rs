@@ -219,7 +219,12 @@ fn a_large_window_shows_bots_limits_and_refusals_beside_the_trades() {
     has_row(&rows, &["daily loss limit", "20.00 of 100.00"]);
     shows(
         &rows,
-        &["open-trade limit 12, NoPrice 1", "1.3 of 5 a second", "sqlite://run.db", "12:01:05 in 1:05"],
+        &[
+            "open-trade limit of all 12, NoPrice 1",
+            "1.3 of 5 a second",
+            "sqlite://run.db",
+            "12:01:05 in 1:05",
+        ],
     );
 }
 
@@ -248,7 +253,7 @@ fn a_bar_is_as_full_as_its_limit_is_used() {
         let mut ui = Ui::default();
         ui.on_key(key(KeyCode::Char('4')), &view);
         let rows = rows_of(&view, &ui, SMALL);
-        let row = rows.iter().find(|row| row.contains("open-trade limit  ")).unwrap().clone();
+        let row = rows.iter().find(|row| row.contains("open-trade limit of all  ")).unwrap().clone();
         (row.matches('█').count(), row.matches('░').count())
     };
     let (none, columns) = full(0);

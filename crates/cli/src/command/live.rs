@@ -253,6 +253,7 @@ fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> 
     };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
+        .within(&loaded.config.risk)
 }
 
 /// What is said before the first event.
@@ -267,6 +268,7 @@ fn header(
     let named = arguments.journal.as_ref().map(|_| &url);
     Ok(Header::of(
         loaded,
+        context.registry,
         RunWords {
             venue,
             wallet: live::wallet_words(loaded.config.account.mode),

@@ -66,10 +66,12 @@ async fn run_bots(
     let is_json = context.log.form().is_json();
     let detail = if context.global.quiet || is_json { Detail::Quiet } else { Detail::All };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
-    let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
+    let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
+        .within(&loaded.config.risk);
     let url = journal_url(loaded).map_err(Problems::from)?;
     let screen = screen.with_header(Header::of(
         loaded,
+        context.registry,
         RunWords {
             venue: format!("prices {}", live::address_words(&loaded.config.broker.client.price_url)),
             wallet: "paper: trades exist only here",

@@ -1,13 +1,14 @@
 //! What a run says before its first event: whose money, where, which bots, within which limits, and how it is stopped.
 
 use crate::terminal::lines;
+use candlewick_app::bots::declared_durations;
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_engine::{BotSettings, LadderEntry, RiskSettings, StakeSettings};
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Millis, visible};
+use candlewick_sdk::{CloseType, ExpirationType, Millis, Registry, visible};
 use std::path::PathBuf;
 
 /// Columns of the narrowest usual terminal.
@@ -42,7 +43,7 @@ pub(crate) struct RunWords {
 }
 
 impl Header {
-    pub(crate) fn of(loaded: &Loaded, run: RunWords) -> Self {
+    pub(crate) fn of(loaded: &Loaded, registry: &Registry, run: RunWords) -> Self {
         let RunWords { venue, wallet, journal, named_by } = run;
         let control = match &journal {
             Some(_) => {
@@ -50,11 +51,13 @@ impl Header {
             }
             None => "Ctrl-C alone: without a journal no other terminal finds this run".to_owned(),
         };
+        let bots = &loaded.config.bots;
+        let own = declared_durations(bots, registry);
         Self {
             venue,
             wallet: wallet.to_owned(),
-            bots: loaded.config.bots.iter().map(bot_words).collect(),
-            names: loaded.config.bots.iter().map(|bot| bot.name.clone()).collect(),
+            bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
+            names: bots.iter().map(|bot| bot.name.clone()).collect(),
             limits: limit_words(&loaded.config.risk),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -135,7 +138,8 @@ pub(crate) fn speed_words(speed: SandboxSpeed) -> String {
     }
 }
 
-fn bot_words(bot: &BotSettings) -> String {
+/// What a bot trades; of the durations that its strategy asks for itself, where it does.
+fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
     let expiry = bot.expiry();
     let kind = match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
@@ -143,7 +147,12 @@ fn bot_words(bot: &BotSettings) -> String {
     };
     let stake = stake_words(&bot.stake);
     let delay = if bot.entry_delay_s > 0 { format!(" {} s later", bot.entry_delay_s) } else { String::new() };
-    format!("{} on {}, {}{kind}{delay}, stake {stake}", bot.strategy, bot.series(), expiry.close_type)
+    let durations: Vec<String> = own.iter().map(ToString::to_string).collect();
+    let duration = match durations.as_slice() {
+        [] => expiry.close_type.to_string(),
+        own => format!("{} (the strategy's own)", own.join(" or ")),
+    };
+    format!("{} on {}, {duration}{kind}{delay}, stake {stake}", bot.strategy, bot.series())
 }
 
 fn stake_words(stake: &StakeSettings) -> String {

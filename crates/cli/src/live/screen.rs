@@ -8,8 +8,8 @@ use super::stopping::stopping_words;
 use crate::terminal::coloured_line;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, Edge, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused, Settled,
-    VenueId,
+    Action, Approved, Control, Edge, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
+    RiskSettings, Settled, VenueId,
 };
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher};
 use candlewick_sdk::{
@@ -53,6 +53,8 @@ pub(crate) struct Screen {
     bots: Vec<String>,
     symbols: Vec<Symbol>,
     series: Vec<Series>,
+    /// The limits, as long as they are those of the start.
+    risk: Option<RiskSettings>,
     /// What is said before anything happens.
     header: Option<Header>,
     /// Closes of an instant that are not printed yet.
@@ -91,11 +93,18 @@ impl Screen {
             bots: bots.iter().map(|bot| visible(&bot.name).into_owned()).collect(),
             symbols,
             series,
+            risk: None,
             header: None,
             closes: Vec::new(),
             instant: Millis::ZERO,
             latest: Millis::ZERO,
         }
+    }
+
+    /// The same, with refusals that say by which of these limits.
+    pub(crate) fn within(mut self, risk: &RiskSettings) -> Self {
+        self.risk = Some(risk.clone());
+        self
     }
 
     /// The same, with these lines before the first.
@@ -196,6 +205,8 @@ impl Screen {
                 let text = format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str());
                 self.line(event.at, NOTE, "second trade", &text);
             }
+            // Which limits are in force since then, nobody says here.
+            EventKind::Control { control: Control::Reload } => self.risk = None,
             EventKind::Price { .. } | EventKind::Balance { .. } | EventKind::Control { .. } => {}
         }
     }
@@ -274,7 +285,10 @@ impl Screen {
             let text = format!(
                 "{DIM}{bot} {} refused: {} ({}){DIM:#}",
                 refused.direction,
-                refused.rule.words(),
+                self.risk.as_ref().map_or_else(
+                    || refused.rule.words(),
+                    |risk| visible(&refused.rule.words_within(risk, bot)).into_owned()
+                ),
                 visible(&refused.reason.to_string())
             );
             self.line(refused.decision_time, DIM, "signal", &text);

@@ -47,6 +47,9 @@ pub(crate) fn limits_of(session: &Session, bots: &[BotSettings], now: Millis) ->
 const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
         Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
+        Rule::MaxOpenTradesPerSymbol => {
+            ("max_open_trades_per_symbol", "open trades on a symbol, the one with most")
+        }
         Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades within an hour"),
         Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
         Rule::DailyLossLimit | Rule::BotDailyLossLimit => {

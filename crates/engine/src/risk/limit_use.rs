@@ -10,7 +10,7 @@ use candlewick_sdk::{Millis, Money};
 pub struct LimitUse {
     /// Whose limit it is.
     pub rule: Rule,
-    /// How much is used; no less than nothing, and it may be more than there is.
+    /// How much is used, of a symbol's limit by the symbol that uses most; no less than nothing, and it may be more than there is.
     pub used: Quantity,
     /// How much there is.
     pub most: Quantity,
@@ -55,6 +55,7 @@ pub(crate) fn limit_use(
     let fall = ledger.peak() - ledger.free();
     [
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
+        count(Rule::MaxOpenTradesPerSymbol, intents.most_on_a_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
         count(Rule::MaxTradesPerDay, state.trades_today() as usize, limits.max_trades_per_day as usize),
         money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.of(ledger.day_equity())),
@@ -95,13 +96,14 @@ mod tests {
         let money = |units| Quantity::Money(Money::from_minor(units));
         let expected = [
             (Rule::MaxOpenTrades, Quantity::Count(1), Quantity::Count(3)),
+            (Rule::MaxOpenTradesPerSymbol, Quantity::Count(1), Quantity::Count(1)),
             (Rule::MaxTradesPerDay, Quantity::Count(0), Quantity::Count(200)),
             (Rule::DailyLossLimit, money(5_000), money(10_000)),
             (Rule::MaxDrawdown, money(5_000), money(200_000)),
         ];
         assert_eq!(used(&situation), expected.map(|(rule, used, most)| LimitUse { rule, used, most }));
         situation.ledger.settle(Money::from_minor(1_000), Money::from_minor(9_000));
-        assert_eq!(used(&situation)[2].used, money(0), "a day's profit is no loss below zero");
+        assert_eq!(used(&situation)[3].used, money(0), "a day's profit is no loss below zero");
     }
 
     #[test]
@@ -112,6 +114,6 @@ mod tests {
         });
         let rules: Vec<Rule> = used(&situation).into_iter().map(|limit| limit.rule).collect();
         let expected = Rule::ALL.into_iter().filter(|rule| rules.contains(rule)).collect::<Vec<_>>();
-        assert_eq!((rules.len(), rules), (7, expected));
+        assert_eq!((rules.len(), rules), (8, expected));
     }
 }

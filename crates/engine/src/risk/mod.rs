@@ -23,10 +23,12 @@ mod in_flight;
 mod insufficient_balance;
 mod late_signal;
 mod limit_use;
+mod limit_words;
 mod limits;
 mod loss_streak;
 mod max_drawdown;
 mod max_open_trades;
+mod max_open_trades_per_symbol;
 mod max_trades_per_day;
 mod max_trades_per_hour;
 mod min_payout;
@@ -165,6 +167,7 @@ chain! {
     OppositeOpen: opposite_open,
     DuplicateOpen: duplicate_open,
     MaxOpenTrades: max_open_trades,
+    MaxOpenTradesPerSymbol: max_open_trades_per_symbol,
     BotMaxOpenTrades: bot_limits::max_open_trades,
     MaxTradesPerHour: max_trades_per_hour,
     MaxTradesPerDay: max_trades_per_day,

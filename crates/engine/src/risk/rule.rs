@@ -5,8 +5,8 @@ use std::fmt;
 
 /// A rule that can refuse a signal. Which is asked first, [`Rule::ALL`] says.
 ///
-/// The number of a rule is hashed with each of its refusals, so it never changes: a new rule takes the next number, wherever in the
-/// order it stands.
+/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]), so it never changes: a new rule takes the next number,
+/// wherever in the order it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.
@@ -29,7 +29,7 @@ pub enum Rule {
     OppositeOpen = 8,
     /// A trade of the same direction and close time is open on the symbol.
     DuplicateOpen = 9,
-    /// Too many trades are open, in all or on the symbol.
+    /// Too many trades are open in all. In journals of programs before [`Self::MaxOpenTradesPerSymbol`] also on the symbol.
     MaxOpenTrades = 10,
     /// Too many trades in the last 60 minutes.
     MaxTradesPerHour = 11,
@@ -78,15 +78,27 @@ pub enum Rule {
     /// Another symbol of `best_payout_of` pays more, or pays as much and was traded at this moment; or the payout is unknown while
     /// another trade finds it out.
     BestPayout = 33,
+    /// Too many trades are open on the symbol.
+    MaxOpenTradesPerSymbol = 34,
 }
 
 impl Rule {
+    /// The number that is hashed with a refusal. The limit of a symbol was once a part of [`Self::MaxOpenTrades`] and is hashed as that,
+    /// so that runs from before have the hash that they had.
+    #[inline]
+    pub(crate) const fn hashed(self) -> u8 {
+        match self {
+            Self::MaxOpenTradesPerSymbol => Self::MaxOpenTrades as u8,
+            rule => rule as u8,
+        }
+    }
+
     /// Whether it ends a live run: only a person can lift it, time cannot.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
-    /// What people call it, with its name: `open-trade limit (MaxOpenTrades)`.
+    /// What people call it, with its name: `late signal (LateSignal)`.
     pub fn words(self) -> String {
         let words = match self {
             Self::Halted => "trading is halted",
@@ -99,7 +111,8 @@ impl Rule {
             Self::Cooldown => "cooldown after a loss",
             Self::OppositeOpen => "opposite trade open",
             Self::DuplicateOpen => "same trade open",
-            Self::MaxOpenTrades => "open-trade limit",
+            Self::MaxOpenTrades => "open-trade limit of all",
+            Self::MaxOpenTradesPerSymbol => "open-trade limit of the symbol",
             Self::MaxTradesPerHour => "hourly trade limit",
             Self::MaxTradesPerDay => "daily trade limit",
             Self::DailyLossLimit => "daily loss limit",
@@ -147,7 +160,7 @@ mod tests {
 
     #[test]
     fn every_rule_has_words_of_its_own_and_its_name_beside_them() {
-        assert_eq!(Rule::MaxOpenTrades.words(), "open-trade limit (MaxOpenTrades)");
+        assert_eq!(Rule::MaxOpenTrades.words(), "open-trade limit of all (MaxOpenTrades)");
         assert_eq!(format!("{:>9}", Rule::Halted), "   Halted");
         let split = |rule: Rule| rule.words().split_once(" (").map(|(words, _)| words.to_owned());
         let words: BTreeSet<String> = Rule::ALL.into_iter().filter_map(split).collect();

@@ -3,8 +3,8 @@
 use super::{Proposal, Rule, Ruling, View};
 use super::{
     bot_limits, cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance,
-    loss_streak, max_drawdown, max_open_trades, max_trades_per_day, pause, session_loss_limit,
-    session_profit_target, stake_bounds,
+    loss_streak, max_drawdown, max_trades_per_day, pause, session_loss_limit, session_profit_target,
+    stake_bounds,
 };
 use candlewick_sdk::Millis;
 
@@ -15,7 +15,7 @@ use candlewick_sdk::Millis;
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: super::Check| check(proposal, view) == Ruling::Refuse;
     // Nothing here but an event opens the way again. The usual reason is the first.
-    if refuses(max_open_trades::check) || refuses(in_flight::check) {
+    if view.limits.is_full(view.intents, view.counts) || refuses(in_flight::check) {
         return Millis::MAX;
     }
     if refuses(bot_limits::max_open_trades::check) || refuses(bot_limits::loss_streak::check) {

@@ -79,7 +79,7 @@ fn an_intent_that_never_came_to_be_returns_its_stake_and_counts_nowhere() {
 fn a_doubt_blocks_its_symbol_and_holds_its_stake_until_it_is_resolved() {
     let scripts = [bot(), Script::new("b").sells(&[2, 3, 4]), Script::new("e").on("ETHUSDT").buys(&[2])];
     for (resolution, after, money) in [
-        (opened(1), "a MaxOpenTrades, b OppositeOpen", [998_000, 2_000]),
+        (opened(1), "a MaxOpenTradesPerSymbol, b OppositeOpen", [998_000, 2_000]),
         (not_sent(1), "#3 a BUY 10.00, b InFlight", [998_000, 2_000]),
         (rejected(1), "#3 a BUY 10.00, b InFlight", [998_000, 2_000]),
         (lost(1, 1_000), "#3 a BUY 10.00, b InFlight", [997_000, 2_000]),
@@ -104,7 +104,7 @@ fn an_open_trade_has_been_answered_and_ends_by_its_settlement_alone() {
             (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
             (at(62, opened(1)), "", [999_000, 1_000]),
             (at(63, nonsense), "", [999_000, 1_000]),
-            (candle(0, 2), "a MaxOpenTrades", [999_000, 1_000]),
+            (candle(0, 2), "a MaxOpenTradesPerSymbol", [999_000, 1_000]),
             (at(125, won(1, 800)), "", [1_000_800, 0]),
             (candle(0, 3), "#2 a BUY 10.00", [999_800, 1_000]),
         ]);

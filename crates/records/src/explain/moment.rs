@@ -7,7 +7,9 @@ use crate::lines::is_candle;
 use crate::moment::utc;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
-use candlewick_engine::{BotSettings, Event, EventKind, IntentId, Origin, Rule};
+use candlewick_engine::{
+    BotSettings, Event, EventKind, IntentId, IntentRow, IntentState, Origin, RiskSettings, Rule,
+};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde::Serialize;
@@ -51,6 +53,8 @@ struct BotMoment {
     answer: &'static str,
     /// The rule that refused.
     rule: Option<&'static str>,
+    /// The same in words, with its limit where that is a number.
+    refusal: Option<String>,
     /// The intent that was made.
     intent: Option<u64>,
     /// The venue's reason, of one that it rejected.
@@ -81,7 +85,8 @@ pub async fn read_moment(
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
         let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
-        let moment = BotMoment::of(bot, run, &lines)?;
+        let moment =
+            BotMoment::of(bot, run, &lines)?.with_limit(contents, contents.risk_at(run, time)?.as_ref());
         let of_intent = match moment.intent {
             Some(intent) => reader.sound_lines_of(intent).await?,
             None => Vec::new(),
@@ -128,6 +133,7 @@ impl BotMoment {
             candle: None,
             answer: "no_candle",
             rule: None,
+            refusal: None,
             intent: None,
             rejection: None,
             action: None,
@@ -165,6 +171,34 @@ impl BotMoment {
         Ok(())
     }
 
+    /// Says its refusal in words, with the limit by the settings that were in force, where they are known.
+    fn with_limit(mut self, contents: &JournalContents, risk: Option<&RiskSettings>) -> Self {
+        let rule = self.rule.and_then(|name| Rule::ALL.into_iter().find(|rule| rule.as_str() == name));
+        self.refusal = rule.map(|rule| match risk {
+            Some(risk) if rule == Rule::MaxOpenTrades && self.is_of_symbol(contents, risk) => {
+                Rule::MaxOpenTradesPerSymbol.words_within(risk, &self.bot)
+            }
+            Some(risk) => rule.words_within(risk, &self.bot),
+            None => rule.words(),
+        });
+        self
+    }
+
+    /// Whether a refusal under the one name that the limits of open trades once had was by that of the symbol: the other one was not
+    /// reached.
+    fn is_of_symbol(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
+        let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
+        let is_open = |row: &IntentRow| {
+            let is_trade = matches!(row.state, IntentState::Open | IntentState::Settled);
+            let begun = Some(row.approved.decision_time()) <= at;
+            is_trade && begun && (row.settled_at.is_none() || row.settled_at > at)
+        };
+        let open = || contents.intents().filter(|(row, _)| is_open(row));
+        let on_symbol = open().filter(|(_, origin)| origin.symbol == self.symbol).count();
+        let (all, most) = (risk.max_open_trades as usize, risk.max_open_trades_per_symbol as usize);
+        most > 0 && on_symbol >= most && (all == 0 || open().count() < all)
+    }
+
     /// What became of its intent: one that was approved is not yet a trade.
     fn with_outcome(mut self, contents: &JournalContents, lines: &[StoredLine]) -> Self {
         let Some(intent) = self.intent.map(IntentId::new) else { return self };
@@ -193,10 +227,8 @@ impl BotMoment {
             let direction = self.action.as_ref().and_then(|action| action.get("direction"));
             direction.and_then(Value::as_str).unwrap_or("a trade").to_owned()
         };
-        match (self.answer, self.rule, self.intent) {
-            ("refused", Some(rule), _) => {
-                format!("wanted {}, refused: {} ({reason})", said(), rule_words(rule))
-            }
+        match (self.answer, &self.refusal, self.intent) {
+            ("refused", Some(refusal), _) => format!("wanted {}, refused: {refusal} ({reason})", said()),
             ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
             (state, _, Some(intent)) => {
                 let outcome = match (state, &self.rejection) {
@@ -246,10 +278,4 @@ fn rejection_in(lines: &[StoredLine]) -> Option<String> {
         EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
         _ => None,
     })
-}
-
-/// What people call a rule of this name.
-fn rule_words(name: &str) -> String {
-    let known = Rule::ALL.iter().find(|rule| rule.as_str() == name);
-    known.map_or_else(|| name.to_owned(), |rule| rule.words())
 }

@@ -40,7 +40,7 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
         assert_eq!(ran.settled(), [(known, 1, Outcome::Won, 800), (known, 2, Outcome::Won, 800)]);
         assert_eq!(
             ran.refused(),
-            [(2 * MINUTE, Rule::DuplicateOpen)].map(|(at, _)| (at, Rule::MaxOpenTrades))
+            [(2 * MINUTE, Rule::DuplicateOpen)].map(|(at, _)| (at, Rule::MaxOpenTradesPerSymbol))
         );
         let candles: Vec<_> =
             ran.candles().into_iter().map(|(series, close, at, _)| (series, close, at)).collect();

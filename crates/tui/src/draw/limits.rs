@@ -19,7 +19,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         frame.render_widget(framed(" Limits "), area);
         return;
     };
-    let columns = usize::from(area.width.saturating_sub(52)).clamp(8, 30);
+    let columns = usize::from(area.width.saturating_sub(62)).clamp(8, 30);
     lines.extend(overview.limits.iter().map(|limit| limit_line(limit, columns, scene)));
     if overview.limits.is_empty() {
         lines.push(Line::styled(" no limit is on", palette.note()));
@@ -72,7 +72,7 @@ fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a
         palette.good()
     };
     Line::from(vec![
-        Span::raw(format!(" {:<20} ", short(&limit.rule.words()))),
+        Span::raw(format!(" {:<30} ", short(&limit.rule.words()))),
         Span::styled(bar(share, columns), style),
         Span::raw(format!(" {text}")),
     ])
