@@ -278,9 +278,27 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
         ]
         .map(Action::Verdict),
     );
-    let rules = Rule::ALL.into_iter().filter(|rule| *rule != Rule::Cooldown);
+    // The limit of a symbol has the number of the limit that it was once a part of: see the next test.
+    let rules =
+        Rule::ALL.into_iter().filter(|rule| ![Rule::Cooldown, Rule::MaxOpenTradesPerSymbol].contains(rule));
     actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base.clone() })));
     check(&actions, |action| Entry::Action(action));
+}
+
+#[test]
+fn a_refusal_by_the_limit_of_a_symbol_has_the_hash_that_it_had_under_its_earlier_name() {
+    let refused = |rule| {
+        let refused = Refused {
+            bot: bot_id(0),
+            decision_time: Millis::new(5),
+            direction: Direction::Buy,
+            rule,
+            reason: Reason::new("a"),
+        };
+        hash_of(Entry::Action(&Action::Refuse(refused)))
+    };
+    assert_eq!(refused(Rule::MaxOpenTradesPerSymbol), refused(Rule::MaxOpenTrades));
+    assert_ne!(refused(Rule::MaxOpenTradesPerSymbol), refused(Rule::BotMaxOpenTrades));
 }
 
 /// The trade that scripts open at a minute; nobody but a Session can make one.
