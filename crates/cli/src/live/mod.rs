@@ -1,5 +1,6 @@
 //! A live run as a person starts, watches and ends it.
 
+mod decision_words;
 mod decisions;
 mod ending;
 #[cfg(feature = "tui")]

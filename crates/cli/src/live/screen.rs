@@ -3,12 +3,13 @@
 //! Lines are written by a thread of their own, behind a bounded channel: a terminal that stands still (Ctrl-S, a pager)
 //! holds up nothing but itself.
 
+use super::decision_words::{refusal_words, verdict_words};
 use super::header::Header;
 use super::stopping::stopping_words;
 use crate::terminal::coloured_line;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, Control, Edge, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
+    Action, Approved, Control, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
     RiskSettings, Settled, VenueId,
 };
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher};
@@ -64,10 +65,10 @@ pub(crate) struct Screen {
     latest: Millis,
 }
 
-const DIM: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const NOTE: Style = AnsiColor::Yellow.on_default();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(super) const NOTE: Style = AnsiColor::Yellow.on_default();
 const BOLD: Style = Style::new().bold();
 
 impl Screen {
@@ -282,29 +283,14 @@ impl Screen {
     fn show_refused(&self, refused: &Refused) {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index()).map_or("", String::as_str);
-            let text = format!(
-                "{DIM}{bot} {} refused: {} ({}){DIM:#}",
-                refused.direction,
-                self.risk.as_ref().map_or_else(
-                    || refused.rule.words(),
-                    |risk| visible(&refused.rule.words_within(risk, bot)).into_owned()
-                ),
-                visible(&refused.reason.to_string())
-            );
+            let text = refusal_words(refused, bot, self.risk.as_ref());
             self.line(refused.decision_time, DIM, "signal", &text);
         }
     }
 
     fn show_verdict(&self, judgement: &Judgement) {
         let bot = self.bots.get(judgement.bot.index()).map_or("", String::as_str);
-        let (style, text) = match judgement.edge {
-            Edge::Open => (NOTE, "is open"),
-            Edge::Shown => (GOOD, "is shown"),
-            Edge::Rejected => (BAD, "is ruled out"),
-            Edge::NoLongerHeld => (BAD, "no longer holds"),
-        };
-        let text = format!("{bot}: its edge {style}{text}{style:#} after {} trades", judgement.trades);
-        self.line(judgement.at, BOLD, "verdict", &text);
+        self.line(judgement.at, BOLD, "verdict", &verdict_words(judgement, bot));
     }
 
     fn signed(&self, money: Money) -> String {
