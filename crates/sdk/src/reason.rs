@@ -157,6 +157,15 @@ impl Reason {
         }
     }
 
+    /// Where their words lie in memory: the same number for all that [share](Self::shares_words_with) them.
+    #[inline]
+    pub fn place_of_words(&self) -> usize {
+        match &self.words {
+            Words::Fixed { text, .. } => text.as_ptr().addr(),
+            Words::Shared(template) => Arc::as_ptr(&template.0).addr(),
+        }
+    }
+
     fn name(&self, place: usize) -> &str {
         match &self.words {
             Words::Fixed { names, .. } => names[place],

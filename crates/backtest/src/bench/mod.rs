@@ -37,19 +37,6 @@ enum Signals {
     AtExtremes,
 }
 
-impl Signals {
-    /// Whether a candle signals, by the zone of the one before it and its own. One question that is nearly always answered alike: of
-    /// two, whether it closed at an extreme and whether that is new, each would be guessed wrong at a signal (docs/performance.md).
-    #[inline]
-    const fn include(self, before: Zone, zone: Zone) -> bool {
-        let bits = match self {
-            Self::AtCrossings => 0b001_101_100,
-            Self::AtExtremes => 0b101_101_101,
-        };
-        bits >> (3 * before as u32 + zone as u32) & 1 == 1
-    }
-}
-
 /// Where the index closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zone {
@@ -71,16 +58,26 @@ impl Zone {
     }
 }
 
+/// What a signal says at either extreme.
+const SIDES: [(Direction, &str, f64); 2] =
+    [(Direction::Buy, "oversold", OVERSOLD), (Direction::Sell, "overbought", OVERBOUGHT)];
+
 /// Buys below 30 and sells above 70 of Wilder's index.
 struct RsiExtremes {
     rsi: Rsi,
-    signals: Signals,
-    last: Zone,
+    /// The extreme of the last candle, one bit for each, where the next one is no signal there.
+    last: u8,
+    /// Extremes that are remembered: both, or none where every candle of an extreme signals.
+    remembered: u8,
 }
 
 impl RsiExtremes {
     fn new(period: usize, signals: Signals) -> Self {
-        Self { rsi: Rsi::new(period).expect("a sound period"), signals, last: Zone::Between }
+        let remembered = match signals {
+            Signals::AtCrossings => 0b11,
+            Signals::AtExtremes => 0,
+        };
+        Self { rsi: Rsi::new(period).expect("a sound period"), last: 0, remembered }
     }
 }
 
@@ -98,15 +95,14 @@ impl Strategy for RsiExtremes {
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rsi = self.rsi.update(candle.close())?;
-        let before = std::mem::replace(&mut self.last, Zone::of(rsi));
-        if !self.signals.include(before, self.last) {
+        let extreme = u8::from(rsi < OVERSOLD) | u8::from(rsi > OVERBOUGHT) << 1;
+        let new = extreme & !self.last;
+        self.last = extreme & self.remembered;
+        // One question that is nearly always answered alike, and which extreme it is none at all: see docs/performance.md.
+        if new == 0 {
             return None;
         }
-        let (direction, reason, level) = match self.last {
-            Zone::Between => return None,
-            Zone::Oversold => (Direction::Buy, "oversold", OVERSOLD),
-            Zone::Overbought => (Direction::Sell, "overbought", OVERBOUGHT),
-        };
+        let (direction, reason, level) = SIDES[usize::from(new >> 1) & 1];
         Some(Signal::new(direction, reason).with("rsi", rsi).with("level", level))
     }
 }
