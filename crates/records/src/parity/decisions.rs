@@ -161,7 +161,9 @@ impl Replay {
             LineKind::Action => {
                 let expected: Option<Value> = serde_json::from_str(&stored.line.body).ok();
                 let got = self.awaited.pop_front();
-                if expected.is_some() && (expected == got || is_of_earlier_name(&expected, &got)) {
+                if expected.is_some()
+                    && (expected == got || is_of_earlier_name(expected.as_ref(), got.as_ref()))
+                {
                     decisions.actions += 1;
                     return None;
                 }
@@ -247,8 +249,8 @@ impl Replay {
 
 /// Whether the journal names a refusal by the symbol's limit of open trades as programs did that had one name for this and the limit of
 /// all; nothing else differs.
-fn is_of_earlier_name(recorded: &Option<Value>, replayed: &Option<Value>) -> bool {
-    let (Some(recorded), Some(mut replayed)) = (recorded, replayed.clone()) else { return false };
+fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
+    let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
         return false;
     }
