@@ -14,6 +14,7 @@
 //! | bodies of 400, 404, 500 | the shape of that endpoint's 401, with the reason as message |
 //! | a missing `x-timestamp` on wallets and list | 400 (`missing_timestamp`); its value is not looked at |
 //! | order of the trade list | the latest request first |
+//! | how long a trade stays in the list and is found by its id | until 10,000 others were over after it (`keep_trades`); then as one that never was |
 //! | `total` and `count` | all rows, and the rows on this page; `lastPage` and `pages` are at least 1 |
 //! | a path that is not UTF-8, a body that is cut off | 400 |
 //! | a body above 64 KiB, one that takes 10 s | 413, 408 |

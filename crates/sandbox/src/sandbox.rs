@@ -81,6 +81,7 @@ impl Sandbox {
         let venue = Venue::new(
             simulation,
             (settings.wallet, balance, scale),
+            settings.keep_trades,
             (markets, paths),
             start,
             chance,

@@ -56,6 +56,10 @@ pub struct SandboxSettings {
     /// The largest stake; 0 turns the limit off.
     #[schemars(with = "f64")]
     pub max_amount: Decimal,
+    /// How many trades that are over it remembers: an older one is in no list and not found by its id, as one that never was. Open
+    /// trades, and those whose end is not shown yet, are all there.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub keep_trades: u32,
     /// Asset types of pairs where the built-in guess is wrong: `crypto`, `forex`, `otc`.
     #[schemars(with = "BTreeMap<String, String>")]
     pub asset_types: BTreeMap<Symbol, String>,
@@ -151,6 +155,9 @@ impl SandboxSettings {
                 return change(key, &amount, "0 or more");
             }
         }
+        if !(1..=1_000_000).contains(&self.keep_trades) {
+            return change("keep_trades", &self.keep_trades, "1 to 1000000");
+        }
         Ok(())
     }
 }
@@ -176,6 +183,7 @@ impl Default for SandboxSettings {
             allow_coarse: false,
             min_amount: Decimal::ZERO,
             max_amount: Decimal::ZERO,
+            keep_trades: 10_000,
             asset_types: BTreeMap::new(),
         }
     }
@@ -263,6 +271,7 @@ mod tests {
             Err("[sandbox] token = two words: use visible ASCII characters"),
         );
         check(json!({ "min_amount": -1 }), Err("[sandbox] min_amount = -1: use 0 or more"));
+        check(json!({ "keep_trades": 0 }), Err("[sandbox] keep_trades = 0: use 1 to 1000000"));
         let unknown = serde_json::from_value::<SandboxSettings>(json!({ "tokn": "x" })).unwrap_err();
         assert!(unknown.to_string().starts_with("unknown field `tokn`"), "{unknown}");
     }

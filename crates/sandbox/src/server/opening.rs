@@ -63,13 +63,13 @@ pub(crate) async fn open(
     let now = state.now();
     match opened {
         Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
-        Opened::Accepted { place, .. } => match shape {
+        Opened::Accepted { number, .. } => match shape {
             BodyShape::Full => {
-                let trade = state.venue().opened_trade(place, now);
+                let trade = state.venue().opened_trade(number, now);
                 answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
             }
             BodyShape::Short => {
-                let acknowledged = state.venue().acknowledgement(place);
+                let acknowledged = state.venue().acknowledgement(number);
                 answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
             }
         },
@@ -110,7 +110,7 @@ pub(crate) async fn open_async(
     let opened = state.venue().open(&request, Visible::AtOnce, now);
     match opened {
         Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
-        Opened::Accepted { place, .. } => answer(state.venue().async_trade(place), now, &uri),
+        Opened::Accepted { number, .. } => answer(state.venue().async_trade(number), now, &uri),
     }
 }
 
@@ -140,6 +140,6 @@ fn reject(reason: &Reason, at: Millis, uri: &Uri) -> Response {
 }
 
 fn answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
-    // The place comes from the same table a moment ago; nothing is ever removed from it.
+    // The number is of an order that was accepted a moment ago: its trade is forgotten only where as many others as are kept were over since.
     trade.map_or_else(|| Failure::internal(now, uri).answer(), |trade| Json(trade).into_response())
 }

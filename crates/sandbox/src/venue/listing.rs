@@ -36,7 +36,7 @@ impl Venue {
         self.pass_until(now);
         let of_trader = request.user_id.as_ref().is_none_or(|user| *user == self.account.user_id);
         let mut rows: Vec<&Trade> =
-            self.trades.iter().rev().filter(|trade| of_trader && trade.listed_from <= now).collect();
+            self.trades.newest_first().filter(|trade| of_trader && trade.listed_from <= now).collect();
         let total = rows.len() as u64;
         let mut stride = request.page_size;
         if let RowOrder::Shuffled { .. } = order {

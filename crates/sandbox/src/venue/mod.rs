@@ -4,6 +4,7 @@ mod account;
 mod listing;
 mod order;
 mod projection;
+mod table;
 mod trade;
 
 pub(crate) use listing::{PageRequest, RowOrder};
@@ -23,12 +24,12 @@ use candlewick_simulator::{
     SimulatorError, VenueEvent, check_expiry,
 };
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
+use table::TradeTable;
 use trade::{Ending, Trade};
 
-/// How many trades one sandbox keeps; an open beyond it is rejected.
-const MAX_TRADES: usize = 1_000_000;
+/// How many trades of one sandbox may be open at once; an open beyond it is rejected.
+const MAX_OPEN_TRADES: usize = 1_000_000;
 
 /// The venue as the API sees it. Every method first lets venue time pass up to `now`.
 pub(crate) struct Venue {
@@ -37,12 +38,8 @@ pub(crate) struct Venue {
     markets: Vec<Market>,
     /// For the entry of a `NEXT_CANDLE`, which the simulator says only with the settlement.
     paths: PricePaths,
-    trades: Vec<Trade>,
-    by_id: HashMap<String, usize>,
-    by_number: HashMap<u64, usize>,
+    trades: TradeTable,
     orders: u64,
-    /// Trades whose settlement is shown late.
-    late: Vec<usize>,
     account: Account,
     chance: Chance,
     switchboard: Arc<Switchboard>,
@@ -57,9 +54,9 @@ pub(crate) enum Visible {
 
 /// What became of an order.
 pub(crate) enum Opened {
-    /// The trade with this place in the table; the answer is due at the time.
+    /// The trade has this number; the answer is due at the time.
     Accepted {
-        place: usize,
+        number: u64,
         arrival: Millis,
     },
     Rejected {
@@ -96,6 +93,7 @@ impl Venue {
     pub(crate) fn new(
         simulation: SimulationSettings,
         (wallet, balance, scale): (TradedWallet, Money, MoneyScale),
+        keep_trades: u32,
         (markets, paths): (Vec<Market>, PricePaths),
         start: Millis,
         chance: Chance,
@@ -106,11 +104,8 @@ impl Venue {
             simulator: Simulator::new(simulation.clone(), balance, markets.clone())?,
             simulation,
             markets,
-            trades: Vec::new(),
-            by_id: HashMap::new(),
-            by_number: HashMap::new(),
+            trades: TradeTable::new(usize::try_from(keep_trades).unwrap_or(usize::MAX)),
             orders: 0,
-            late: Vec::new(),
             account: Account::new(chance, start, (wallet, scale)),
             chance,
             switchboard,
@@ -129,7 +124,7 @@ impl Venue {
     /// Takes an order at `now`; it arrives one latency later.
     pub(crate) fn open(&mut self, request: &OrderRequest, visible: Visible, now: Millis) -> Opened {
         self.pass_until(now);
-        if self.trades.len() >= MAX_TRADES {
+        if self.trades.open() >= MAX_OPEN_TRADES {
             let reason = Reason::coded("Too many trades", "TOO_MANY_TRADES");
             return Opened::Rejected { reason, arrival: now };
         }
@@ -137,8 +132,9 @@ impl Venue {
         let OrderRequest { symbol, direction, stake, expiry } = *request;
         let order = Order { number: self.orders, symbol, direction, stake, expiry, time: now };
         let balance = self.simulator.balance() - self.promised(now);
-        if self.is_ever_late() && stake > balance - self.hidden(now) {
-            // The simulator has money that the wallet does not show.
+        let hidden = self.trades.hidden_return(now);
+        if (hidden.is_positive() || self.may_settle_late()) && stake > balance - hidden {
+            // The simulator has money that the wallet does not show, or may have it by the arrival.
             let arrival = now + self.simulation.latency_ms;
             return Opened::Rejected { reason: reason_of(Refusal::InsufficientBalance), arrival };
         }
@@ -166,55 +162,40 @@ impl Venue {
             listed_from: shown + lag,
             ending: Ending::Running,
         };
-        let place = self.trades.len();
-        self.by_id.insert(trade.id.clone(), place);
-        self.by_number.insert(order.number, place);
-        self.trades.push(trade);
-        Opened::Accepted { place, arrival }
+        self.trades.insert(trade);
+        Opened::Accepted { number: order.number, arrival }
     }
 
     /// Lets everything happen that is due at `now`.
     fn pass_until(&mut self, now: Millis) {
         while let Some(event) = self.simulator.pop_due(now) {
-            let Some(&place) = self.by_number.get(&event.number()) else { continue }; // a rejected order
-            let Some(trade) = self.trades.get_mut(place) else { continue };
             match event {
-                VenueEvent::Answered(_) => {
-                    trade.balance_before = self.simulator.balance() + trade.order.stake;
-                }
+                // Of a rejected order there is no trade.
+                VenueEvent::Answered(answer) => self.trades.arrive(answer.number, self.simulator.balance()),
                 VenueEvent::Settled(settled) => {
                     let lateness = self.switchboard.strike(Fault::LateSettlement);
-                    let shown_from = settled.known_at + lateness.unwrap_or_default();
-                    trade.ending = Ending::Settled { trade: settled, shown_from };
-                    self.late.extend(lateness.map(|_| place));
+                    self.trades.settle(settled, lateness.unwrap_or_default());
                 }
             }
         }
+        self.trades.pass_until(now);
     }
 
     /// Stakes of accepted orders that have not arrived yet: still in the balance.
     fn promised(&self, now: Millis) -> Money {
-        let on_the_way = self.trades.iter().rev().take_while(|trade| trade.request_time > now);
+        let on_the_way = self.trades.newest_first().take_while(|trade| trade.request_time > now);
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    /// Whether settlements are, or may become, paid later than the simulator pays them.
-    fn is_ever_late(&self) -> bool {
-        !self.late.is_empty() || self.switchboard.profile().rate(Fault::LateSettlement).is_some()
-    }
-
-    /// What late settlements have brought to the simulator's wallet and not to the one that is shown.
-    fn hidden(&mut self, now: Millis) -> Money {
-        let trades = &self.trades;
-        let hidden = |place: &usize| trades.get(*place).and_then(|trade| trade.hidden_return(now));
-        self.late.retain(|place| hidden(place).is_some());
-        self.late.iter().filter_map(hidden).sum()
+    /// Whether a settlement may be shown, and paid, later than the simulator pays it.
+    fn may_settle_late(&self) -> bool {
+        self.switchboard.profile().rate(Fault::LateSettlement).is_some()
     }
 
     /// What the demo wallet shows: a settlement that is shown late pays late.
     pub(crate) fn balance(&mut self, now: Millis) -> Money {
         self.pass_until(now);
-        self.simulator.balance() - self.hidden(now)
+        self.simulator.balance() - self.trades.hidden_return(now)
     }
 
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {

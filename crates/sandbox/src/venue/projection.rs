@@ -19,7 +19,7 @@ impl Venue {
     /// The trade with this id, once it is seen.
     pub(crate) fn short_trade(&mut self, id: &str, form: ShortForm, now: Millis) -> Option<ShortTrade> {
         self.pass_until(now);
-        let trade = self.by_id.get(id).and_then(|place| self.trades.get(*place))?;
+        let trade = self.trades.find(id)?;
         if trade.listed_from > now {
             return None;
         }
@@ -40,9 +40,9 @@ impl Venue {
     }
 
     /// The answer to an open: full, without what only list rows have, and as of its beginning (contract 2.3).
-    pub(crate) fn opened_trade(&mut self, place: usize, now: Millis) -> Option<FullTrade> {
+    pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
         self.pass_until(now);
-        let trade = self.trades.get(place)?;
+        let trade = self.trades.get(number)?;
         Some(FullTrade {
             status: None,
             bot_synced: None,
@@ -59,14 +59,14 @@ impl Venue {
     }
 
     /// The answer to an open with the short body (contract 2.4).
-    pub(crate) fn acknowledgement(&self, place: usize) -> Option<Acknowledgement> {
-        let trade = self.trades.get(place)?;
+    pub(crate) fn acknowledgement(&self, number: u64) -> Option<Acknowledgement> {
+        let trade = self.trades.get(number)?;
         Some(Acknowledgement { trade_id: trade.id.clone(), status: "OPEN" })
     }
 
     /// The answer of `open-async`: nothing but the times is known (`observed: opening a trade`).
-    pub(crate) fn async_trade(&self, place: usize) -> Option<AsyncTrade> {
-        let trade = self.trades.get(place)?;
+    pub(crate) fn async_trade(&self, number: u64) -> Option<AsyncTrade> {
+        let trade = self.trades.get(number)?;
         Some(AsyncTrade {
             id: trade.id.clone(),
             open_time: trade.open_time.get(),

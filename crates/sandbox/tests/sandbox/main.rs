@@ -6,6 +6,7 @@ mod connection;
 mod contract_prices;
 mod contract_trading;
 mod faults;
+mod forgetting;
 mod foundation;
 mod harness;
 mod meeting;
