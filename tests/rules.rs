@@ -137,6 +137,55 @@ fn a_rule_whose_own_expiry_is_shorter_than_the_candles_is_refused_as_a_bots_is()
 }
 
 #[test]
+fn every_expiry_that_a_search_may_try_is_held_to_the_candles_before_it_runs() {
+    let rule = |expiry: &str| {
+        format!(
+            "buy = \"rsi(period) < 30\", expiry = \"{expiry}\", parameters = {{ period = {{ default = 5, min = 2, max = 9 }} }}"
+        )
+    };
+    let part = |expiry: &str| {
+        let rule = rule(expiry);
+        format!(
+            "first_of = [{{ strategy = \"combine\", params = {{ first_of = [{{ name = \"dip\", strategy = \"rules\", params = {{ {rule} }} }}] }} }}]"
+        )
+    };
+    let folder = folder(2)
+        .with("rule.toml", &bot("rules", &rule("")))
+        .with("short.toml", &bot("combine", &part("00:02")))
+        .with("long.toml", &bot("combine", &part("02:00")));
+    let runs = std::cell::Cell::new(0);
+    let run = |command: &str, config: &str, more: &[&str]| {
+        runs.set(runs.get() + 1);
+        let out = format!("out-{}", runs.get());
+        let common =
+            [command, "--config", config, "--data", "BTCUSDT_1m.csv", "--json", "--quiet", "--out", &out];
+        folder.run(&[&common, more].concat())
+    };
+    let why = ["an expiry of its own", "00:02", "1m candles of BTCUSDT", "--allow-coarse"];
+    let period = ["--param", "combine.dip.period=4..6", "--min-trades", "5"];
+    for command in ["sweep", "walk-forward", "tune"] {
+        run(command, "short.toml", &period).fails(2, &why);
+    }
+    run("tune", "short.toml", &[]).fails(2, &why);
+    let allowed = run("sweep", "short.toml", &[&period[..], &["--allow-coarse"]].concat()).json();
+    assert!(allowed.to_string().contains("proves nothing"), "{allowed}");
+    run("sweep", "long.toml", &period).json();
+    // What one value of an axis asks for.
+    let texts = |name: &str| [format!("{name}=01:00,00:02"), format!("{name}=01:00,03:00")];
+    for (config, name) in
+        [("rule.toml", "expiry"), ("long.toml", "combine.dip.expiry"), ("short.toml", "expiry")]
+    {
+        let [short, long] = texts(name);
+        let named = format!("--param {name}=00:02");
+        for command in ["sweep", "walk-forward", "tune"] {
+            run(command, config, &["--param", &short, "--min-trades", "5"])
+                .fails(2, &[&[&*named][..], &why].concat());
+        }
+        run("sweep", config, &["--param", &long, "--min-trades", "5"]).json();
+    }
+}
+
+#[test]
 fn texts_of_a_rule_are_searched_as_they_are_backtested() {
     let params = "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"";
     let folder = folder(2).with("inline.toml", &bot("rules", params));

@@ -10,7 +10,7 @@ use crate::program::{Few, Place, Slots};
 use crate::step::{Action, Order, Step};
 use crate::strategy::Answers;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
-use candlewick_sdk::{AnswersTogether, Candle, CandleAnswer, Interval, Signal, Strategy, Together};
+use candlewick_sdk::{AnswersTogether, Candle, CandleAnswer, Expiry, Interval, Signal, Strategy, Together};
 
 /// A rule of few values.
 struct Direct<H> {
@@ -201,6 +201,10 @@ impl<H: Head> Strategy for Direct<H> {
             return None;
         }
         self.answers.at(values.all())
+    }
+
+    fn expiries(&self) -> Vec<Expiry> {
+        self.answers.expiry().into_iter().collect()
     }
 
     fn wants_settlements(&self) -> bool {

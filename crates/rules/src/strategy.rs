@@ -146,6 +146,11 @@ impl Answers {
         self.rules.get(self.decision.first(values))
     }
 
+    /// What it asks for in place of the bot's.
+    pub(crate) const fn expiry(&self) -> Option<Expiry> {
+        self.expiry
+    }
+
     /// The numbers that conditions compare, of these values.
     pub(crate) fn shown(&self, values: &[f64]) -> Vec<(&str, f64)> {
         let shown = self.shown.iter().map(|(name, place)| (name.as_str(), values[*place]));
@@ -190,6 +195,10 @@ impl Strategy for RuleStrategy {
 
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         self.program.run_longer(interval, candle);
+    }
+
+    fn expiries(&self) -> Vec<Expiry> {
+        self.answers.expiry().into_iter().collect()
     }
 
     fn wants_settlements(&self) -> bool {

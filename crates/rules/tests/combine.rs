@@ -505,3 +505,20 @@ fn a_combination_passes_what_every_strategy_must() {
         assert!(validation.signals > 5, "{} signals", validation.signals);
     }
 }
+
+#[test]
+fn a_combination_may_ask_for_what_the_parts_that_decide_may_or_for_its_own() {
+    let rule =
+        |expiry: &str| json!({ "strategy": "rules", "params": { "buy": "close > open", "expiry": expiry } });
+    let filter = json!({ "strategy": "rules", "params": { "buy": "close > open", "expiry": "00:30" } });
+    let registry = registry();
+    let asked = |params: &Value| {
+        let entry = combine::entry(registry.clone()).for_params(params).unwrap().into_owned();
+        let strategy = entry.build(params, &bot("BTCUSDT")).unwrap();
+        strategy.expiries().iter().map(|expiry| expiry.close_type.to_string()).collect::<Vec<_>>()
+    };
+    let parts = json!([rule("00:02"), rule(""), { "strategy": "combine", "params": { "first_of": [rule("03:00")] } }]);
+    assert_eq!(asked(&json!({ "first_of": parts, "filters": [filter] })), ["00:02", "03:00"]);
+    assert_eq!(asked(&json!({ "vote": parts, "filters": [filter], "expiry": "05:00" })), ["05:00"]);
+    assert_eq!(asked(&json!({ "first_of": [{ "strategy": "script" }] })), [""; 0]);
+}

@@ -194,6 +194,10 @@ impl<S: DeclaredStrategy> Strategy for S {
         false
     }
 
+    fn expiries(&self) -> Vec<Expiry> {
+        self.rules().as_ref().iter().filter_map(SignalRule::expiry).collect()
+    }
+
     fn indicators(&self) -> Vec<(&str, f64)> {
         self.values().into_iter().collect()
     }
@@ -275,6 +279,9 @@ mod tests {
         ];
         assert_eq!(answers, expected);
         assert_eq!(strategy.indicators(), [("close", 11.0)]);
+        let asked: Vec<String> =
+            strategy.expiries().iter().map(|expiry| expiry.close_type.to_string()).collect();
+        assert_eq!(asked, ["05:00"]);
     }
 
     #[test]

@@ -62,6 +62,12 @@ pub trait Strategy: CandleLoop + Send {
         true
     }
 
+    /// The expiries that its signals may ask for in place of its bot's, as far as it knows them beforehand: a search holds them to
+    /// the candles before it begins. Asked once, after it is built.
+    fn expiries(&self) -> Vec<Expiry> {
+        Vec::new()
+    }
+
     /// Whether nothing of its bot is traded for now, so that a signal from outside, too, is refused by the rule `GateClosed`: a strategy
     /// that makes its own signals [virtual](crate::Signal::as_virtual) at times says here when. Asked at each signal from outside.
     fn is_gate_closed(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Strategies that answer many candles in one call.
 
 use crate::candle_loop::{CandleAnswer, Several};
-use crate::{Candle, Interval, Price, Settlement, Signal, Strategy};
+use crate::{Candle, Expiry, Interval, Price, Settlement, Signal, Strategy};
 
 /// How many candles are answered in one call at most: as many as a number of 64 bits has places for.
 pub const MOST_TOGETHER: usize = 64;
@@ -65,6 +65,10 @@ impl<S: AnswersTogether> Strategy for Together<S> {
 
     fn wants_settlements(&self) -> bool {
         self.0.wants_settlements()
+    }
+
+    fn expiries(&self) -> Vec<Expiry> {
+        self.0.expiries()
     }
 
     fn is_gate_closed(&self) -> bool {

@@ -1,5 +1,6 @@
 //! What a search is asked for and needs, and the folder of files that it leaves behind.
 
+mod expiries;
 mod folder;
 mod hold_out_lock;
 mod hold_out_range;

@@ -1,9 +1,10 @@
 //! What is searched and how, and everything that a search needs.
+use super::expiries::check_expiries;
 use super::folder::Identity;
 use super::hold_out_lock::Hypothesis;
 use super::named_files::named_files;
 use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
-use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
+use crate::candles::{COARSE, CandleChoice, Candles};
 use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::error::AppError;
 use crate::program_hash::program_hash;
@@ -12,10 +13,10 @@ use crate::signals::warn_of_unused_list;
 use crate::suggestion::suggest;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{BotContext, Declaration, Expiry, Millis, Registry, StrategyEntry};
+use candlewick_sdk::{Millis, Registry, StrategyEntry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target,
+    DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Space, SweepSettings,
 };
 use candlewick_search::variants::VariantLedger;
 use serde_json::{Map, Value, json};
@@ -140,8 +141,7 @@ impl SearchTerms {
         let sweep = sweep_settings(self, &space).map_err(|error| error_of_search(error, &loaded))?;
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
-        candles.notices.extend(check_expiries(&space, &candles, &loaded, self)?);
-        candles.notices.extend(check_own_expiries(&entry, &candles, &loaded, self)?);
+        candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
         let settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation: loaded.config.simulation.clone(),
@@ -181,7 +181,7 @@ impl SearchTerms {
     }
 
     /// What is said of a search that may be coarse, or why it may not run.
-    fn coarse(&self, problem: String) -> Result<Option<String>, AppError> {
+    pub(super) fn coarse(&self, problem: String) -> Result<Option<String>, AppError> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
         }
@@ -267,57 +267,4 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
         min_trades: arguments.min_trades,
         halving: halving.unwrap_or(Halving::NONE),
     })
-}
-
-/// Holds the expiries that the strategy asks for by itself to the candles, as far as it declares them.
-fn check_own_expiries(
-    entry: &StrategyEntry,
-    candles: &Candles,
-    loaded: &Loaded,
-    arguments: &SearchTerms,
-) -> Result<Option<String>, AppError> {
-    for bot in &loaded.config.bots {
-        let Some(market) = candles.markets.iter().find(|market| market.symbol() == bot.symbol) else {
-            continue;
-        };
-        let context = BotContext {
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry(),
-        };
-        let declared =
-            entry.build_with_declaration(&bot.params, &context).ok().and_then(|built| built.declaration);
-        let mut expiries = declared.iter().flat_map(Declaration::entries).filter_map(|entry| entry.expiry);
-        let Some(why) = expiries.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout)) else {
-            continue;
-        };
-        return arguments
-            .coarse(format!("the strategy of bot {} asks for an expiry of its own: {why}", bot.name));
-    }
-    Ok(None)
-}
-
-/// Holds every expiry that may be tried to the candles.
-fn check_expiries(
-    space: &Space,
-    candles: &Candles,
-    loaded: &Loaded,
-    arguments: &SearchTerms,
-) -> Result<Option<String>, AppError> {
-    let Some(axis) = space.axes().iter().find(|axis| axis.target() == Target::CloseType) else {
-        return arguments.candles.check_expiries(loaded, &candles.markets, Fineness::Throughout);
-    };
-    for bot in &loaded.config.bots {
-        let Some(market) = candles.markets.iter().find(|market| market.symbol() == bot.symbol) else {
-            continue;
-        };
-        for setting in axis.listed().into_iter().flatten() {
-            let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
-            let expiry = Expiry { close_type, ..bot.expiry() };
-            let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
-            return arguments.coarse(format!("--param close_type: {why}"));
-        }
-    }
-    Ok(None)
 }

@@ -174,6 +174,14 @@ impl Strategy for Combination {
         self.parts.iter().any(|part| part.strategy.wants_settlements())
     }
 
+    /// Its own; without one those of the parts that decide.
+    fn expiries(&self) -> Vec<Expiry> {
+        match self.expiry {
+            Some(close_type) => vec![Expiry { close_type, ..self.bot_expiry }],
+            None => self.parts[..self.deciding()].iter().flat_map(|part| part.strategy.expiries()).collect(),
+        }
+    }
+
     fn is_gate_closed(&self) -> bool {
         self.gate.as_ref().is_some_and(Gate::is_closed)
     }

@@ -1,0 +1,110 @@
+//! Whether the candles are fine enough for every expiry that a search may try, asked before it begins.
+
+use super::prepared::SearchTerms;
+use crate::candles::{Candles, Fineness, too_coarse};
+use crate::configuration::Loaded;
+use crate::error::AppError;
+use candlewick_engine::BotSettings;
+use candlewick_sdk::{BotContext, Expiry, StrategyEntry};
+use candlewick_search::sweep::{Axis, Setting, Space, Target};
+use candlewick_simulator::Market;
+use serde_json::Value;
+
+/// Holds every expiry that may be tried to the candles: those of the bot, and those that its strategy asks for by itself, as far as it
+/// knows them beforehand. What is said where they are too short and that is allowed.
+///
+/// # Errors
+/// The first that is shorter than its candles.
+pub(super) fn check_expiries(
+    (entry, space): (&StrategyEntry, &Space),
+    candles: &Candles,
+    loaded: &Loaded,
+    terms: &SearchTerms,
+) -> Result<Option<String>, AppError> {
+    let markets = &candles.markets;
+    let coarse = match space.axes().iter().find(|axis| axis.target() == Target::CloseType) {
+        None => terms.candles.check_expiries(loaded, markets, Fineness::Throughout)?,
+        Some(axis) => coarse_close_type(axis, markets, loaded, terms)?,
+    };
+    if coarse.is_some() {
+        return Ok(coarse);
+    }
+    for (bot, market) in traded(loaded, markets) {
+        let tried = tried_bots(bot, space);
+        let why = tried.iter().find_map(|(how, bot)| {
+            let mut own = own_expiries(entry, bot).into_iter();
+            let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
+            Some(format!("{how}the strategy of bot {} asks for an expiry of its own: {why}", bot.name))
+        });
+        if let Some(why) = why {
+            return terms.coarse(why);
+        }
+    }
+    Ok(None)
+}
+
+fn coarse_close_type(
+    axis: &Axis,
+    markets: &[Market],
+    loaded: &Loaded,
+    terms: &SearchTerms,
+) -> Result<Option<String>, AppError> {
+    for (bot, market) in traded(loaded, markets) {
+        for setting in axis.listed().into_iter().flatten() {
+            let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
+            let expiry = Expiry { close_type, ..bot.expiry() };
+            let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
+            return terms.coarse(format!("--param close_type: {why}"));
+        }
+    }
+    Ok(None)
+}
+
+fn traded<'a>(
+    loaded: &'a Loaded,
+    markets: &'a [Market],
+) -> impl Iterator<Item = (&'a BotSettings, &'a Market)> {
+    let bots = loaded.config.bots.iter();
+    bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
+}
+
+/// The bot with the first value of each axis, then with each value of one axis that may decide what its strategy asks for; and what of
+/// the command line makes it that. Of numbers, however many, the first and the last.
+fn tried_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
+    let mut first = bot.clone();
+    let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
+    let axes: Vec<(&Axis, &[Setting])> = axes.filter_map(|axis| Some((axis, axis.listed()?))).collect();
+    for (axis, values) in &axes {
+        if let Some(value) = values.first() {
+            set(&mut first, axis.name(), value);
+        }
+    }
+    let mut tried = vec![(String::new(), first.clone())];
+    for (axis, values) in axes {
+        let step = if axis.is_number() { values.len().saturating_sub(1).max(1) } else { 1 };
+        for value in values.iter().step_by(step) {
+            let mut other = first.clone();
+            set(&mut other, axis.name(), value);
+            tried.push((format!("--param {}={value}: ", axis.name()), other));
+        }
+    }
+    tried
+}
+
+fn set(bot: &mut BotSettings, name: &str, value: &Setting) {
+    if !bot.params.is_object() {
+        bot.params = Value::Object(serde_json::Map::new());
+    }
+    bot.params[name] = value.to_json();
+}
+
+/// None where it cannot be built: its trial says why.
+fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
+    let context = BotContext {
+        bot: bot.name.clone(),
+        symbol: bot.symbol,
+        interval: bot.interval,
+        expiry: bot.expiry(),
+    };
+    entry.build(&bot.params, &context).map(|strategy| strategy.expiries()).unwrap_or_default()
+}
