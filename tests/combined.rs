@@ -132,9 +132,36 @@ fn what_a_gate_was_worth_in_a_report_is_what_it_would_have_been_worth_on_all_tra
     let words = "opens after 2 virtual losses in a row, closes after 2 real losses in a row";
     for text in [folder.run(&run).stdout, folder.read("gated.html")] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(words) && text.contains("nothing beyond chance"), "{text}");
+        assert!(text.contains(words) && text.to_lowercase().contains("nothing beyond chance"), "{text}");
     }
+    let page = folder.read("gated.html");
+    let section = page.split("<section id=\"gates\">").nth(1).unwrap().split("</section>").next().unwrap();
+    let percent = |key: &str| format!("{:+.2} %", line[key].as_f64().unwrap() * 100.0);
+    for key in ["mean_of_all", "mean_of_real", "gain"] {
+        assert!(section.contains(&percent(key)), "{key}: {section}");
+    }
+    for part in [
+        &line["trades"].to_string(),
+        &line["real"].to_string(),
+        &format!("{:.4}", line["p_shuffled"].as_f64().unwrap()),
+        "data-chart=\"gate-0\"",
+        "no gate gains anything",
+    ] {
+        assert!(section.contains(part), "{part}: {section}");
+    }
+    assert!(page.contains("<a href=\"#gates\">Gate</a>"));
     let without =
         folder.run(&["backtest", "--config", "all.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"]);
     assert_eq!(without.json().get("gates"), None);
+    folder.run(&[
+        "backtest",
+        "--config",
+        "all.toml",
+        "--data",
+        "BTCUSDT_1m.csv",
+        "--quiet",
+        "--html",
+        "all.html",
+    ]);
+    assert!(!folder.read("all.html").contains("#gates"));
 }

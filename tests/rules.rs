@@ -206,3 +206,73 @@ fn texts_of_a_rule_are_searched_as_they_are_backtested() {
         }
     }
 }
+
+/// The lines of a report's table of conditions: what, held on, of candles.
+fn conditions(report: &Value) -> Vec<(String, u64, u64)> {
+    let line = |line: &Value| {
+        let text = format!("{} {} {}", line["side"].as_str()?, line["depth"], line["condition"].as_str()?);
+        Some((text, line["held"].as_u64()?, line["candles"].as_u64()?))
+    };
+    report["conditions"].as_array().unwrap().iter().map(|one| line(one).unwrap()).collect()
+}
+
+#[test]
+fn how_often_each_condition_held_is_told_and_what_kept_a_rule_from_signalling() {
+    let never = "buy = \"close > open and rsi(5) < 30 and rsi(5) > 70\"\nsell = \"close > open * 3\"\n";
+    let folder = folder(2).with("never.toml", never);
+    let run = |more: &[&str]| folder.run(&[more, &["--data", "BTCUSDT_1m.csv", "--quiet"]].concat());
+    // Of a rule that signals, the wholes are its signals: none is refused or left out where no limit holds.
+    let report = run(&["backtest", "--config", "rule.toml", "--json"]).json();
+    let told = conditions(&report);
+    assert_eq!(told.len(), 2, "{told:?}");
+    let refused: u64 = report["refused"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    let signals = report["trades"].as_u64().unwrap() + report["unsettled"].as_u64().unwrap() + refused;
+    assert_eq!(told.iter().map(|(_, held, _)| held).sum::<u64>(), signals, "{report}");
+    // Of one that never does, each part alone.
+    let report = run(&["backtest", "--rules", "never.toml", "--json"]).json();
+    let told = conditions(&report);
+    let texts: Vec<&str> = told.iter().map(|(text, ..)| text.as_str()).collect();
+    let expected = [
+        "buy 0 close > open and rsi(5) < 30 and rsi(5) > 70",
+        "buy 1 close > open",
+        "buy 1 rsi(5) < 30",
+        "buy 1 rsi(5) > 70",
+        "sell 0 close > open * 3",
+    ];
+    assert_eq!(texts, expected);
+    let held: Vec<bool> = told.iter().map(|(_, held, _)| *held > 0).collect();
+    assert_eq!(held, [false, true, true, true, false], "{told:?}");
+    let whole = told[0].2;
+    assert!(whole > 2_700 && told.iter().all(|(_, _, candles)| *candles == whole), "{told:?}");
+    let notices = report["notices"].to_string();
+    for part in [
+        "never all at one candle: `close > open` on ",
+        &format!("sell did not hold on any of {whole} candles: `close > open * 3` never did"),
+    ] {
+        assert!(notices.contains(part), "{notices}");
+    }
+    let text = run(&["backtest", "--rules", "never.toml", "--html", "never.html"]).stdout;
+    for text in [text, folder.read("never.html")] {
+        assert!(text.contains("How often each condition held"), "{text}");
+    }
+    // A strategy in Rust has none.
+    assert_eq!(run(&["backtest", "--config", "rust.toml", "--json"]).json().get("conditions"), None);
+}
+
+#[test]
+fn tune_of_a_rule_that_never_signals_asks_for_another_condition_and_not_for_more_candles() {
+    let folder = folder(3).with("never.toml", "buy = \"rsi(5) < 30 and rsi(5) > 70\"\n");
+    let run = ["tune", "never.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let report = folder.run(&run).json();
+    assert_eq!(report["conclusion"], "not_enough_trades", "{report}");
+    let next = report["next"].to_string();
+    assert!(next.contains("change what never held") && !next.contains("bring more candles"), "{next}");
+    let told = conditions(&report);
+    let backtest = ["backtest", "--rules", "never.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let whole = conditions(&folder.run(&backtest).json());
+    // The candles of the hold-out, a fifth of all, are not looked at.
+    let candles = |told: &[(String, u64, u64)]| told[0].2;
+    assert!(candles(&told) * 100 < candles(&whole) * 82, "{told:?} of {whole:?}");
+    let text = folder.run(&["tune", "never.toml", "--data", "BTCUSDT_1m.csv", "--quiet"]).stdout;
+    assert!(text.contains("before the hold-out, with the bot's own numbers"), "{text}");
+}

@@ -8,6 +8,7 @@
 pub mod analysis;
 mod break_even_payout;
 pub mod comparison;
+pub mod conditions;
 pub mod edge;
 mod error;
 pub mod look;

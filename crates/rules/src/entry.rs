@@ -1,7 +1,7 @@
 //! The strategy `rules` as a program registers it: what it is depends on the rule that a bot's parameters name.
 
 use crate::file::{KEYS, Written, Wrong};
-use crate::{Rule, RuleStrategy};
+use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, StrategyEntry};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn entry() -> StrategyEntry {
 /// [`BuildError`] where there is no rule, or it cannot be read.
 fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
     let source = Source::of(params)?;
-    let rule = source.written.rule(source.file()).map_err(|wrong| source.refuse(wrong))?;
+    let rule = source.rule()?;
     let version = format!("{VERSION}+{}", source.hash());
     let about = if source.written.about.is_empty() { ABOUT.to_owned() } else { source.written.about.clone() };
     let own: Vec<Parameter> = source.written.described().collect();
@@ -75,21 +75,16 @@ fn built(
     if source.file.is_none() && Source::of_params(values)?.identity != source.identity {
         return entry_of(values)?.build_with_declaration(values, bot);
     }
-    let numbers = values.as_object().into_iter().flatten();
-    let numbers: BTreeMap<String, f64> =
-        numbers.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect();
+    let numbers = source.numbers(values);
     let expiry = source.written.expiry.map(|close_type| Expiry { close_type, ..bot.expiry });
-    let strategy: RuleStrategy = rule.build(&numbers, bot.interval, expiry).map_err(|(side, error)| {
-        // The file is sound with its own numbers, so it is those of the bot that it cannot be built with.
-        let wrong = source.written.wrong(side, &error, source.file());
-        BuildError::parameters(NAME, wrong.message)
-    })?;
+    let strategy: RuleStrategy =
+        rule.build(&numbers, bot.interval, expiry).map_err(|(side, error)| source.refuse_in(side, &error))?;
     let declaration = Some(strategy.declaration());
     Ok(BuiltStrategy { strategy: strategy.quickest(), declaration })
 }
 
 /// A rule and where it was read.
-struct Source {
+pub(crate) struct Source {
     written: Written,
     /// The path and what is in it.
     file: Option<(String, String)>,
@@ -98,7 +93,11 @@ struct Source {
 }
 
 impl Source {
-    fn of(params: &Value) -> Result<Self, BuildError> {
+    /// The rule that a bot's parameters name or hold.
+    ///
+    /// # Errors
+    /// There is none, or the form of it is wrong.
+    pub(crate) fn of(params: &Value) -> Result<Self, BuildError> {
         let text = |key: &str| params.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_written_here = KEYS[1..].iter().any(|key| is_given(params.get(*key)));
         match text("file") {
@@ -137,6 +136,27 @@ impl Source {
         let written = serde_json::from_value(own.clone());
         let written = written.map_err(|error| BuildError::parameters(NAME, error.to_string()))?;
         Ok(Self { written, file: None, identity: own.to_string() })
+    }
+
+    /// Its conditions, read.
+    ///
+    /// # Errors
+    /// What is wrong with one, or with a parameter.
+    pub(crate) fn rule(&self) -> Result<Rule, BuildError> {
+        self.written.rule(self.file()).map_err(|wrong| self.refuse(wrong))
+    }
+
+    /// What its parameters are: as they are given, and else their defaults.
+    pub(crate) fn numbers(&self, params: &Value) -> BTreeMap<String, f64> {
+        let mut numbers = self.written.defaults();
+        let given = params.as_object().into_iter().flatten();
+        numbers.extend(given.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))));
+        numbers
+    }
+
+    /// The file is sound with its own numbers, so it is those of the bot that a condition cannot be built with.
+    pub(crate) fn refuse_in(&self, side: Side, error: &RuleError) -> BuildError {
+        BuildError::parameters(NAME, self.written.wrong(side, error, self.file()).message)
     }
 
     fn file(&self) -> Option<&str> {

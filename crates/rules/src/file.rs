@@ -59,6 +59,9 @@ impl Written {
     /// What is wrong, with its line.
     pub(crate) fn of_file(text: &str) -> Result<Self, Wrong> {
         toml::from_str(text).map_err(|error| {
+            if is_configuration(text) {
+                return Wrong::plain("this is a configuration, not a rule: it is named with --config");
+            }
             let line = error.span().map(|span| line_of(text, span.start));
             Wrong { line, message: error.message().trim_end().to_owned() }
         })
@@ -95,7 +98,8 @@ impl Written {
         })
     }
 
-    fn defaults(&self) -> BTreeMap<String, f64> {
+    /// The parameters' own numbers.
+    pub(crate) fn defaults(&self) -> BTreeMap<String, f64> {
         let number = |(name, parameter): (&String, &WrittenParameter)| {
             Some((name.clone(), parameter.default.as_f64()?))
         };
@@ -167,6 +171,13 @@ fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Optio
     let at = begins + text.floor_char_boundary(error.place.start);
     let column = file[..at].rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     Some((line_of(file, at), column))
+}
+
+/// Whether a text that is no rule has what a configuration has at its top.
+fn is_configuration(text: &str) -> bool {
+    const SECTIONS: [&str; 5] = ["account", "bots", "risk", "sandbox", "simulation"];
+    toml::from_str::<toml::Table>(text)
+        .is_ok_and(|table| SECTIONS.iter().any(|name| table.contains_key(*name)))
 }
 
 fn line_of(text: &str, at: usize) -> u64 {

@@ -45,6 +45,7 @@ mod entry;
 mod error;
 mod file;
 mod graph;
+mod held;
 mod indicator;
 mod instruction;
 mod parse;
@@ -58,5 +59,6 @@ mod token;
 
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;
+pub use held::{HeldCondition, held_conditions};
 pub use rule::{Rule, Side};
 pub use strategy::RuleStrategy;

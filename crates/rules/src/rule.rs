@@ -17,9 +17,9 @@ pub struct Rule {
 }
 
 #[derive(Clone, Debug)]
-struct Condition {
-    text: String,
-    tree: Tree,
+pub(crate) struct Condition {
+    pub(crate) text: String,
+    pub(crate) tree: Tree,
 }
 
 /// Which of a rule's conditions.
@@ -95,13 +95,13 @@ impl Rule {
         Ok(parameters.keys().map(String::as_str).filter(|name| !used.contains(*name)).collect())
     }
 
-    fn conditions(&self) -> impl Iterator<Item = (Side, &Condition)> {
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = (Side, &Condition)> {
         let buy = self.buy.iter().map(|condition| (Side::Buy, condition));
         buy.chain(self.sell.iter().map(|condition| (Side::Sell, condition)))
     }
 }
 
 /// The text without line ends and repeated blanks.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -16,7 +16,7 @@ pub struct GatedTrade {
 }
 
 /// What a gate would have been worth; each mean is a return per unit of stake and trade.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
     /// Trades in all.
     pub trades: u64,
@@ -28,6 +28,8 @@ pub struct GateWorth {
     pub mean_of_real: Option<f64>,
     /// Where the mean of as many trades lies that are picked at random, in 95 of 100 draws.
     pub random_95: Option<[f64; 2]>,
+    /// The mean of each draw of as many trades, the least first.
+    pub random_means: Vec<f64>,
     /// The probability that as many trades picked at random do as well or better.
     pub p_random: Option<f64>,
     /// The probability that this gate does as well or better on the same results in random order. On independent trades it is exact:
@@ -67,6 +69,7 @@ pub fn gate_worth(
         mean_of_all: returns.iter().sum::<f64>() / count as f64,
         mean_of_real: actual.map(|(mean, _)| mean),
         random_95: None,
+        random_means: Vec::new(),
         p_random: None,
         p_shuffled: None,
     };
@@ -89,6 +92,7 @@ pub fn gate_worth(
     let at = |share: f64| means[((means.len() - 1) as f64 * share).round() as usize];
     let p_value = |hits: u32| f64::from(1 + hits) / (1.0 + f64::from(draws));
     worth.random_95 = Some([at(0.025), at(0.975)]);
+    worth.random_means = means;
     (worth.p_random, worth.p_shuffled) = (Some(p_value(random_hits)), Some(p_value(shuffled_hits)));
     Ok(worth)
 }

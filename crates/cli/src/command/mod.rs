@@ -7,6 +7,7 @@
 mod backtest;
 mod bench;
 mod completions;
+mod conditions;
 mod config;
 mod dashboard;
 mod data;

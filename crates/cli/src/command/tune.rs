@@ -1,5 +1,6 @@
 //! `tune`: from a rule to a checked result, one step after the other.
 
+use super::conditions::conditions_of;
 use super::sweep_run::{Ended, with_sweep};
 use super::walk_forward::{Walked, walked};
 use crate::context::Context;
@@ -15,6 +16,7 @@ use candlewick_app::search::{
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
 use candlewick_app::validation::{self, Means, ValidationReport};
 use candlewick_records::counted;
+use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
 use candlewick_report::sweep::SweepReport;
 use candlewick_report::tune::{Conclusion, FoundPart, TuneReport, TuneResult, TunedBot, TunedPlaces};
@@ -90,7 +92,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
         WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout().clone()
     };
     let tuning = Tuning { arguments, plan, layout, trials, context };
-    let (subject, checked) = tuning.check_strategy()?;
+    let (subject, checked, conditions) = tuning.check_strategy()?;
     if let Some(ending) = sign.get() {
         return Ok(tuning.stopped(*ending));
     }
@@ -98,7 +100,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
         Ended::Done(sweep) => sweep,
         Ended::Stopped(ending) => return Ok(ending),
     };
-    tuning.walk_and_report(&candles, (&subject, &checked), sweep.as_ref(), &sign)
+    tuning.walk_and_report(&candles, (&subject, &checked, conditions), sweep.as_ref(), &sign)
 }
 
 impl TuneArguments {
@@ -114,9 +116,10 @@ impl TuneArguments {
 }
 
 impl Tuning<'_> {
-    /// Holds the strategy to every check, on the candles before the hold-out.
-    fn check_strategy(&self) -> Result<(Subject, ValidationReport), Failure> {
+    /// Holds the strategy to every check, on the candles before the hold-out, and counts there how often the conditions of a rule held.
+    fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
         let (subject, market) = self.plan.subject(&self.layout)?;
+        let conditions = conditions_of((&subject.entry, &subject.params), &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let means = Means { seed: self.plan.terms.seed, unseen: None, itself: super::strategy::itself()? };
         let mut done = 0;
@@ -136,7 +139,7 @@ impl Tuning<'_> {
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
             self.context.say(&format!("strategy check: {}", words_of(&checked)));
-            return Ok((subject, checked));
+            return Ok((subject, checked, conditions));
         }
         let problem = format!("the strategy fails {}", failed.join("; "));
         let help = format!(
@@ -169,7 +172,7 @@ impl Tuning<'_> {
     fn walk_and_report(
         &self,
         candles: &[CheckedCandles],
-        strategy: (&Subject, &ValidationReport),
+        strategy: (&Subject, &ValidationReport, Vec<ConditionLine>),
         sweep: Option<&SweepReport>,
         sign: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
@@ -213,6 +216,7 @@ impl Tuning<'_> {
                 words: words_of(strategy.1),
                 document: strategy.1.document(strategy.0),
             },
+            conditions: strategy.2,
             sweep,
             walk_forward: walked.summary(),
             looks,

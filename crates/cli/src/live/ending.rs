@@ -113,6 +113,7 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
         background: background(&finished.book, loaded),
         sensitivity: None,
         gates: Vec::new(),
+        conditions: Vec::new(),
         variants: None,
     })
 }

@@ -18,6 +18,8 @@ pub(crate) enum Bins {
     AroundZero,
     /// Two meet at 0: for values whose sign matters.
     BesideZero,
+    /// Wherever the values are: for those that lie near each other, far from 0.
+    Anywhere,
 }
 
 /// Counts finite values; bins without any between others are there, too. Nothing for no value.
@@ -27,8 +29,12 @@ pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
     if values.is_empty() || !(high - low).is_finite() {
         return Vec::new();
     }
-    // 0 is always among what is shown.
-    let width = round_width((high.max(0.0) - low.min(0.0)) / MOST_BINS);
+    let range = match bins {
+        Bins::Anywhere => high - low,
+        // 0 is among what is shown.
+        Bins::AroundZero | Bins::BesideZero => high.max(0.0) - low.min(0.0),
+    };
+    let width = round_width(range / MOST_BINS);
     let shift = if bins == Bins::AroundZero { 0.5 } else { 0.0 };
     // What binary fractions leave of decimal ones must not move a value into the bin before.
     let place = |value: f64| (value / width + shift + 1e-9).floor();
@@ -80,7 +86,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_is_counted_where_it_lies(values in proptest::collection::vec(-1e4_f64..1e4, 1..300)) {
-            for bins in [Bins::AroundZero, Bins::BesideZero] {
+            for bins in [Bins::AroundZero, Bins::BesideZero, Bins::Anywhere] {
                 let found = histogram(&values, bins);
                 prop_assert!(found.len() as f64 <= MOST_BINS + 2.0);
                 for bin in &found {

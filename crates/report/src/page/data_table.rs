@@ -1,6 +1,7 @@
 //! A table of text.
 
 use crate::markup::escaped;
+use candlewick_records::table;
 use std::fmt::Write as _;
 
 /// Columns that fit beside each other on a phone; a row of more is stacked there, each cell with its column's name.
@@ -18,6 +19,15 @@ pub struct DataTable {
 }
 
 impl DataTable {
+    /// As text.
+    pub(crate) fn to_text(&self) -> String {
+        let mut lines = table(&self.header);
+        for row in &self.rows {
+            lines.add_row(row);
+        }
+        lines.trim_fmt()
+    }
+
     /// As markup; numbers stand at the right.
     pub(super) fn to_markup(&self) -> String {
         let class_of = |place: usize| if self.is_of_numbers(place) { " class=\"number\"" } else { "" };

@@ -16,6 +16,7 @@ mod document;
 mod equity;
 mod figure;
 mod findings;
+mod gates;
 mod packed;
 mod provenance;
 mod recalled;
@@ -34,6 +35,7 @@ mod win_rate;
 pub use comparison::{ComparisonPage, write_comparison_page};
 pub use data_table::DataTable;
 pub(crate) use figure::minute;
+pub use gates::GateText;
 pub use recalled::{RecalledRun, RecalledTrade};
 pub use settings::flattened;
 pub use tuning::{TunePage, write_tune_page};
@@ -67,6 +69,8 @@ pub struct RunPage<'a> {
     pub rows: Vec<&'a IntentRow>,
     /// What they say.
     pub analysis: &'a Analysis,
+    /// What the gates of its bots were worth.
+    pub gates: Vec<GateText<'a>>,
     /// The candles that bots listened to.
     pub candles: Vec<CandleSeries>,
     /// How a sensitivity comes to be seen, where there is none.
@@ -96,6 +100,16 @@ const LINKS: [(&str, &str); 13] = [
     ("settings", "Settings"),
 ];
 
+/// The links of a page: one to its gates where it has any.
+fn links_of(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
+    let mut links = LINKS.to_vec();
+    if !page.gates.is_empty() {
+        let behind = LINKS.iter().position(|(id, _)| *id == "baselines").map_or(LINKS.len(), |at| at + 1);
+        links.insert(behind, ("gates", "Gate"));
+    }
+    links
+}
+
 /// Writes the page of a run.
 ///
 /// # Errors
@@ -114,6 +128,7 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
         week::section(page),
         results::section(page),
         baselines::section(page),
+        gates::section(page, &mut charts),
         sensitivity::section(page, &mut charts),
         settings::section(page),
         provenance::section(page),
@@ -122,7 +137,7 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
     let document = Document {
         title: &page.title,
         subtitle: verdict::time_of(page),
-        links: &LINKS,
+        links: &links_of(page),
         sections: &sections,
         data: &[("charts", &charts.to_value()), ("contents", &packed.contents), ("report", &page.document)],
         packed: &packed.elements,

@@ -3,6 +3,7 @@
 use super::{BotLine, RunReport, Unsettled};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::break_even_payout::break_even_payout_words;
+use crate::conditions::ConditionLine;
 use crate::page::DataTable;
 use crate::sparkline::sparkline;
 use candlewick_records::table;
@@ -30,6 +31,10 @@ impl fmt::Display for RunReport {
             figures.add_row([name.to_owned(), value]);
         }
         writeln!(f, "{}\n\n{}.\n\n{}", bots.trim_fmt(), self.edge.evidence_words(), figures.trim_fmt())?;
+        if !self.conditions.is_empty() {
+            let held = ConditionLine::table(&self.conditions).to_text();
+            writeln!(f, "\nHow often each condition held\n\n{held}")?;
+        }
         if let Some(words) = self.edge.interval_words() {
             writeln!(f, "\n{words}.")?;
         }

@@ -2,6 +2,7 @@
 
 use crate::edge::{GatedBot, percent, words_of_gate};
 use crate::error::ReportError;
+use crate::page::GateText;
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
@@ -28,6 +29,9 @@ pub struct GateLine {
     draws: u32,
     /// The seed of their chance.
     seed: u64,
+    /// The mean return of each random gate, the least first.
+    #[serde(skip)]
+    random_means: Vec<f64>,
 }
 
 impl GateLine {
@@ -52,7 +56,20 @@ impl GateLine {
             payout_percent: payout_fraction * 100.0,
             draws,
             seed: SEED,
+            random_means: worth.random_means,
         }))
+    }
+
+    /// The same for a page.
+    pub(super) fn to_text(&self) -> GateText<'_> {
+        GateText {
+            gate: &self.gate,
+            worth: &self.worth,
+            payout_percent: self.payout_percent,
+            draws: self.draws,
+            seed: self.seed,
+            random_means: &self.random_means,
+        }
     }
 
     /// As people read it.

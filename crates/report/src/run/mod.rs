@@ -19,6 +19,7 @@ pub(crate) use verdict::caveat_of;
 pub use verdict::{Caveats, EdgeLine, ReplayBasis};
 
 use crate::analysis::{Analysis, Background, Prices, Sensitivity, Trades, VariantsUnknown};
+use crate::conditions::ConditionLine;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_records::DelayLine;
@@ -77,6 +78,8 @@ pub struct Run<'a> {
     pub variants: Option<VariantCounter>,
     /// What the gates of its bots were worth, where that is known.
     pub gates: Vec<GateLine>,
+    /// How often the conditions of its bots' rules held, where that is known.
+    pub conditions: Vec<ConditionLine>,
 }
 
 /// Who has the stakes of trades that did not settle.
@@ -133,6 +136,9 @@ pub struct RunReport {
     /// What the gates of bots were worth, of those that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gates: Vec<GateLine>,
+    /// How often the conditions of rules held, of bots that have one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<ConditionLine>,
     /// Figures by bot, where there are several.
     bots: Vec<BotLine>,
     /// Figures, results by hour and the like, baselines, findings.
@@ -170,6 +176,7 @@ impl RunReport {
 
     /// The figures of a run.
     pub fn of(mut run: Run<'_>) -> Self {
+        run.notices.extend(ConditionLine::never(&run.conditions));
         let summary = Summary::of(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);
@@ -226,6 +233,7 @@ impl RunReport {
             delays: run.delays,
             audit_findings: run.audit_findings,
             gates: run.gates,
+            conditions: run.conditions,
             bots: judged.map(bot_line).collect(),
             analysis,
             caveats: run.caveats,

@@ -1,7 +1,8 @@
 //! The report of a run as one HTML file.
 
-use super::{RunReport, rows_of};
+use super::{GateLine, RunReport, rows_of};
 use crate::analysis::{Prices, Trades};
+use crate::conditions::ConditionLine;
 use crate::error::ReportError;
 use crate::page::{DataTable, RunPage, VerdictText};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
@@ -55,10 +56,14 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
         bots: report.bot_table(),
         figures: report.figures(),
         notices: report.notices.clone(),
-        tables: vec![("Delays, p50 / p99 ms", report.delay_table())],
+        tables: vec![
+            ("Delays, p50 / p99 ms", report.delay_table()),
+            ("How often each condition held", ConditionLine::table(&report.conditions)),
+        ],
         trades: Trades { book, bots, scale, balance, span, prices },
         rows,
         analysis: &report.analysis,
+        gates: report.gates.iter().map(GateLine::to_text).collect(),
         candles,
         without_sensitivity: parts.without_sensitivity,
         settings: settings_of(parts.session, parts.simulation, parts.strategies),

@@ -84,6 +84,7 @@ fn report_of(part: &RecordedRuns) -> RunReport {
         background,
         sensitivity: None,
         gates: Vec::new(),
+        conditions: Vec::new(),
         variants: None,
     })
 }

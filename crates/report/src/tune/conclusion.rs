@@ -1,6 +1,7 @@
 //! What a guided search comes to: one of a few conclusions, what it means, and what to do next.
 
 use super::TunedPlaces;
+use crate::conditions::ConditionLine;
 use crate::walk_forward::{HoldOut, WalkForwardReport};
 use candlewick_search::sweep::Figures;
 use serde::Serialize;
@@ -107,7 +108,7 @@ impl Conclusion {
     pub(super) fn next(
         self,
         report: &WalkForwardReport,
-        looks: &[String],
+        (looks, conditions): (&[String], &[ConditionLine]),
         places: &TunedPlaces,
     ) -> Vec<String> {
         let is_spent = report.hold_out().is_some_and(|hold_out| hold_out.openings() > 0);
@@ -156,13 +157,25 @@ impl Conclusion {
                 watch,
             ],
             // Nothing is confirmed or known, so that nothing is worth a wallet yet.
-            Self::EdgeUnconfirmed | Self::NotEnoughTrades => vec![Some(more), watch],
+            Self::EdgeUnconfirmed => vec![Some(more), watch],
+            Self::NotEnoughTrades => without_a_signal(conditions).unwrap_or_else(|| vec![Some(more), watch]),
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {
             "the hold-out was opened for this rule before: a second look proves nothing, candles that come after it do".to_owned()
         });
         spent.into_iter().chain(steps.into_iter().flatten()).collect()
     }
+}
+
+/// What helps where a condition never held; none where each did. More candles are no help to a rule that never signals.
+fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
+    let never = ConditionLine::never(conditions);
+    let wholes = conditions.iter().filter(|line| line.is_whole()).count();
+    (!never.is_empty()).then(|| {
+        let change = never.iter().map(|words| Some(format!("change what never held: {words}")));
+        let seldom = "where it is meant to hold seldom, bring more candles; the table above says how often each part held";
+        change.chain((never.len() < wholes).then(|| Some(seldom.to_owned()))).collect()
+    })
 }
 
 /// Which way trades lean that are too few.

@@ -6,6 +6,7 @@ mod text;
 
 pub use conclusion::Conclusion;
 
+use crate::conditions::ConditionLine;
 use crate::sweep::SweepReport;
 use crate::walk_forward::WalkForwardSummary;
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub struct TuneResult<'a> {
     pub sweep: Option<&'a SweepReport>,
     /// The walk forward.
     pub walk_forward: WalkForwardSummary<'a>,
+    /// How often the conditions of its rule held before the hold-out; nothing where it has none.
+    pub conditions: Vec<ConditionLine>,
     /// What is known of looks at the hold-out before this search.
     pub looks: Vec<String>,
     /// What the reader should know besides.
@@ -60,6 +63,9 @@ pub struct FoundPart {
     pub document: Value,
 }
 
+/// What stands over the table of conditions.
+const HELD: &str = "How often each condition held before the hold-out, with the bot's own numbers";
+
 /// Where things are that the next step needs.
 #[derive(Clone, Debug, Default)]
 pub struct TunedPlaces {
@@ -84,6 +90,9 @@ pub struct TuneReport<'a> {
     candles: Vec<FoundPart>,
     #[serde(serialize_with = "document")]
     strategy_check: FoundPart,
+    /// With the bot's own numbers, on the candles before the hold-out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<ConditionLine>,
     /// The best configuration.
     best: Option<PathBuf>,
     sweep: Option<&'a SweepReport>,
@@ -95,16 +104,17 @@ pub struct TuneReport<'a> {
 impl<'a> TuneReport<'a> {
     /// What the steps come to.
     pub fn of(result: TuneResult<'a>) -> Self {
-        let TuneResult { bot, candles, strategy_check, sweep, walk_forward, looks, notices, places, files } =
-            result;
+        let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
+        let TuneResult { looks, notices, places, files, .. } = result;
         let conclusion = Conclusion::of(walk_forward.report);
         Self {
             conclusion,
             words: conclusion.words(walk_forward.report, &looks),
-            next: conclusion.next(walk_forward.report, &looks, &places),
+            next: conclusion.next(walk_forward.report, (&looks, &conditions), &places),
             bot,
             candles,
             strategy_check,
+            conditions,
             best: places.best,
             sweep,
             walk_forward,

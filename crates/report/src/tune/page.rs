@@ -1,7 +1,8 @@
 //! The same as a page of HTML.
 
-use super::TuneReport;
+use super::{HELD, TuneReport};
 use crate::ReportError;
+use crate::conditions::ConditionLine;
 use crate::page::{DataTable, TunePage};
 
 impl TuneReport<'_> {
@@ -24,6 +25,9 @@ impl TuneReport<'_> {
         tables.extend(
             self.sweep.map(|sweep| ("best", "The best sets before the hold-out", sweep.best_table())),
         );
+        if !self.conditions.is_empty() {
+            tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
+        }
         tables.push(("windows", "The windows of the walk-forward", self.walk_forward.report.window_table()));
         Ok(TunePage {
             title: format!("{} on {}", bot.name, bot.series),

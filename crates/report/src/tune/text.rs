@@ -1,6 +1,7 @@
 //! The report as people read it in a terminal: one page.
 
-use super::TuneReport;
+use super::{HELD, TuneReport};
+use crate::conditions::ConditionLine;
 use candlewick_records::table;
 use std::fmt;
 
@@ -13,7 +14,12 @@ impl fmt::Display for TuneReport<'_> {
         for (name, found) in self.steps() {
             steps.add_row([name, found]);
         }
-        writeln!(f, "{}\n\nNext", steps.trim_fmt())?;
+        writeln!(f, "{}\n", steps.trim_fmt())?;
+        if !self.conditions.is_empty() {
+            let held = ConditionLine::table(&self.conditions).to_text();
+            writeln!(f, "{HELD}\n\n{held}\n")?;
+        }
+        writeln!(f, "Next")?;
         for (step, number) in self.next.iter().zip(1..) {
             writeln!(f, "{number}. {step}")?;
         }

@@ -1,0 +1,56 @@
+//! How often the conditions of rules held on the candles of a run.
+
+use crate::context::Context;
+use crate::failure::Failure;
+use candlewick_app::bots::error_of_backtest;
+use candlewick_app::configuration::Loaded;
+use candlewick_engine::EngineError;
+use candlewick_report::conditions::ConditionLine;
+use candlewick_rules::{HeldCondition, held_conditions};
+use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, StrategyEntry};
+use serde_json::Value;
+
+/// Of each bot with a rule, in the bots' order.
+pub(super) fn conditions_of_bots(
+    loaded: &Loaded,
+    series: &[CandleSeries],
+    context: &Context<'_>,
+) -> Result<Vec<ConditionLine>, Failure> {
+    let mut lines = Vec::new();
+    for bot in &loaded.config.bots {
+        let own = series.iter().find(|candles| candles.series() == bot.series());
+        let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { continue };
+        let terms = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        let counted = conditions_of((entry, &bot.params), &terms, candles.candles());
+        let refused = |source| {
+            let error = EngineError::Strategy { bot: bot.name.clone(), source };
+            error_of_backtest(error.into(), loaded)
+        };
+        lines.extend(counted.map_err(refused)?);
+    }
+    Ok(lines)
+}
+
+/// Of one bot; nothing where its strategy is no rule.
+pub(super) fn conditions_of(
+    (entry, params): (&StrategyEntry, &Value),
+    bot: &BotContext,
+    candles: &[Candle],
+) -> Result<Vec<ConditionLine>, BuildError> {
+    let counted = held_conditions(entry, params, bot, candles)?.unwrap_or_default();
+    let line = |one: HeldCondition| ConditionLine {
+        bot: bot.bot.clone(),
+        side: one.side.key(),
+        depth: one.depth,
+        condition: one.text,
+        candles: one.candles,
+        held: one.held,
+        unknown: one.unknown,
+    };
+    Ok(counted.into_iter().map(line).collect())
+}

@@ -1,0 +1,158 @@
+//! How often the conditions of rules held, as people and machines read it.
+
+use crate::page::DataTable;
+use serde::Serialize;
+
+/// How often a condition of a bot's rule held, or a part of it. The parts of each stand behind it, one deeper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConditionLine {
+    /// Whose rule.
+    pub bot: String,
+    /// `buy` or `sell`.
+    pub side: &'static str,
+    /// 0 for the whole, 1 for what `and` or `or` joins in it, and so on.
+    pub depth: usize,
+    /// In the words of the rule.
+    pub condition: String,
+    /// How many candles were looked at: those after the warm-up.
+    pub candles: u64,
+    /// On how many of them it held.
+    pub held: u64,
+    /// On how many it was not known, because a number was missing.
+    pub unknown: u64,
+}
+
+impl ConditionLine {
+    /// Whether it is all that a side asks for.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.depth == 0
+    }
+
+    /// All of them as a table; a part has a dash for each condition that it is inside of.
+    pub(crate) fn table(lines: &[Self]) -> DataTable {
+        let has_bots = lines.iter().any(|line| line.bot != lines[0].bot);
+        let has_unknown = lines.iter().any(|line| line.unknown > 0);
+        let mut header = vec!["condition", "held on", "of candles", "share"];
+        header.extend(has_unknown.then_some("not known on"));
+        let row = |line: &Self| {
+            let whose = if has_bots && line.is_whole() { format!("{} ", line.bot) } else { String::new() };
+            let side = if line.is_whole() { format!("{}: ", line.side) } else { String::new() };
+            let mut row = vec![
+                format!("{whose}{side}{}{}", "- ".repeat(line.depth), line.condition),
+                line.held.to_string(),
+                line.candles.to_string(),
+                share(line),
+            ];
+            row.extend(has_unknown.then(|| line.unknown.to_string()));
+            row
+        };
+        let header = header.into_iter().map(str::to_owned).collect();
+        DataTable { header, rows: lines.iter().map(row).collect() }
+    }
+
+    /// Of each side that never held, why: which part never did, or that its parts never did together.
+    pub(crate) fn never(lines: &[Self]) -> Vec<String> {
+        let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_whole() && line.held == 0);
+        let words = wholes.map(|(place, whole)| {
+            let mut found = Vec::new();
+            blame(lines, place, &mut found);
+            let (bot, side) = (&whole.bot, whole.side);
+            let on = match whole.candles {
+                0 => {
+                    return format!(
+                        "{bot}: {side} was never looked at: there are no candles after its warm-up"
+                    );
+                }
+                1 => "the one candle after the warm-up".to_owned(),
+                many => format!("any of {many} candles"),
+            };
+            format!("{bot}: {side} did not hold on {on}: {}", found.join("; "))
+        });
+        words.collect()
+    }
+}
+
+/// Names what kept the condition at this place, which never held, from holding.
+fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
+    let own = lines[place].depth;
+    let inside = (place + 1..lines.len()).take_while(|at| lines[*at].depth > own);
+    let parts: Vec<usize> = inside.filter(|at| lines[*at].depth == own + 1).collect();
+    let never: Vec<usize> = parts.iter().copied().filter(|at| lines[*at].held == 0).collect();
+    if parts.is_empty() {
+        let line = &lines[place];
+        let why = match line.unknown {
+            0 => String::new(),
+            all if all == line.candles => ", because a number in it is missing on all".to_owned(),
+            some => format!(", a number in it is missing on {some}"),
+        };
+        found.push(format!("`{}` never did{why}", line.condition));
+    } else if never.is_empty() {
+        let each = parts.iter().map(|at| format!("`{}` on {}", lines[*at].condition, share(&lines[*at])));
+        let each = each.collect::<Vec<_>>().join(", ");
+        found.push(format!("each part did at times, never all at one candle: {each}"));
+    } else {
+        for at in never {
+            blame(lines, at, found);
+        }
+    }
+}
+
+/// Held candles in percent, without a rare one looking like none.
+fn share(line: &ConditionLine) -> String {
+    let ConditionLine { held, candles, .. } = *line;
+    let percent = held as f64 / candles.max(1) as f64 * 100.0;
+    match percent {
+        _ if candles == 0 => "-".to_owned(),
+        rare if held > 0 && rare < 0.01 => "< 0.01 %".to_owned(),
+        percent => format!("{percent:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(depth: usize, condition: &str, held: u64, unknown: u64) -> ConditionLine {
+        let (bot, condition) = ("a".to_owned(), condition.to_owned());
+        ConditionLine { bot, side: "buy", depth, condition, candles: 40_000, held, unknown }
+    }
+
+    #[test]
+    fn a_table_has_each_part_behind_its_whole_with_its_share() {
+        let lines = [line(0, "x and y", 2, 0), line(1, "x", 10_000, 0), line(1, "y", 0, 0)];
+        let table = ConditionLine::table(&lines);
+        assert_eq!(table.header, ["condition", "held on", "of candles", "share"]);
+        let rows: Vec<String> = table.rows.iter().map(|row| row.join("|")).collect();
+        assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
+        let mut other = line(0, "z", 4, 9);
+        other.bot = "b".to_owned();
+        let both = ConditionLine::table(&[lines[0].clone(), other]);
+        assert_eq!(both.header.last().map(String::as_str), Some("not known on"));
+        assert_eq!(both.rows[1], ["b buy: z", "4", "40000", "0.01 %", "9"]);
+    }
+
+    #[test]
+    fn what_never_held_is_named_down_to_the_part() {
+        let held = [line(0, "x", 1, 0), line(0, "y", 1, 0)];
+        assert_eq!(ConditionLine::never(&held), [""; 0]);
+        // (p or q) and r and s: p and q never hold, s is never known.
+        let lines = [
+            line(0, "(p or q) and r and s", 0, 0),
+            line(1, "(p or q)", 0, 0),
+            line(2, "p", 0, 0),
+            line(2, "q", 0, 7),
+            line(1, "r", 9, 0),
+            line(1, "s", 0, 40_000),
+            line(0, "u and v", 0, 0),
+            line(1, "u", 10_000, 0),
+            line(1, "v", 20_000, 0),
+        ];
+        let expected = [
+            "a: buy did not hold on any of 40000 candles: `p` never did; `q` never did, a number in it is missing on 7; `s` never \
+             did, because a number in it is missing on all",
+            "a: buy did not hold on any of 40000 candles: each part did at times, never all at one candle: `u` on 25.00 %, `v` on \
+             50.00 %",
+        ];
+        assert_eq!(ConditionLine::never(&lines), expected);
+    }
+}

@@ -1,0 +1,133 @@
+//! What the gates of bots were worth: against trading every signal, and against random gates that let as many pass.
+
+use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
+use super::figure::{or_dash, percent, signed_percent};
+use super::{DataTable, RunPage};
+use crate::analysis::{Bin, Bins, histogram};
+use crate::edge::GatedBot;
+use crate::markup::escaped;
+use std::fmt::Write as _;
+
+/// What a page shows of the gate of one bot.
+pub struct GateText<'a> {
+    /// The gate in words.
+    pub(crate) gate: &'a str,
+    /// The figures.
+    pub(crate) worth: &'a GatedBot,
+    /// What a win is taken to pay, in percent.
+    pub(crate) payout_percent: f64,
+    /// Random gates, and random orders.
+    pub(crate) draws: u32,
+    /// The seed of their chance.
+    pub(crate) seed: u64,
+    /// The mean return of each random gate per unit of stake, the least first.
+    pub(crate) random_means: &'a [f64],
+}
+
+/// Nothing for a page without a gate.
+pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
+    if page.gates.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "<section id=\"gates\"><h2>What the gate was worth</h2><p>Every signal, followed by the candles to its end, those too that a \
+         limit refused. On trades that do not depend on each other no gate gains anything: it trades less, at the same return.</p>",
+    );
+    for (number, gate) in page.gates.iter().enumerate() {
+        text.push_str(&gate.figure(number, charts));
+    }
+    text + "</section>"
+}
+
+impl GateText<'_> {
+    fn figure(&self, number: usize, charts: &mut Charts) -> String {
+        let GatedBot { bot, mean_of_real, .. } = self.worth;
+        let mut text = format!("<h3>{}: {}</h3>", escaped(bot), escaped(self.gate));
+        let _ = write!(
+            text,
+            "<p><b>{}.</b> {}</p>{}",
+            sentence(self.worth),
+            self.chance(),
+            self.table().to_markup()
+        );
+        if let Some(mean) = mean_of_real {
+            text.push_str(&self.chart(number, *mean, charts));
+        }
+        text
+    }
+
+    fn table(&self) -> DataTable {
+        let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = self.worth;
+        let range = |[low, high]: [f64; 2]| format!("{} to {}", signed_percent(low), signed_percent(high));
+        let row = |cells: [String; 4]| cells.to_vec();
+        DataTable {
+            header: ["traded", "signals", "return, % of stake", "gain"].map(str::to_owned).to_vec(),
+            rows: vec![
+                row([
+                    "every signal".to_owned(),
+                    trades.to_string(),
+                    signed_percent(*mean_of_all),
+                    "–".to_owned(),
+                ]),
+                row([
+                    "what the gate let pass".to_owned(),
+                    real.to_string(),
+                    or_dash(*mean_of_real, signed_percent),
+                    or_dash(*gain, signed_percent),
+                ]),
+                row([
+                    "as many at random, 95 of 100 draws".to_owned(),
+                    real.to_string(),
+                    or_dash(*random_95, range),
+                    or_dash(random_95.map(|ends| ends.map(|end| end - mean_of_all)), range),
+                ]),
+            ],
+        }
+    }
+
+    /// How probable as much is by chance.
+    fn chance(&self) -> String {
+        let GatedBot { p_random, p_shuffled, trades, real, .. } = self.worth;
+        let share = percent(*real as f64 / (*trades).max(1) as f64);
+        let payout = self.payout_percent;
+        let Some((p_random, p_shuffled)) = p_random.zip(*p_shuffled) else {
+            return format!("A win returns {payout:.0} %.");
+        };
+        format!(
+            "It let {share} of the signals pass; a win returns {payout:.0} %. The same gate does as well or better on the same results \
+             in random order with probability {p_shuffled:.4}: the one to believe. As many signals picked at random do with \
+             probability {p_random:.4} ({} draws each, seed {}). Who tries many gates finds a good one by luck.",
+            self.draws, self.seed
+        )
+    }
+
+    /// Where random gates lie, and this one.
+    fn chart(&self, number: usize, mean: f64, charts: &mut Charts) -> String {
+        let means: Vec<f64> = self.random_means.iter().map(|mean| mean * 100.0).collect();
+        let bins = histogram(&means, Bins::Anywhere);
+        let Some(last) = bins.last() else { return String::new() };
+        let edges = bins.iter().map(|bin| bin.from).chain([last.to]).collect();
+        let counts = bins.iter().map(|bin| bin.count).collect();
+        let at = mean * 100.0;
+        let layers = vec![
+            Layer::Bars { name: "random gates".to_owned(), edges, counts },
+            Layer::Upright { name: format!("this gate {at:+.2}"), at },
+        ];
+        let pane = Pane { title: "Random gates".to_owned(), height: 210, decimals: 0, unit: "", layers };
+        let axis = Axis::Number { title: "return of what was let pass, % of stake".to_owned() };
+        let label = format!(
+            "Histogram: random gates that let as many signals pass, by their return; this gate returned {at:+.2} %"
+        );
+        let chart = charts.add(&format!("gate-{number}"), &label, &Chart { axis, panes: vec![pane] });
+        let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];
+        let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
+        let header = ["return, % of stake", "random gates"].map(str::to_owned).to_vec();
+        format!("<figure>{chart}{}</figure>", as_table("As a table", &DataTable { header, rows }))
+    }
+}
+
+fn sentence(worth: &GatedBot) -> String {
+    let words = worth.words();
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
