@@ -33,6 +33,8 @@ pub struct BacktestTerms {
     pub stress: Option<f64>,
     /// Latencies in place of the configured one.
     pub latency: Option<LatencyTerms>,
+    /// A list of signals from outside, in place of the configured one.
+    pub signals: Option<PathBuf>,
 }
 
 /// Latencies that a journal recorded.
@@ -87,7 +89,8 @@ impl BacktestTerms {
         progress: &dyn Progress,
     ) -> Result<(PreparedBacktest, Strategies), AppError> {
         let stress = Flag::new("--stress", "simulation", "stress", self.stress);
-        let flags = self.candles.flags().into_iter().chain(stress).collect();
+        let signals = Flag::new("--signals", "signals", "list", self.signals.as_ref());
+        let flags = self.candles.flags().into_iter().chain(stress).chain(signals).collect();
         self.prepare_loaded(Loaded::read(files, Base::Sandbox, flags)?, registry, progress)
     }
 

@@ -1,6 +1,6 @@
 //! The strategies of the configured bots, built and ready for a Session.
 
-use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
+use crate::configuration::{Loaded, Problem, ProblemKind, Problems, of_combination};
 use crate::error::AppError;
 use crate::suggestion::{nearest, suggest};
 use candlewick_backtest::BacktestError;
@@ -116,10 +116,15 @@ fn build<'a>(
         let kind = kind_of_build(&error);
         let unknown =
             unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
-        match unknown {
-            Some((key, problem)) => loaded.problem(&format!("bots[{index}].params.{key}"), problem),
-            None => loaded.problem(&format!("bots[{index}].params"), error.to_string()).kind(kind),
+        if let Some((key, problem)) = unknown {
+            return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
         }
+        let key = format!("bots[{index}].params");
+        let looked = match &error {
+            BuildError::File { path, .. } => loaded.looked_for(&key, path),
+            BuildError::Parameters { .. } | BuildError::Indicator(_) => String::new(),
+        };
+        loaded.problem(&key, format!("{error}{looked}")).kind(kind)
     };
     let entry = entry.for_params(&bot.params).map_err(refused)?;
     let strategy = entry.build(&bot.params, &context).map_err(refused)?;
@@ -141,6 +146,9 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
         None => format!("it has {}:", known.join(", ")),
     };
     let strategy = &bot.strategy;
+    if let Some(meant) = of_combination(key, strategy) {
+        return Some((key, meant));
+    }
     Some((
         key,
         format!(

@@ -22,4 +22,5 @@ pub(crate) use name::names as named_candles;
 pub use name::{CandleStore, DataName};
 pub use price_source::{PriceSource, source_of};
 pub use price_step::price_step;
+pub use rule_bots::rule_bots;
 pub use shift::{shift_to, start_among};

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// One for each symbol of the data, on its longest candles; shorter ones price its trades. Data that is no series is
 /// complained of where it is read; where none is named, it is the first of the built-in bots' series.
-pub(super) fn rule_bots(file: &Path, data: &[String]) -> Value {
+pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     for Series { symbol, interval } in
         data.iter().filter_map(|name| Some(name.parse::<DataName>().ok()?.series()))

@@ -1,5 +1,7 @@
 //! Where values come from: layers, each over the one before it.
 
+use super::misplaced::FileKind;
+use super::named_file::place_files;
 use super::notify::is_channel_secret;
 use super::password::cover;
 use crate::error::AppError;
@@ -88,8 +90,13 @@ impl Layer {
                 .because(source)
                 .help("--config takes a TOML file, such as config/demo.toml")
         })?;
-        let layer = Self::parse(Origin::File(path.to_owned()), &text)?;
+        let mut layer = Self::parse(Origin::File(path.to_owned()), &text)?;
+        if FileKind::of_values(&layer.values) == FileKind::Rule {
+            let problem = format!("{}: this is no configuration", path.display());
+            return Err(AppError::invalid(problem).help(FileKind::Rule.advice(path)));
+        }
         layer.refuse_secrets()?;
+        place_files(&mut layer.values, path)?;
         Ok(layer)
     }
 

@@ -4,6 +4,7 @@ use super::blackouts;
 use super::bot_section::set_usual_asset_type;
 use super::check::Checker;
 use super::layer::{Flag, Layer, Origin};
+use super::named_file::looked_for;
 use super::removed::take_unused;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems};
 use crate::error::AppError;
@@ -101,8 +102,10 @@ impl Loaded {
         let config = to_config(&figment, &root)?;
         let mut loaded = Self { config, files: Vec::new(), figment, root };
         if let Err(problem) = blackouts::read_named(&mut loaded.config) {
-            let file = format!("{:?}", loaded.config.risk.blackouts.file);
-            let problem = loaded.problem("risk.blackouts", problem).value(file).kind(ProblemKind::Data);
+            let file = &loaded.config.risk.blackouts.file;
+            let looked = loaded.looked_for("risk.blackouts", file);
+            let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
+            let problem = problem.kind(ProblemKind::Data);
             return Err(Problems::from(problem).into());
         }
         Ok(loaded)
@@ -128,6 +131,12 @@ impl Loaded {
         let path = KeyPath::parse(key);
         let origin = self.origin_of(path.deepest(&self.root));
         Problem::of_key(&path, origin, problem)
+    }
+
+    /// Where a file was looked for that the value at `key` names and that is not there, to be said behind a message; else nothing.
+    pub fn looked_for(&self, key: &str, file: &str) -> String {
+        let origin = self.origin_of(KeyPath::parse(key).deepest(&self.root));
+        looked_for(origin.as_deref(), file)
     }
 
     /// Whether anybody set `key`: a file, the environment or a flag.

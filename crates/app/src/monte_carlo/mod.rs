@@ -111,7 +111,8 @@ impl MonteCarloTerms {
         progress: &dyn Progress,
     ) -> Result<PreparedMonteCarlo<'a>, AppError> {
         let sections = deciding_sections(&loaded);
-        let terms = BacktestTerms { candles: self.candles.clone(), stress: None, latency: None };
+        let terms =
+            BacktestTerms { candles: self.candles.clone(), stress: None, latency: None, signals: None };
         let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
         if !prepared.signals.is_empty() {
             let problem = "signals.list asks for trades at moments of the real candles, and resampled ones have none of them";

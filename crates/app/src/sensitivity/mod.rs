@@ -61,7 +61,8 @@ impl SensitivityTerms {
         progress: &dyn Progress,
     ) -> Result<PreparedSensitivity<'a>, AppError> {
         let sections = deciding_sections(&loaded);
-        let terms = BacktestTerms { candles: self.candles.clone(), stress: None, latency: None };
+        let terms =
+            BacktestTerms { candles: self.candles.clone(), stress: None, latency: None, signals: None };
         // Each run builds its own strategies.
         let (prepared, _) = terms.prepare_loaded(loaded, registry, progress)?;
         let runs = prepared.repeat(registry, self.threads, |repeat| Ok(repeat.runs()))?;

@@ -1,5 +1,6 @@
 //! `backtest`: stored candles through the configured bots.
 
+use super::conditions::conditions_of_bots;
 use super::gates::gates_of;
 use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
@@ -34,6 +35,9 @@ use std::path::PathBuf;
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
     candles: CandleArguments,
+    /// Trade a list of signals from outside as well: a CSV file of times, as signals.list
+    #[arg(long, value_name = "FILE", value_parser = parse_list)]
+    signals: Option<PathBuf>,
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
@@ -69,8 +73,12 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let candles = arguments.candles.choice();
     let latency =
         arguments.latency_from.as_deref().map(|journal| latency_of(journal, arguments.latency_seed));
-    let terms =
-        BacktestTerms { candles: candles.clone(), stress: arguments.stress, latency: latency.transpose()? };
+    let terms = BacktestTerms {
+        candles: candles.clone(),
+        stress: arguments.stress,
+        latency: latency.transpose()?,
+        signals: arguments.signals.clone(),
+    };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
@@ -83,6 +91,17 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         tracing::warn!("--no-cache does nothing any more: every backtest is run");
     }
     report(prepared, run, (coarse, sensitivity), (arguments, context))
+}
+
+/// `--signals` of a backtest: a file.
+fn parse_list(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        return Err(
+            "signals on standard input have no time among past candles: name a list, a CSV file of times"
+                .to_owned(),
+        );
+    }
+    Ok(PathBuf::from(text))
 }
 
 /// The latencies of a journal.
@@ -147,6 +166,7 @@ fn report(
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
     let gates = gates_of(&loaded, &series, &settings.simulation, context)?;
+    let conditions = conditions_of_bots(&loaded, &series, context)?;
     let report = RunReport::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
@@ -171,6 +191,7 @@ fn report(
         sensitivity,
         variants: variants.transpose()?,
         gates,
+        conditions,
     });
     if let Some(host) = host() {
         host.trades(&finished.book, &loaded.config.bots, finished.money_scale);

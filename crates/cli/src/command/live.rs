@@ -58,6 +58,9 @@ pub(crate) struct LiveArguments {
     /// the catalog; repeatable
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
+    /// Trade by the rule in this file, in place of the configured bots: one bot for each symbol of --data, on its longest candles
+    #[arg(long, requires = "sandbox", value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
     /// Take signals from outside: a CSV list of times, read again when it changes, or - for standard input, a JSON object a line
     #[arg(long, value_name = "FILE|-")]
     pub(crate) signals: Option<String>,
@@ -286,9 +289,11 @@ const fn base_of(arguments: &LiveArguments) -> Base {
 fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();
+    let rules = arguments.rules.as_ref().map(|file| candles::rule_bots(file, &arguments.data));
     [
         Flag::new("--speed", "sandbox", "speed", arguments.speed.as_ref()),
         Flag::new("--data", "sandbox", "data", data),
+        Flag::new("--rules", "", "bots", rules),
         Flag::new("--faults", "sandbox", "faults", arguments.faults.as_ref()),
         Flag::new("--listen", "sandbox", "listen", arguments.listen.as_ref()),
         Flag::new("--journal", "journal", "url", arguments.journal.as_ref()),

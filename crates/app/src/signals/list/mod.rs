@@ -58,9 +58,10 @@ impl SignalList {
         let signals = &loaded.config.signals;
         let Some(path) = &signals.list else { return Ok(None) };
         let read = Self::read(path, &loaded.config.bots, signals.zone());
-        let problem = |problem| {
-            let value = format!("{:?}", path.display().to_string());
-            loaded.problem("signals.list", problem).value(value).kind(ProblemKind::Data)
+        let problem = |problem: String| {
+            let name = path.display().to_string();
+            let problem = problem + &loaded.looked_for("signals.list", &name);
+            loaded.problem("signals.list", problem).value(format!("{name:?}")).kind(ProblemKind::Data)
         };
         read.map(Some).map_err(problem)
     }

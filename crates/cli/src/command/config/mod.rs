@@ -10,6 +10,7 @@ use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, che
 use candlewick_app::inspection::{demand_of, notices_of, notices_of_stakes, problems_of};
 use clap::Subcommand;
 use serde_json::json;
+use std::path::PathBuf;
 
 /// Show or check the configuration.
 #[derive(Debug, Subcommand)]
@@ -21,8 +22,11 @@ pub(crate) enum ConfigCommand {
     #[command(after_help = "Example:\n  candlewick config show --config config/demo.toml")]
     Show,
     /// Find everything that is wrong, down to each bot's strategy
-    #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
+    #[command(after_help = "Example:\n  candlewick config check config/demo.toml")]
     Check {
+        /// Configuration files, as with --config, behind those of --config
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
         /// Real money is meant, as for `live --real`
         #[arg(long)]
         real: bool,
@@ -36,10 +40,11 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
     match command {
         ConfigCommand::Init(arguments) => init::run(arguments, context)?,
         ConfigCommand::Show => show(context)?,
-        ConfigCommand::Check { real } => {
+        ConfigCommand::Check { files, real } => {
             let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
             let help = "the configuration is not sound: mend what is named above, and check again";
-            check(real, context).map_err(|failure| failure.help_otherwise(help))?;
+            let files: Vec<PathBuf> = context.global.config.iter().chain(files).cloned().collect();
+            check(&files, real, context).map_err(|failure| failure.help_otherwise(help))?;
         }
         ConfigCommand::Schema => print_json(&configuration::schema())?,
     }
@@ -55,8 +60,8 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
     }
 }
 
-fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
-    let loaded = Loaded::read(&context.global.config, Base::Sandbox, Vec::new())?;
+fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
+    let loaded = Loaded::read(files, Base::Sandbox, Vec::new())?;
     let mut problems = problems_of(&loaded, real, context.registry);
     problems.extend(check_secrets(&loaded));
     let stakes =

@@ -9,6 +9,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;
 use crate::output::{print, print_json, table};
 use candlewick_app::bots::suggest_strategy;
+use candlewick_app::configuration::FileKind;
 use candlewick_app::validation::Itself;
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::{Registry, StrategyEntry};
@@ -97,10 +98,10 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
 fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
     registry.find(name).ok_or_else(|| {
         let problem = format!("there is no strategy \"{name}\"");
-        let help = if Path::new(name).extension().is_some_and(|ending| ending == "toml") {
-            format!(
-                "a file with a rule is the parameter of a strategy: strategy check rules --param file={name}"
-            )
+        let path = Path::new(name);
+        let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "toml");
+        let help = if is_file {
+            FileKind::of(path).unwrap_or(FileKind::Rule).advice(path)
         } else {
             suggest_strategy(name, registry)
         };

@@ -1,0 +1,76 @@
+//! What is given at the wrong place is recognised, and the answer says where it goes.
+
+use crate::candlewick::{BOT, Folder, candles};
+
+const RULE: &str = "buy = \"close > open\"\n";
+
+fn folder() -> Folder {
+    Folder::new().with("BTCUSDT_1m.csv", &candles(50)).with("rule.toml", RULE).with("bot.toml", BOT)
+}
+
+#[test]
+fn the_file_of_a_rule_is_no_configuration_and_a_configuration_no_rule() {
+    let folder = folder();
+    let of_rule = ["rule.toml is a rule", "strategy check rules --param file=rule.toml", "--rules rule.toml"];
+    for command in [
+        &["config", "check", "rule.toml"][..],
+        &["config", "check", "--config", "rule.toml"],
+        &["backtest", "--config", "rule.toml"],
+        &["strategy", "check", "rule.toml"],
+        &["strategy", "show", "rule.toml"],
+    ] {
+        folder.run(command).fails(2, &of_rule);
+    }
+    folder
+        .run(&["strategy", "check", "bot.toml"])
+        .fails(2, &["bot.toml is a configuration", "config check --config bot.toml"]);
+    for command in
+        [&["backtest", "--rules", "bot.toml"][..], &["tune", "bot.toml", "--data", "BTCUSDT_1m.csv"]]
+    {
+        folder.run(command).fails(3, &["bot.toml: this is a configuration, not a rule", "--config"]);
+    }
+    let sound = folder.run(&["config", "check", "bot.toml", "--json"]).json();
+    assert_eq!((&sound["sound"], &sound["bots"]), (&true.into(), &1.into()), "{sound}");
+}
+
+#[test]
+fn a_gate_beside_a_strategy_that_is_no_combination_is_told_where_it_goes() {
+    let gate = "gate = { after_virtual_losses = 2 }";
+    let rule = BOT.replace("rsi-reversal", "rules");
+    let way = ["gate belongs to a combination", "first_of = [{ strategy = \"rules\""];
+    for text in [
+        rule.replace("period = 2", &format!("file = \"rule.toml\", {gate}")),
+        rule.replace("period = 2", &format!("buy = \"close > open\", {gate}")),
+        format!("{}{gate}\n", rule.replace("period = 2", "file = \"rule.toml\"")),
+    ] {
+        let folder = folder().with("bot.toml", &text);
+        folder.run(&["config", "check", "bot.toml"]).fails(2, &way);
+        folder.run(&["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"]).fails(2, &way);
+    }
+    // As it is answered, it stands.
+    let combined = rule.replace("\"rules\"", "\"combine\"").replace(
+        "period = 2",
+        &format!("first_of = [{{ strategy = \"rules\", params = {{ file = \"rule.toml\" }} }}], {gate}"),
+    );
+    let folder = folder().with("bot.toml", &combined);
+    folder.run(&["config", "check", "bot.toml", "--json"]).json();
+}
+
+#[test]
+fn a_list_is_named_to_a_backtest_and_a_rule_to_a_live_run() {
+    let folder = folder().with("list.csv", "time,symbol,direction\n2026-01-05 00:30,BTCUSDT,BUY\n");
+    let backtest = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--quiet"];
+    let run = |more: &[&str]| folder.run(&[&backtest, more].concat());
+    run(&["--signals"]).fails(2, &["--signals <FILE>"]);
+    run(&["--signals", "-"]).fails(2, &["have no time among past candles"]);
+    run(&["--signals", "gone.csv"]).fails(3, &["gone.csv"]);
+    let report = run(&["--signals", "list.csv", "--json"]).json();
+    assert!(report["notices"].to_string().contains("the list of signals has 1"), "{report}");
+    folder.run(&["live", "--rules", "rule.toml"]).fails(2, &["--sandbox"]);
+    let rules = ["--rules", "rule.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let tested = folder.run(&[&["backtest"], &rules[..]].concat()).json();
+    let live = ["live", "--sandbox", "--speed", "max", "--until-end"];
+    let traded = folder.run(&[&live[..], &rules].concat()).json();
+    assert!(tested["trades"].as_u64() > Some(10), "{tested}");
+    assert_eq!(traded["trades"], tested["trades"], "{traded}");
+}
