@@ -183,7 +183,7 @@ impl Live {
         Self::started(folder.command(&["live", "--config", "bot.toml"]))
     }
 
-    fn started(mut command: Command) -> Self {
+    pub(crate) fn started(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         // Its first line is printed when the run has begun.
         let mut line = String::new();

@@ -50,6 +50,10 @@ fn a_refusal_says_whether_the_limit_of_all_or_of_the_symbol_was_reached_and_its_
         // Two signals are open, so the third is refused.
         let why = folder.run(&["why", "2026-01-05T00:10:00Z", "--journal", "run.db"]);
         assert!(why.stdout.contains(words), "{}", why.stdout);
+        // As live prints it.
+        let of_day = folder.run(&["why", "00:10", "--journal", "run.db"]);
+        assert_eq!(of_day.stdout, why.stdout);
+        assert!(of_day.stderr.contains("00:10 is taken for 2026-01-05T00:10:00.000Z"), "{}", of_day.stderr);
         let backtest = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
         let refused = folder.run(&backtest).json()["refused"].clone();
         assert!(refused[rule].as_u64().unwrap() > 50, "{refused}");

@@ -26,6 +26,7 @@ mod doctor;
 mod doors;
 mod drill;
 mod edge;
+mod edited_lists;
 mod encrypted_mail;
 mod excerpt;
 mod explanation;

@@ -125,7 +125,11 @@ impl BacktestTerms {
         let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
         let signals = list.signals(&loaded.config.bots, &candles.series);
         if list.len() > 0 {
-            candles.notices.push(format!("the list of signals has {} for these candles", signals.len()));
+            candles.notices.push(format!(
+                "the list of signals ({}) has {} for these candles",
+                list.words(),
+                signals.len()
+            ));
         }
         let header = settings.header(versions, Some(candles.hash.clone()));
         let prepared = PreparedBacktest {

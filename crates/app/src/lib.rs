@@ -28,7 +28,7 @@ pub mod recent;
 pub mod search;
 pub mod selftest;
 pub mod sensitivity;
-mod signals;
+pub mod signals;
 pub mod status;
 pub mod storage;
 pub mod suggestion;

@@ -208,6 +208,13 @@ impl Status {
         slowest.map_or("-".to_owned(), |slowest| slowest.to_string())
     }
 
+    fn next_entry_text(&self) -> String {
+        let next = self.bot.as_ref().and_then(|bot| bot.next_entry.as_ref());
+        next.map_or("-".to_owned(), |next| {
+            format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at))
+        })
+    }
+
     fn stream_text(&self) -> String {
         let Some(stream) = self.market().and_then(|market| market.stream) else { return "-".to_owned() };
         let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
@@ -305,6 +312,7 @@ impl fmt::Display for Status {
             ("venue last heard", self.heard_text()),
             ("slowest candle", self.slowest_text()),
             ("streamed prices", self.stream_text()),
+            ("next of the list", self.next_entry_text()),
             ("trouble", self.trouble()),
             ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
             ("open trades", intents(&self.open)),

@@ -27,6 +27,7 @@
 // The way in.
 mod app;
 mod arguments;
+mod asked_time;
 mod command;
 mod context;
 mod host;

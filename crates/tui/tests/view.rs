@@ -78,6 +78,7 @@ fn state() -> RunState {
         reloaded: None,
         stale_after_s: None,
         signals: None,
+        next_entry: None,
         market: None,
     }
 }

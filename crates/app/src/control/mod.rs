@@ -149,6 +149,7 @@ mod tests {
             reloaded: None,
             stale_after_s: None,
             signals: None,
+            next_entry: None,
             market: None,
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");

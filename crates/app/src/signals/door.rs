@@ -3,7 +3,7 @@
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::SignalSource;
 use candlewick_runtime::control::{
-    ControlAnswer, ControlOrder, ControlRequest, SignalOrder, SignalOutcome, send_signal,
+    ControlAnswer, ControlOrder, ControlRequest, NextEntry, SignalOrder, SignalOutcome, send_signal,
 };
 use candlewick_sdk::{Millis, visible};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -136,6 +136,11 @@ impl Door {
     /// Has something noted.
     pub(super) async fn note(&self, text: String) {
         self.tell(ControlOrder::SignalNote { source: self.source, text }).await;
+    }
+
+    /// Says what the list gives next.
+    pub(super) async fn expect(&self, next: Option<NextEntry>) {
+        self.tell(ControlOrder::SignalNext { next }).await;
     }
 
     /// Whether the run has taken it.

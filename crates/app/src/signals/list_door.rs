@@ -8,7 +8,7 @@ use super::list::{DueEntry, SignalList};
 use crate::configuration::Loaded;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::{BotId, BotSettings};
-use candlewick_runtime::control::SignalOrder;
+use candlewick_runtime::control::{NextEntry, SignalOrder};
 use candlewick_sdk::Millis;
 use chrono_tz::Tz;
 use std::collections::BTreeSet;
@@ -73,6 +73,8 @@ impl ListDoor {
         };
         let mut sleep = asleep(door.clock(), self.next_due()).await;
         drop(held);
+        door.note(format!("{} was read: {}", self.path.display(), self.words())).await;
+        door.expect(self.next_entry()).await;
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -102,6 +104,7 @@ impl ListDoor {
                     }
                     // On the clock again before it is let go of.
                     sleep = asleep(door.clock(), self.next_due()).await;
+                    door.expect(self.next_entry()).await;
                 }
                 _ = looks.tick() => {
                     if let Some(changed) = self.look() {
@@ -112,6 +115,7 @@ impl ListDoor {
                         let held = door.clock().hold();
                         sleep = asleep(door.clock(), self.next_due()).await;
                         drop(held);
+                        door.expect(self.next_entry()).await;
                     }
                 }
             }
@@ -133,17 +137,27 @@ impl ListDoor {
                 Some(match read {
                     Ok(list) => {
                         let (new, old) = (list.lacking_in(&self.list), self.list.lacking_in(&list));
-                        let said = format!(
-                            "{what} was read again: {} entries, {new} of them new, {old} gone",
-                            list.len()
-                        );
                         self.list = list;
-                        Ok(said)
+                        Ok(format!("{what} was read again, {new} new, {old} gone: {}", self.words()))
                     }
                     Err(problem) => Err(format!("{what}, {problem}; the list of before holds")),
                 })
             }
         }
+    }
+
+    /// The list in words, with a mark of its text: what a journal says of each reading.
+    fn words(&self) -> String {
+        format!("{} ({})", self.list.words(), self.list.short_hash())
+    }
+
+    /// What is due next that was not given.
+    fn next_entry(&self) -> Option<NextEntry> {
+        let at = self.next_due()?;
+        let due = self.list.due(at - Millis::new(1), at);
+        let due = due.into_iter().find(|due| !self.given.contains(&(due.at, due.entry.bot)))?;
+        let bot = self.bots.get(due.entry.bot.index())?.name.clone();
+        Some(NextEntry { at, bot, direction: due.entry.direction })
     }
 
     /// What is due now and was not given.

@@ -14,8 +14,9 @@ pub(crate) use list::SignalList;
 
 use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
 use crate::error::AppError;
-use candlewick_broker::clock::Clock;
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_runtime::control::ControlRequest;
+use candlewick_sdk::Millis;
 use door::Door;
 use list_door::ListDoor;
 use std::sync::Arc;
@@ -28,6 +29,15 @@ pub(crate) fn problems_of_signals(loaded: &Loaded) -> Vec<Problem> {
     let mut problems = signal_problems(loaded);
     problems.extend(SignalList::of(loaded).err());
     problems
+}
+
+/// The list of a configuration and what it gives next, in words, for a run that begins at this moment of venue time, or now; none
+/// without one.
+pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
+    let path = loaded.config.signals.list.as_ref()?;
+    let list = SignalList::of(loaded).ok()??;
+    let now = begins.unwrap_or_else(|| SystemClock::new().now());
+    Some(format!("{}: {}", path.display(), list.outlook(&loaded.config.bots, now)))
 }
 
 /// What a search says where a list is configured, which it does not trade.

@@ -166,7 +166,7 @@ async fn run_bots(
             Some(name) => format!("the broker {name} of this program"),
             None => live::address_words(&loaded.config.broker.client.base_url),
         };
-        let screen = screen.with_header(header(arguments, loaded, context, venue)?);
+        let screen = screen.with_header(header(arguments, loaded, context, (venue, None))?);
         let run = ReadyRun {
             loaded,
             bots,
@@ -202,7 +202,7 @@ async fn run_bots(
     );
     let sandbox = &loaded.config.sandbox;
     let venue = live::sandbox_words(&running.base_url, sandbox.speed, start, &sandbox.faults);
-    let screen = screen.with_header(header(arguments, loaded, context, venue)?);
+    let screen = screen.with_header(header(arguments, loaded, context, (venue, Some(start)))?);
     let is_full_screen = arguments.tui;
     let run = ReadyRun {
         loaded,
@@ -264,7 +264,7 @@ fn header(
     arguments: &LiveArguments,
     loaded: &Loaded,
     context: &Context<'_>,
-    venue: String,
+    (venue, begins): (String, Option<Millis>),
 ) -> Result<Header, Failure> {
     let url = journal_url(loaded).map_err(Problems::from)?;
     let is_kept = !arguments.sandbox || arguments.journal.is_some();
@@ -275,6 +275,7 @@ fn header(
         RunWords {
             venue,
             wallet: live::wallet_words(loaded.config.account.mode),
+            begins,
             journal: is_kept.then(|| url.to_string()),
             named_by: live::named_by(named, &context.global.config),
         },

@@ -1,6 +1,6 @@
 //! `trades`: the trades of a journal and their outcome.
 
-use crate::arguments::parse_moment;
+use crate::asked_time::{AskedTime, parse_asked};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
@@ -34,12 +34,12 @@ pub(crate) struct TradesArguments {
     /// Only in this state
     #[arg(long, value_parser = PossibleValuesParser::new(TradeLine::STATES))]
     state: Option<String>,
-    /// Only decided at this time or later: a date, a time such as 2026-01-05T12:00:00Z, or milliseconds since 1970
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    since: Option<Millis>,
+    /// Only decided at this time or later: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
+    since: Option<AskedTime>,
     /// Only decided before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    until: Option<Millis>,
+    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
+    until: Option<AskedTime>,
     /// Only the last so many of these
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
@@ -48,7 +48,7 @@ pub(crate) struct TradesArguments {
 pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
-    let trades = arguments.filter().apply(&contents)?;
+    let trades = arguments.filter(contents.last.line.received).apply(&contents)?;
     if context.global.json {
         print_json(&trades)?;
     } else if arguments.csv {
@@ -60,8 +60,11 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
 }
 
 impl TradesArguments {
-    fn filter(&self) -> TradeFilter {
-        let Self { symbol, since, until, last, .. } = *self;
+    /// For a journal whose last entry is of this moment.
+    fn filter(&self, end: Millis) -> TradeFilter {
+        let Self { symbol, last, .. } = *self;
+        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.told(end));
+        let (since, until) = (moment(&self.since), moment(&self.until));
         TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
     }
 }

@@ -1,6 +1,6 @@
 //! `why`: why no trade was opened at a moment.
 
-use crate::arguments::parse_moment;
+use crate::asked_time::{AskedTime, parse_asked};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
@@ -9,7 +9,7 @@ use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
 use candlewick_records::explain::{MomentQuery, read_moment};
-use candlewick_sdk::{Millis, Symbol};
+use candlewick_sdk::Symbol;
 use clap::Args;
 
 /// Which moment.
@@ -17,12 +17,12 @@ use clap::Args;
 #[command(
     after_help = "Of each bot: the last candle that it saw by then, what its strategy said, and the rule that refused \
                   it.\n\nExamples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
-                  run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc"
+                  run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc\n  candlewick why 02:31"
 )]
 pub(crate) struct WhyArguments {
-    /// A time such as 2026-01-05T12:00:00Z, or milliseconds since 1970
-    #[arg(value_parser = parse_moment)]
-    time: Millis,
+    /// A time such as 2026-01-05T12:00:00Z or milliseconds since 1970; 17:08 or "01-05 17:08", as live prints them, are the last before the journal's end
+    #[arg(value_parser = parse_asked)]
+    time: AskedTime,
     /// Only bots on this symbol
     symbol: Option<Symbol>,
     /// Only the bot with this name
@@ -35,10 +35,12 @@ pub(crate) struct WhyArguments {
 pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let WhyArguments { time, symbol, bot, .. } = arguments;
-    let query = MomentQuery { time: *time, symbol: *symbol, bot: bot.clone() };
     let report = block_on(async {
         let mut reader = Reader::open(&url).await?;
         let contents = read_recent(&mut reader).await?;
+        let last = contents.last.line.received;
+        let time = time.told(last).unwrap_or(last);
+        let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
         Ok::<_, AppError>(read_moment(&mut reader, &contents, &query).await?)
     })?;
     show(&report, context.global)?;

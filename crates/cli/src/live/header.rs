@@ -3,6 +3,7 @@
 use crate::terminal::lines;
 use candlewick_app::bots::declared_durations;
 use candlewick_app::configuration::{Loaded, Mode};
+use candlewick_app::signals::list_words;
 use candlewick_engine::{BotSettings, LadderEntry, RiskSettings, StakeSettings};
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
@@ -24,6 +25,8 @@ pub(crate) struct Header {
     /// What each bot trades, in their order.
     pub(super) bots: Vec<String>,
     names: Vec<String>,
+    /// Its list of signals, if it has one.
+    list: Option<String>,
     limits: String,
     pub(super) journal: String,
     control: String,
@@ -36,6 +39,8 @@ pub(crate) struct RunWords {
     pub(crate) venue: String,
     /// Whose money it is.
     pub(crate) wallet: &'static str,
+    /// When it begins, where that is not now.
+    pub(crate) begins: Option<Millis>,
     /// The journal, where there is one.
     pub(crate) journal: Option<String>,
     /// What commands name the run by, such as `--journal run.db`.
@@ -44,7 +49,7 @@ pub(crate) struct RunWords {
 
 impl Header {
     pub(crate) fn of(loaded: &Loaded, registry: &Registry, run: RunWords) -> Self {
-        let RunWords { venue, wallet, journal, named_by } = run;
+        let RunWords { venue, wallet, begins, journal, named_by } = run;
         let control = match &journal {
             Some(_) => {
                 format!("from another terminal: candlewick status, halt, resume or reload{named_by}")
@@ -58,6 +63,7 @@ impl Header {
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
+            list: list_words(loaded, begins),
             limits: limit_words(&loaded.config.risk),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -81,6 +87,9 @@ impl Header {
         add("wallet", &format!("{}, {balance} free", self.wallet));
         for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
             add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
+        }
+        if let Some(list) = &self.list {
+            add("list", list);
         }
         add("limits", &self.limits);
         add("journal", &self.journal);

@@ -56,6 +56,8 @@ class Views {
     byId("phase").className = `badge ${state.phase}`;
     set("phase", PHASES[state.phase]);
     const what = run ? [run.trading ? `${run.trading} trades` : "", `run ${run.number}`, `${format.many(run.seq)} lines`] : [];
+    const next = state.next_entry;
+    if (next) what.push(`list: next ${next.direction} of ${next.bot} at ${format.utc(next.at)} UTC`);
     set("subtitle", [state.journal, ...what, state.reason ? `“${state.reason}”` : ""].filter(Boolean).join(" · "));
     byId("halt").hidden = state.read_only || state.phase === "halted";
     byId("resume").hidden = state.read_only || !(state.halted || state.phase === "halted");

@@ -5,7 +5,7 @@ use crate::model::{Feed, Model, Note};
 use crate::watch::{Known, Shared};
 use candlewick_engine::{IntentState, Reloaded};
 use candlewick_records::{TradeLine, TradingMode, VerdictLine};
-use candlewick_runtime::control::Phase;
+use candlewick_runtime::control::{NextEntry, Phase};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -37,6 +37,9 @@ pub(crate) struct State {
     holder: Option<String>,
     /// What stands between the bot and its venue, in words.
     troubles: Vec<String>,
+    /// What the list of signals gives next; null without a list, or where nothing is to come.
+    #[schema(value_type = Option<Object>)]
+    next_entry: Option<NextEntry>,
     /// How far the venue's clock is ahead of the machine's, at least and at most, in milliseconds.
     #[schema(value_type = Option<Vec<i64>>)]
     skew: Option<(Millis, Option<Millis>)>,
@@ -199,6 +202,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
+        next_entry: bot.and_then(|bot| bot.next_entry.as_deref().cloned()),
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
         run: known
             .model

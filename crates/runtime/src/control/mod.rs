@@ -56,6 +56,6 @@ pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, 
 pub use paths::ControlPaths;
 #[cfg(unix)]
 pub use server::ControlServer;
-pub use signal::{RunEnded, SignalOrder, SignalOutcome, SignalTally, SourceTally, send_signal};
+pub use signal::{NextEntry, RunEnded, SignalOrder, SignalOutcome, SignalTally, SourceTally, send_signal};
 #[cfg(not(unix))]
 pub use without_sockets::{ControlServer, FollowedRun, send_order};

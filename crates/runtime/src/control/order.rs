@@ -1,7 +1,7 @@
 //! What is ordered, and what is answered.
 
 use super::MarketState;
-use super::{ControlError, SignalOrder, SignalOutcome, SignalTally};
+use super::{ControlError, NextEntry, SignalOrder, SignalOutcome, SignalTally};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_broker::clock::Hold;
@@ -61,6 +61,12 @@ pub enum ControlOrder {
         source: SignalSource,
         /// What happened.
         text: String,
+    },
+    /// What a door's list gives next, or that it gives nothing more: told to whoever asks for the status. No message says so either.
+    #[serde(skip)]
+    SignalNext {
+        /// The entry.
+        next: Option<NextEntry>,
     },
     /// End a doubt that only a person can end (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
     Resolve {
@@ -165,6 +171,9 @@ pub struct RunState {
     /// Signals from outside since the run began; none where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Box<SignalTally>>,
+    /// What its list of signals gives next; none without a list, or where nothing is to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_entry: Option<Box<NextEntry>>,
     /// How the market's data come; none before any was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub market: Option<Box<MarketState>>,
@@ -311,6 +320,7 @@ mod tests {
             reloaded: None,
             stale_after_s: None,
             signals: None,
+            next_entry: None,
             market: None,
         };
         let json = json!({"answer": "done", "state":

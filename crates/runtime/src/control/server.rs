@@ -157,6 +157,7 @@ mod tests {
             reloaded: None,
             stale_after_s: None,
             signals: None,
+            next_entry: None,
             market: None,
         };
         ControlAnswer::Done { state }

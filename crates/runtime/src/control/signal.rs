@@ -56,6 +56,17 @@ pub enum SignalOutcome {
     Duplicate,
 }
 
+/// What a list gives next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextEntry {
+    /// When, in venue time.
+    pub at: Millis,
+    /// Whose trade.
+    pub bot: String,
+    /// Its direction.
+    pub direction: Direction,
+}
+
 /// How many signals came from outside since a run began, and what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalTally {

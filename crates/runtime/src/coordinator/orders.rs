@@ -65,6 +65,10 @@ impl Coordinator {
                 self.on_signal_note(source, &text, step);
                 self.done(step)
             }
+            ControlOrder::SignalNext { next } => {
+                self.outside.expect(next);
+                self.done(step)
+            }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
                     return self.ask_named_trade(id, Claim { intent, venue_id, reason }, step);

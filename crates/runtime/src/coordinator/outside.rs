@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::command::Step;
 use super::event_queue::Place;
 use super::input::OrderId;
-use crate::control::{ControlAnswer, SignalOrder, SignalOutcome, SignalTally, SourceTally};
+use crate::control::{ControlAnswer, NextEntry, SignalOrder, SignalOutcome, SignalTally, SourceTally};
 use candlewick_engine::{
     BotId, EventKind, IntentId, OutsideSignal, Rule, Session, SignalId, SignalReason, SignalSource,
 };
@@ -26,12 +26,24 @@ pub(crate) struct OutsideWatch {
     waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
     /// When what is no signal is next noted.
     next_alarm: Option<Millis>,
+    /// What the list gives next.
+    next_entry: Option<NextEntry>,
 }
 
 impl OutsideWatch {
     /// What came so far; none where nothing did.
     pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
+    }
+
+    /// What the list gives next.
+    pub(crate) fn next_entry(&self) -> Option<Box<NextEntry>> {
+        self.next_entry.clone().map(Box::new)
+    }
+
+    /// The list says what it gives next.
+    pub(super) fn expect(&mut self, next: Option<NextEntry>) {
+        self.next_entry = next;
     }
 
     /// What came by a door.

@@ -1,6 +1,7 @@
-//! The file: a header, and an entry a line.
+//! The file: an entry a line, behind a first line that names the columns or without one.
 
 use super::clock_time::{ClockTime, WeekDays};
+use super::columns::{Cells, Columns, TIMES, direction_of};
 use candlewick_engine::{BotId, BotSettings, SignalReason};
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{CloseType, Direction, Millis};
@@ -10,9 +11,7 @@ use chrono_tz::Tz;
 /// More is no list.
 pub(super) const MAX_BYTES: u64 = 4_000_000;
 const MAX_ENTRIES: usize = 20_000;
-const COLUMNS: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];
-/// Times of day, and local times with a date.
-const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
+/// Local times with a date.
 const LOCAL: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
 /// A trade that the list asks for, once or again and again.
@@ -65,47 +64,53 @@ impl When {
     }
 }
 
-/// The entries of a file, in its order.
+/// The entries of a file, in its order, and what its columns were taken for where it does not name them.
 ///
 /// # Errors
 /// What is wrong, in which line, and what is allowed.
-pub(super) fn parse(text: &str, bots: &[BotSettings], zone: Tz) -> Result<Vec<ListEntry>, String> {
+pub(super) fn parse(
+    text: &str,
+    bots: &[BotSettings],
+    zone: Tz,
+) -> Result<(Vec<ListEntry>, Option<String>), String> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader =
-        csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| error.to_string())?.clone();
-    let place = |name: &str| header.iter().position(|column| column == name);
-    let unknown = header.iter().find(|column| !COLUMNS.contains(column));
-    if place("time").is_none() || place("direction").is_none() || unknown.is_some() {
-        let found = header.iter().collect::<Vec<_>>().join(",");
-        return Err(format!(
-            "the first line names the columns: time and direction, and bot, symbol, close_type, days, zone and reason as far as \
-             they are used; it is {found:?}"
-        ));
-    }
-    let places = COLUMNS.map(place);
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let delimiter = if first.contains(';') { b';' } else { b',' };
+    let mut builder = csv::ReaderBuilder::new();
+    let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true).delimiter(delimiter);
+    let mut reader = builder.from_reader(text.as_bytes());
+    let mut columns: Option<Columns> = None;
     let mut entries: Vec<ListEntry> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
+        let columns = match &columns {
+            Some(columns) => columns,
+            None => {
+                let columns = columns.insert(Columns::of(&record, bots)?);
+                if !columns.are_shown() {
+                    continue;
+                }
+                columns
+            }
+        };
         let line = record.position().map_or(0, csv::Position::line);
         let wrong = |problem: String| format!("line {line}: {problem}");
-        if record.len() > header.len() {
-            return Err(wrong(
-                "it has more columns than the first line: put a reason with a comma in quotes".to_owned(),
-            ));
-        }
-        let cells = places.map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
-        entries.push(entry_of(cells, line, (bots, zone)).map_err(wrong)?);
+        let cells = columns.cells(&record, bots).map_err(wrong)?;
+        entries.push(entry_of(&cells, line, (bots, zone)).map_err(wrong)?);
         if entries.len() > MAX_ENTRIES {
             return Err(wrong(format!("at most {MAX_ENTRIES} entries are possible")));
         }
     }
+    let Some(columns) = columns else {
+        return Err(Columns::of(&csv::StringRecord::new(), bots).err().unwrap_or_default());
+    };
     check_twins(&entries, bots)?;
-    Ok(entries)
+    Ok((entries, columns.words()))
 }
 
-fn entry_of(cells: [&str; 8], line: u64, (bots, zone): (&[BotSettings], Tz)) -> Result<ListEntry, String> {
-    let [time, bot, symbol, direction, close_type, days, own_zone, reason] = cells;
+fn entry_of(cells: &Cells, line: u64, (bots, zone): (&[BotSettings], Tz)) -> Result<ListEntry, String> {
+    let [time, bot, symbol, direction, close_type, days, own_zone, reason] =
+        cells.each_ref().map(String::as_str);
     let own_zone = match own_zone {
         "" => None,
         name => Some(name.parse::<Tz>().map_err(|_| {
@@ -114,12 +119,13 @@ fn entry_of(cells: [&str; 8], line: u64, (bots, zone): (&[BotSettings], Tz)) -> 
     };
     let close_type = match close_type {
         "" => None,
-        code => Some(code.parse::<CloseType>().map_err(|error| error.to_string())?),
+        code => Some(code.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1"))?),
     };
     Ok(ListEntry {
         when: when_of(time, days, own_zone.unwrap_or(zone))?,
         bot: bot_of(bot, symbol, bots)?,
-        direction: direction.to_ascii_uppercase().parse::<Direction>().map_err(|error| error.to_string())?,
+        direction: direction_of(direction)
+            .ok_or_else(|| format!("{direction:?} is not a direction: use BUY or CALL, SELL or PUT"))?,
         close_type,
         reason: SignalReason::new(reason).ok_or("the reason is too long: at most 47 bytes")?,
         line,

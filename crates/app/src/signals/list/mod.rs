@@ -1,6 +1,7 @@
 //! The list: a file of times at which bots are to trade, in a live run as in a backtest.
 
 mod clock_time;
+mod columns;
 mod entry;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
@@ -20,6 +21,10 @@ pub(crate) const SOURCE: &str = "list";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SignalList {
     entries: Vec<ListEntry>,
+    /// What its columns were taken for, where its first line does not name them.
+    columns: Option<String>,
+    /// Of its text; empty where there was none.
+    hash: String,
 }
 
 /// An entry at a moment at which it is due.
@@ -39,7 +44,8 @@ impl SignalList {
     /// # Errors
     /// What is wrong, in which line, and what is allowed.
     pub(crate) fn parse(text: &str, bots: &[BotSettings], zone: Tz) -> Result<Self, String> {
-        Ok(Self { entries: entry::parse(text, bots, zone)? })
+        let (entries, columns) = entry::parse(text, bots, zone)?;
+        Ok(Self { entries, columns, hash: blake3::hash(text.as_bytes()).to_hex().to_string() })
     }
 
     /// Reads a list from its file.
@@ -66,6 +72,19 @@ impl SignalList {
         read.map(Some).map_err(problem)
     }
 
+    /// What was read: how many entries, of which text, and what each column was taken for where nobody named them.
+    pub(crate) fn words(&self) -> String {
+        let count = self.entries.len();
+        let what = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+        let columns = self.columns.as_ref().map(|columns| format!(", its columns taken as {columns}"));
+        format!("{what}{}", columns.unwrap_or_default())
+    }
+
+    /// The first hexadecimal digits of the hash of its text.
+    pub(crate) fn short_hash(&self) -> &str {
+        self.hash.get(..16).unwrap_or_default()
+    }
+
     pub(crate) const fn len(&self) -> usize {
         self.entries.len()
     }
@@ -87,6 +106,16 @@ impl SignalList {
         let mut due: Vec<DueEntry> = self.entries.iter().flat_map(moments).collect();
         due.sort_by_key(|due| (due.at, due.entry.line));
         due
+    }
+
+    /// What was read, and what is due next after a moment: what a person reads at the start of a run.
+    pub(super) fn outlook(&self, bots: &[BotSettings], now: Millis) -> String {
+        let next = self.next_after(now).and_then(|at| self.due(at - Millis::new(1), at).first().copied());
+        let next = next.map(|due| {
+            let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
+            format!("next {} of {bot} at {}", due.entry.direction, id_of(due.at))
+        });
+        format!("{}; {}", self.words(), next.unwrap_or_else(|| "nothing is to come".to_owned()))
     }
 
     /// When something is due next after `from`.

@@ -66,7 +66,8 @@ fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
         ("10:30,,XRPUSDT,BUY,,,", "line 2: no bot trades \"XRPUSDT\""),
         ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc does not trade \"EURUSD\""),
         ("10:30,,,BUY,,,", "line 2: it names neither a bot nor a symbol"),
-        ("10:30,btc,,UP,,,", "line 2: \"UP\" is not a direction"),
+        ("10:30,btc,,UP,,,", "line 2: \"UP\" is not a direction: use BUY or CALL, SELL or PUT"),
+        ("10:30,btc,,BUY,M90,,", "line 2: \"M90\" is not a closeType code"),
         ("25:30,btc,,BUY,,,", "line 2: \"25:30\" is no time"),
         ("1767609060,btc,,BUY,,,", "line 2: 1767609060 is no time: a number is milliseconds"),
         ("2026-01-05,btc,,BUY,,,", "line 2: \"2026-01-05\" is no time"),
@@ -85,7 +86,9 @@ fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
         let problem = list(&format!("time,bot,symbol,direction,close_type,days,zone\n{rows}\n")).unwrap_err();
         assert!(problem.starts_with(expected), "{rows}: {problem}");
     }
-    for header in ["", "10:30,btc,BUY", "time,bot", "time,bot,direction,stake"] {
+    for header in
+        ["", "10:30,btc,UP", "time,bot", "time,bot,direction,stake", "M5;EURUSD;10:00", "M5;EURUSD;CALL"]
+    {
         let problem = list(&format!("{header}\n")).unwrap_err();
         assert!(problem.starts_with("the first line names the columns"), "{problem}");
     }
@@ -184,4 +187,150 @@ fn what_changed_between_two_readings_is_counted_by_content() {
     let before = list("time,bot,direction\n10:30,btc,BUY\n10:31,btc,BUY\n").unwrap();
     let after = list("time,bot,direction\n10:31,btc,BUY\n10:30,btc,SELL\n10:32,btc,BUY\n").unwrap();
     assert_eq!((after.lacking_in(&before), before.lacking_in(&after)), (2, 1));
+}
+
+/// The bots of a trader with a list: one for each of two symbols.
+fn traders_bots() -> Vec<BotSettings> {
+    bots().into_iter().filter(|bot| bot.name != "eur2").collect()
+}
+
+fn traders(text: &str) -> Result<SignalList, String> {
+    SignalList::parse(text, &traders_bots(), "America/Sao_Paulo".parse().unwrap())
+}
+
+#[test]
+fn a_traders_list_is_read_in_any_order_of_its_columns_and_says_what_it_took_them_for() {
+    // 10:00 in Sao Paulo is 13:00 UTC.
+    for (text, words) in [
+        (
+            "M5;EURUSD;10:00;CALL\nM1;BTCUSDT;10:02;PUT\n",
+            "2 entries, its columns taken as expiry; symbol; time (each day, since there is no date); direction",
+        ),
+        (
+            "\u{feff}EURUSD;10:00;call;M5\r\nBTCUSDT;10:02;put;M1\r\n",
+            "2 entries, its columns taken as symbol; time (each day, since there is no date); direction; expiry",
+        ),
+        (
+            "2026-01-05;10:00;EURUSD;BUY;m5\n\n2026-01-05;10:02;BTCUSDT;Sell;M1\n",
+            "2 entries, its columns taken as date; time; symbol; direction; expiry",
+        ),
+        (
+            "10:00:00, eur, CALL, M5\n10:02:00, btc, PUT, M1\n",
+            "2 entries, its columns taken as time (each day, since there is no date); bot; direction; expiry",
+        ),
+        // Columns that are named are not taken for anything.
+        ("time;symbol;direction;close_type\n10:00;EURUSD;CALL;M5\n10:02;BTCUSDT;PUT;01:00\n", "2 entries"),
+    ] {
+        let list = traders(text).unwrap_or_else(|problem| panic!("{text:?}: {problem}"));
+        assert_eq!(list.words(), words);
+        let due = list.due(at("2026-01-05T12:00"), at("2026-01-05T14:00"));
+        let found: Vec<_> = due
+            .iter()
+            .map(|due| {
+                let length = due.entry.close_type.map(|own| own.duration());
+                (due.at, due.entry.bot.index(), due.entry.direction.to_string(), length)
+            })
+            .collect();
+        let expected = [
+            (at("2026-01-05T13:00"), 1, "BUY".to_owned(), Some(Millis::MINUTE * 5)),
+            (at("2026-01-05T13:02"), 0, "SELL".to_owned(), Some(Millis::MINUTE)),
+        ];
+        assert_eq!(found, expected, "{text:?}");
+        let tomorrow = list.due(at("2026-01-06T12:00"), at("2026-01-06T14:00")).len();
+        assert_eq!(tomorrow, if text.contains("2026-01-05") { 0 } else { 2 }, "{text:?}");
+    }
+    let hours = traders("H1;EURUSD;10:00;CALL\nM15;EURUSD;10:05;PUT\nH24;BTCUSDT;10:05;PUT").unwrap();
+    let lengths = hours.entries.iter().map(|entry| entry.close_type.unwrap().duration());
+    assert!(lengths.eq([60, 15, 24 * 60].map(|minutes| Millis::MINUTE * minutes)));
+}
+
+#[test]
+fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
+    for (text, expected) in [
+        (
+            "M5;EURUSD;05/01;10:00;CALL",
+            "line 1: \"05/01\" may be two dates, of the day or of the month first: write it as 2026-01-05",
+        ),
+        ("05/01/2026;M5;EURUSD;10:00;CALL", "line 1: \"05/01/2026\" may be two dates"),
+        ("M5;EURJPY;10:00;CALL", "line 1: \"EURJPY\" is nothing that an entry has: a time such as 10:00"),
+        ("M5;EURUSD;10:00;10:05;CALL", "line 1: columns 3 and 4 are both a time"),
+        ("M5;EURUSD;10:00;CALL;PUT", "line 1: columns 4 and 5 are both a direction"),
+        (
+            "M5;EURUSD;10:00;CALL\nEURUSD;10:05;PUT;M5",
+            "line 2: column 1 is a symbol, \"EURUSD\", and a expiry in the first line",
+        ),
+        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10:05", "line 2: it has 3 columns, and the first line has 4"),
+        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;;PUT", "line 2: \"\" is nothing that an entry has"),
+        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10h05;PUT", "line 2: \"10h05\" is nothing"),
+        ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is nothing"),
+        ("M5;10:00;CALL", "line 1: it names neither a bot nor a symbol"),
+        (
+            "M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT",
+            "line 2: line 1 asks eur for a trade at that time already",
+        ),
+        ("M5 EURUSD 10:00 CALL", "the first line names the columns"),
+    ] {
+        let problem = traders(text).unwrap_err();
+        assert!(problem.starts_with(expected), "{text}: {problem}");
+    }
+    // A bot whose name may be something else.
+    let mut bots = traders_bots();
+    bots[0].name = "M5".to_owned();
+    bots[1].name = "EURUSD".to_owned();
+    let zone: Tz = "UTC".parse().unwrap();
+    let problem = SignalList::parse("M5;EURUSD;10:00;CALL", &bots, zone).unwrap_err();
+    assert!(problem.starts_with("line 1: \"M5\" may be a bot or a expiry: name the columns"), "{problem}");
+    // A bot that is named after its symbol is no riddle.
+    assert_eq!(SignalList::parse("H1;EURUSD;10:00;CALL", &bots, zone).unwrap().len(), 1);
+}
+
+/// Whatever a file says, it is taken whole or refused with words, and what is taken has as many entries as lines.
+#[test]
+fn no_text_is_half_taken() {
+    const PIECES: [&str; 20] = [
+        "M5",
+        "H1",
+        "EURUSD",
+        "BTCUSDT",
+        "btc",
+        "10:00",
+        "25:00",
+        "10:00:30",
+        "2026-01-05",
+        "05/01/2026",
+        "CALL",
+        "put",
+        "BUY",
+        "\"",
+        "\u{feff}",
+        "time",
+        "direction",
+        "é",
+        "-1",
+        "",
+    ];
+    let (seed, mut taken) = (20_260_105_u64, 0);
+    println!("seed {seed}");
+    let mut state = seed;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..20_000 {
+        let separator = [";", ",", "; "][next(3)];
+        let lines: Vec<String> = (0..1 + next(3))
+            .map(|_| (0..1 + next(5)).map(|_| PIECES[next(PIECES.len())]).collect::<Vec<_>>().join(separator))
+            .collect();
+        let text = lines.join("\n");
+        match traders(&text) {
+            Ok(list) => {
+                let rows = lines.iter().filter(|line| !line.trim().is_empty()).count();
+                let header = usize::from(list.columns.is_none());
+                assert_eq!(list.len() + header, rows, "{text:?}");
+                taken += list.len();
+            }
+            Err(problem) => assert!(problem.len() > 20, "{text:?}: {problem}"),
+        }
+    }
+    assert!(taken > 20, "{taken} entries were taken");
 }

@@ -123,10 +123,23 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
             ControlOrder::SignalProblem { problem, malformed, .. } => format!("{malformed} wrong: {problem}"),
             ControlOrder::SignalNote { text, .. } => text,
+            ControlOrder::SignalNext { next } => next.map_or("next: nothing".to_owned(), |next| {
+                format!("next {} of {} at {}", next.direction, next.bot, next.at)
+            }),
             _ => "status".to_owned(),
         };
         let _ = answer.send(ControlAnswer::Signal { outcome: SignalOutcome::Duplicate });
         told.send(text).unwrap();
+    }
+}
+
+/// What is told next, but for what the list gives next.
+async fn heard(told: &mut mpsc::UnboundedReceiver<String>) -> String {
+    loop {
+        let text = told.recv().await.unwrap();
+        if !text.starts_with("next") {
+            return text;
+        }
     }
 }
 
@@ -144,31 +157,41 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
         door(&loaded, clock.now()).watch(Door::new("list", Arc::clone(&clock), sender.downgrade()), ready);
     let task = tokio::spawn(watch);
     is_ready.await.unwrap();
-    assert_eq!(told.recv().await.unwrap(), "status");
-    assert_eq!(told.recv().await.unwrap(), "btc 2026-07-01T08:31:00Z");
+    assert_eq!(heard(&mut told).await, "status");
+    let first = heard(&mut told).await;
+    assert!(first.contains("list.csv was read: 2 entries ("), "{first}");
+    assert_eq!(told.recv().await.unwrap(), format!("next BUY of btc at {}", at("2026-07-01T08:31:00")));
+    assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:31:00Z");
     assert_eq!(clock.now(), at("2026-07-01T08:31:00"));
     std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
-    let wrong = told.recv().await.unwrap();
+    let wrong = heard(&mut told).await;
     assert!(
         wrong.starts_with("1 wrong: ") && wrong.contains("line 2: there is no bot \"nobody\""),
         "{wrong}"
     );
-    assert_eq!(told.recv().await.unwrap(), "btc 2026-07-01T08:33:00Z", "the list of before holds");
+    assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the list of before holds");
     std::fs::write(&path, "time,bot,direction\n10:34,eur,BUY\n10:33,btc,SELL\n10:35,btc,BUY\n").unwrap();
-    let changed = told.recv().await.unwrap();
-    assert!(changed.ends_with("was read again: 3 entries, 3 of them new, 2 gone"), "{changed}");
+    let changed = heard(&mut told).await;
+    assert!(changed.contains("was read again, 3 new, 2 gone: 3 entries ("), "{changed}");
+    let mark =
+        |text: &str| text.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
+    let (before, after) = (mark(&first), mark(&changed));
+    assert!(before != after && [&before, &after].iter().all(|mark| mark.len() == 16), "{before} {after}");
+    assert_eq!(told.recv().await.unwrap(), format!("next BUY of eur at {}", at("2026-07-01T08:34:00")));
     // What was given is not given again, though its direction is another now.
-    assert_eq!(told.recv().await.unwrap(), "eur 2026-07-01T08:34:00Z");
+    assert_eq!(heard(&mut told).await, "eur 2026-07-01T08:34:00Z");
     std::fs::remove_file(&path).unwrap();
-    let gone = told.recv().await.unwrap();
+    let gone = heard(&mut told).await;
     assert!(gone.contains("is gone: its 3 entries hold no more"), "{gone}");
     tokio::time::sleep(Duration::from_hours(1)).await;
-    assert!(told.try_recv().is_err());
+    while let Ok(text) = told.try_recv() {
+        assert_eq!(text, "next: nothing");
+    }
     let mut text = "time,bot,direction\n".to_owned();
     writeln!(text, "11:40,eur,SELL").unwrap();
     std::fs::write(&path, text).unwrap();
-    assert!(told.recv().await.unwrap().contains("1 entries, 1 of them new"));
-    assert_eq!(told.recv().await.unwrap(), "eur 2026-07-01T09:40:00Z");
+    assert!(heard(&mut told).await.contains("was read again, 1 new, 0 gone: 1 entry ("));
+    assert_eq!(heard(&mut told).await, "eur 2026-07-01T09:40:00Z");
     drop(sender);
     task.abort();
 }

@@ -1,0 +1,109 @@
+//! A moment of a run as a person asks for it: whole, or as `live` prints it, without the day or the year.
+
+use crate::arguments::parse_moment;
+use candlewick_records::utc;
+use candlewick_sdk::Millis;
+use chrono::{DateTime, Datelike, Days, NaiveDateTime, NaiveTime};
+
+/// What stands for a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AskedTime {
+    /// The moment itself.
+    Moment(Millis),
+    /// A time of day, the last one that a journal reaches.
+    OfDay(NaiveTime, String),
+    /// A day of a year and a time of it, the same.
+    OfYear(String),
+}
+
+/// The times of a day that are read.
+const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
+/// The same behind a year and a day of it.
+const IN_YEAR: [&str; 2] = ["%Y %m-%d %H:%M", "%Y %m-%d %H:%M:%S"];
+
+/// A moment, or a time as `live` prints it: `17:08`, `17:08:30`, `01-05 17:08:30`.
+pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
+    if let Some(time) = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
+        return Ok(AskedTime::OfDay(time, text.to_owned()));
+    }
+    // A leap year, so that each day of any year is one.
+    if in_year(2_024, text).is_some() {
+        return Ok(AskedTime::OfYear(text.to_owned()));
+    }
+    let moment = parse_moment(text).map(AskedTime::Moment);
+    moment.map_err(|problem| {
+        format!("{problem}; or a time as live prints it, such as 17:08 or \"01-05 17:08:30\"")
+    })
+}
+
+fn in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
+    let whole = format!("{year} {text}");
+    IN_YEAR.iter().find_map(|form| NaiveDateTime::parse_from_str(&whole, form).ok())
+}
+
+impl AskedTime {
+    /// The moment that is meant in a journal whose last entry is of this one, in UTC: no later than that, unless it says so itself.
+    pub(crate) fn before(&self, last: Millis) -> Option<Millis> {
+        let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
+        let day = |back: u64| end.date().checked_sub_days(Days::new(back));
+        // The 29th of February was at most eight years before.
+        let found = match self {
+            Self::Moment(moment) => return Some(*moment),
+            Self::OfDay(time, _) => {
+                (0..2).filter_map(|back| Some(day(back)?.and_time(*time))).find(|at| *at <= end)
+            }
+            Self::OfYear(text) => {
+                (0..=8).filter_map(|back| in_year(end.year() - back, text)).find(|at| *at <= end)
+            }
+        };
+        found.map(|at| Millis::new(at.and_utc().timestamp_millis()))
+    }
+
+    /// The same; says for which moment it is taken, where it does not say so itself.
+    pub(crate) fn told(&self, last: Millis) -> Option<Millis> {
+        let moment = self.before(last)?;
+        if let Some(text) = self.text() {
+            tracing::warn!("{text} is taken for {}, the last one that the journal reaches", utc(moment));
+        }
+        Some(moment)
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Moment(_) => None,
+            Self::OfDay(_, text) | Self::OfYear(text) => Some(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_without_its_day_is_the_last_one_that_the_journal_reaches() {
+        // 2026-01-05T17:08:30Z, from `date -u -d '2026-01-05 17:08:30' +%s000`.
+        let last = Millis::new(1_767_632_910_000);
+        for (text, expected) in [
+            ("17:08", "2026-01-05T17:08:00.000Z"),
+            ("17:08:30", "2026-01-05T17:08:30.000Z"),
+            // Not yet reached: that of the day before.
+            ("17:08:31", "2026-01-04T17:08:31.000Z"),
+            ("00:00", "2026-01-05T00:00:00.000Z"),
+            ("01-05 17:08:30", "2026-01-05T17:08:30.000Z"),
+            ("01-05 17:09", "2025-01-05T17:09:00.000Z"),
+            ("12-31 23:59", "2025-12-31T23:59:00.000Z"),
+            ("02-29 10:00", "2024-02-29T10:00:00.000Z"),
+            ("2027-01-01", "2027-01-01T00:00:00.000Z"),
+            ("1767580260000", "2026-01-05T02:31:00.000Z"),
+        ] {
+            let asked = parse_asked(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
+            assert_eq!(asked.before(last).map(utc).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["24:00", "5 pm", "17", "02-30 10:00", "17:8:"] {
+            // A bare number is milliseconds since 1970.
+            let is_number = text.parse::<i64>().is_ok();
+            assert_eq!(parse_asked(text).is_ok(), is_number, "{text}");
+        }
+    }
+}
