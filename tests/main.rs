@@ -25,6 +25,7 @@ mod determinism;
 mod doctor;
 mod doors;
 mod drill;
+mod earlier_journal;
 mod edge;
 mod edited_lists;
 mod encrypted_mail;

@@ -47,6 +47,12 @@ impl Column {
         }
     }
 
+    /// With its article.
+    fn one(self) -> String {
+        let article = if self == Self::Expiry { "an" } else { "a" };
+        format!("{article} {}", self.words())
+    }
+
     /// Whether a cell may be this.
     fn may_be(self, cell: &str, bots: &[BotSettings]) -> bool {
         match self {
@@ -80,8 +86,8 @@ impl Column {
                 known(bots)
             )),
             several => {
-                let words: Vec<&str> = several.iter().map(|column| column.words()).collect();
-                Err(format!("{cell:?} may be a {}: {NAME_THEM}", words.join(" or a ")))
+                let all: Vec<String> = several.iter().map(|column| column.one()).collect();
+                Err(format!("{cell:?} may be {}: {NAME_THEM}", all.join(" or ")))
             }
         }
     }
@@ -116,8 +122,8 @@ impl Columns {
         for (place, cell) in first.iter().enumerate() {
             let column = Column::of(cell, bots)?;
             if let Some(earlier) = columns.iter().position(|known| *known == column) {
-                let (one, other, words) = (earlier + 1, place + 1, column.words());
-                return Err(format!("columns {one} and {other} are both a {words}: leave one of them out"));
+                let (one, other, what) = (earlier + 1, place + 1, column.one());
+                return Err(format!("columns {one} and {other} are both {what}: leave one of them out"));
             }
             columns.push(column);
         }
@@ -164,9 +170,9 @@ impl Columns {
         for (place, (cell, expected)) in line.iter().zip(columns).enumerate() {
             let column = Column::of(cell, bots)?;
             if column != *expected {
-                let (number, column, expected) = (place + 1, column.words(), expected.words());
+                let (number, column, expected) = (place + 1, column.one(), expected.one());
                 return Err(format!(
-                    "column {number} is a {column}, {cell:?}, and a {expected} in the first line: all lines have one order of columns"
+                    "column {number} is {column}, {cell:?}, and {expected} in the first line: all lines have one order of columns"
                 ));
             }
             match column {

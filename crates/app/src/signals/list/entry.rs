@@ -79,20 +79,13 @@ pub(super) fn parse(
     let mut builder = csv::ReaderBuilder::new();
     let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true).delimiter(delimiter);
     let mut reader = builder.from_reader(text.as_bytes());
-    let mut columns: Option<Columns> = None;
+    let mut records = reader.records();
+    let first = records.next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
+    let columns = Columns::of(&first, bots)?;
+    let first = columns.are_shown().then_some(Ok(first));
     let mut entries: Vec<ListEntry> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
-        let columns = match &columns {
-            Some(columns) => columns,
-            None => {
-                let columns = columns.insert(Columns::of(&record, bots)?);
-                if !columns.are_shown() {
-                    continue;
-                }
-                columns
-            }
-        };
+    for record in first.into_iter().chain(records) {
+        let record = record.map_err(|error: csv::Error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
         let wrong = |problem: String| format!("line {line}: {problem}");
         let cells = columns.cells(&record, bots).map_err(wrong)?;
@@ -101,9 +94,6 @@ pub(super) fn parse(
             return Err(wrong(format!("at most {MAX_ENTRIES} entries are possible")));
         }
     }
-    let Some(columns) = columns else {
-        return Err(Columns::of(&csv::StringRecord::new(), bots).err().unwrap_or_default());
-    };
     check_twins(&entries, bots)?;
     Ok((entries, columns.words()))
 }
