@@ -17,7 +17,7 @@ pub(super) type Cells = [String; 8];
 
 /// What a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+pub(super) enum Column {
     Date,
     Time,
     Bot,
