@@ -177,10 +177,10 @@ impl Columns {
             }
             match column {
                 Column::Date => date = format!("{cell} "),
-                Column::Time => cells[0] = cell.to_owned(),
-                Column::Bot => cells[1] = cell.to_owned(),
-                Column::Symbol => cells[2] = cell.to_owned(),
-                Column::Direction => cells[3] = cell.to_owned(),
+                Column::Time => cell.clone_into(&mut cells[0]),
+                Column::Bot => cell.clone_into(&mut cells[1]),
+                Column::Symbol => cell.clone_into(&mut cells[2]),
+                Column::Direction => cell.clone_into(&mut cells[3]),
                 Column::Expiry => cells[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
             }
         }

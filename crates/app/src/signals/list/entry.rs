@@ -76,8 +76,11 @@ pub(super) fn parse(
     let text = text.trim_start_matches('\u{feff}');
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let delimiter = if first.contains(';') { b';' } else { b',' };
+    // Only a reason needs quotes, and it has a column with a name. One that is left open would make one entry of two lines.
+    let is_named = first.split(char::from(delimiter)).any(|cell| cell.trim().trim_matches('"') == "time");
     let mut builder = csv::ReaderBuilder::new();
-    let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true).delimiter(delimiter);
+    let builder =
+        builder.has_headers(false).trim(csv::Trim::All).flexible(true).delimiter(delimiter).quoting(is_named);
     let mut reader = builder.from_reader(text.as_bytes());
     let mut records = reader.records();
     let first = records.next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::entry::When;
 use super::*;
 use candlewick_sandbox::parse_time;
+use candlewick_sdk::CloseType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -227,7 +228,7 @@ fn a_traders_list_is_read_in_any_order_of_its_columns_and_says_what_it_took_them
         let found: Vec<_> = due
             .iter()
             .map(|due| {
-                let length = due.entry.close_type.map(|own| own.duration());
+                let length = due.entry.close_type.map(CloseType::duration);
                 (due.at, due.entry.bot.index(), due.entry.direction.to_string(), length)
             })
             .collect();
@@ -269,6 +270,7 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
             "line 2: line 1 asks eur for a trade at that time already",
         ),
         ("M5 EURUSD 10:00 CALL", "the first line names the columns"),
+        ("M5;10:00;CALL;\"\nEURUSD", "line 1: \"\\\"\" is nothing that an entry has"),
     ] {
         let problem = traders(text).unwrap_err();
         assert!(problem.starts_with(expected), "{text}: {problem}");
@@ -318,8 +320,8 @@ fn no_text_is_half_taken() {
     };
     for _ in 0..20_000 {
         let separator = [";", ",", "; "][next(3)];
-        let lines: Vec<String> = (0..1 + next(3))
-            .map(|_| (0..1 + next(5)).map(|_| PIECES[next(PIECES.len())]).collect::<Vec<_>>().join(separator))
+        let lines: Vec<String> = (0..=next(3))
+            .map(|_| (0..=next(5)).map(|_| PIECES[next(PIECES.len())]).collect::<Vec<_>>().join(separator))
             .collect();
         let text = lines.join("\n");
         match traders(&text) {
