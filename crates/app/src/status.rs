@@ -209,7 +209,7 @@ impl Status {
     }
 
     fn next_entry_text(&self) -> String {
-        let next = self.bot.as_ref().and_then(|bot| bot.next_entry.as_ref());
+        let next = self.bot.as_ref().and_then(|bot| bot.signals.as_ref()?.next.as_ref());
         next.map_or("-".to_owned(), |next| {
             format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at))
         })

@@ -78,7 +78,6 @@ fn state() -> RunState {
         reloaded: None,
         stale_after_s: None,
         signals: None,
-        next_entry: None,
         market: None,
     }
 }

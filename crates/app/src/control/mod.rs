@@ -15,6 +15,7 @@ pub use running::find_running_bot;
 pub use signal::signal;
 
 use crate::error::{AppError, ErrorKind};
+use candlewick_records::utc;
 use candlewick_runtime::control::{ControlAnswer, Phase, RunState, SignalTally, SourceTally};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
@@ -74,6 +75,15 @@ fn describe_signals(tally: &SignalTally) -> String {
     if let Some(problem) = &tally.problem {
         let _ = write!(text, " The last malformed one: {}.", visible(problem));
     }
+    if let Some(next) = &tally.next {
+        let _ = write!(
+            text,
+            " Next of the list: {} of {} at {}.",
+            next.direction,
+            visible(&next.bot),
+            utc(next.at)
+        );
+    }
     for (source, of_source) in &tally.by_source {
         let _ = write!(text, " By {}: {}.", visible(source), describe_source(of_source));
     }
@@ -114,7 +124,8 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
 mod tests {
     use super::*;
     use candlewick_engine::IntentId;
-    use candlewick_sdk::Millis;
+    use candlewick_runtime::control::NextEntry;
+    use candlewick_sdk::{Direction, Millis};
 
     #[test]
     fn signals_are_counted_by_their_door() {
@@ -126,10 +137,15 @@ mod tests {
             duplicates: 1,
             malformed: [("list".to_owned(), 1)].into(),
             problem: Some("line 2: no".to_owned()),
+            next: Some(NextEntry {
+                at: Millis::new(1_767_571_200_000),
+                bot: "btc".to_owned(),
+                direction: Direction::Buy,
+            }),
             by_source: [("webhook".to_owned(), webhook), ("list".to_owned(), list)].into(),
         };
         let expected = "Signals from outside: 2 approved, 4 refused, 1 dropped as duplicates, 1 malformed. The last malformed one: \
-                        line 2: no. By list: 3 refused, 1 duplicates, 1 malformed. By webhook: 2 approved, 1 late, 9 turned away.";
+                        line 2: no. Next of the list: BUY of btc at 2026-01-05T00:00:00.000Z. By list: 3 refused, 1 duplicates, 1 malformed. By webhook: 2 approved, 1 late, 9 turned away.";
         assert_eq!(describe_signals(&tally), expected);
     }
 
@@ -149,7 +165,6 @@ mod tests {
             reloaded: None,
             stale_after_s: None,
             signals: None,
-            next_entry: None,
             market: None,
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");

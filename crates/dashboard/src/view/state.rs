@@ -202,7 +202,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
-        next_entry: bot.and_then(|bot| bot.next_entry.as_deref().cloned()),
+        next_entry: bot.and_then(|bot| bot.signals.as_ref()?.next.clone()),
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
         run: known
             .model

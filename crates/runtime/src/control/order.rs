@@ -171,9 +171,6 @@ pub struct RunState {
     /// Signals from outside since the run began; none where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Box<SignalTally>>,
-    /// What its list of signals gives next; none without a list, or where nothing is to come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_entry: Option<Box<NextEntry>>,
     /// How the market's data come; none before any was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub market: Option<Box<MarketState>>,
@@ -320,7 +317,6 @@ mod tests {
             reloaded: None,
             stale_after_s: None,
             signals: None,
-            next_entry: None,
             market: None,
         };
         let json = json!({"answer": "done", "state":

@@ -157,7 +157,6 @@ mod tests {
             reloaded: None,
             stale_after_s: None,
             signals: None,
-            next_entry: None,
             market: None,
         };
         ControlAnswer::Done { state }

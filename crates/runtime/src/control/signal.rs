@@ -83,6 +83,9 @@ pub struct SignalTally {
     /// What was wrong with the last of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// What the list gives next; none without one, or where nothing is to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextEntry>,
     /// All of that by the door that it came by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_source: BTreeMap<String, SourceTally>,

@@ -26,24 +26,17 @@ pub(crate) struct OutsideWatch {
     waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
     /// When what is no signal is next noted.
     next_alarm: Option<Millis>,
-    /// What the list gives next.
-    next_entry: Option<NextEntry>,
 }
 
 impl OutsideWatch {
-    /// What came so far; none where nothing did.
+    /// What came so far, and what is to come; none where neither is known.
     pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
 
-    /// What the list gives next.
-    pub(crate) fn next_entry(&self) -> Option<Box<NextEntry>> {
-        self.next_entry.clone().map(Box::new)
-    }
-
     /// The list says what it gives next.
     pub(super) fn expect(&mut self, next: Option<NextEntry>) {
-        self.next_entry = next;
+        self.tally.next = next;
     }
 
     /// What came by a door.

@@ -66,7 +66,6 @@ impl Coordinator {
             reloaded: self.reloaded.clone().map(Box::new),
             stale_after_s: self.settings.stale_after_s,
             signals: self.outside.tally(),
-            next_entry: self.outside.next_entry(),
             market: self.market_state(now).map(Box::new),
         }
     }
