@@ -48,10 +48,12 @@ fn version(number: usize) -> BTreeSet<String> {
 }
 
 fn text_of(version: &BTreeSet<String>) -> String {
-    version
-        .iter()
-        .map(|time| format!("M1;BTCUSDT;{time};{}\n", if time.ends_with('0') { "CALL" } else { "PUT" }))
-        .collect()
+    let mut text = String::new();
+    for time in version {
+        let direction = if time.ends_with('0') { "CALL" } else { "PUT" };
+        writeln!(text, "M1;BTCUSDT;{time};{direction}").unwrap();
+    }
+    text
 }
 
 /// What the list read, of the journal's notes, with the mark of each text.
