@@ -233,7 +233,12 @@ fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
         &[("timezone", "America/New_York")],
         "it holds days, which no time zone moves: leave --timezone out",
     );
-    check("EURUSD_1m.csv", &[("timezone", "UTC")], "the times in it are UTC already: leave --timezone out");
+    let athens = [("timezone", "Europe/Athens")];
+    check("EURUSD_1m.csv", &athens, "the times in it are UTC already: leave --timezone out");
+    for utc in ["UTC", "+00:00"] {
+        let said = import("EURUSD_1m.csv", &[("timezone", utc)]).map(|imported| rows_of(&imported));
+        assert_eq!(said, import("EURUSD_1m.csv", &[]).map(|imported| rows_of(&imported)), "{utc}");
+    }
     check(
         "README.md",
         &[],

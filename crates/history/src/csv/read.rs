@@ -116,7 +116,10 @@ fn check_header(content: &[u8]) -> Result<(), String> {
     if content.first().is_some_and(u8::is_ascii_digit) {
         return Err(format!("the header is missing; write \"{CSV_HEADER}\" above the first candle"));
     }
-    Err(format!("the header is \"{}\"; it must be \"{CSV_HEADER}\"", excerpt(content)))
+    Err(format!(
+        "the header is \"{}\"; it must be \"{CSV_HEADER}\", or the file is brought into the catalog by `candlewick data import`",
+        excerpt(content)
+    ))
 }
 
 fn check_order(previous: Millis, time: Millis) -> Result<(), String> {
@@ -333,7 +336,7 @@ mod tests {
             ),
             (
                 "Date,Open\n60000,1,1,1,1,0\n",
-                "x.csv, line 1: the header is \"Date,Open\"; it must be \"time,open,high,low,close,volume\"",
+                "x.csv, line 1: the header is \"Date,Open\"; it must be \"time,open,high,low,close,volume\", or the file is brought into the catalog by `candlewick data import`",
             ),
         ] {
             assert_eq!(read(content.as_bytes(), "1m").map(|_| ()), Err(expected.to_owned()), "{content:?}");

@@ -240,9 +240,9 @@ fn zone_of(
 ) -> Result<Option<Zone>, Problem> {
     let needless = |what: &str| Err(Problem::File(format!("{what}: leave --timezone out")));
     match (clock, settings.zone) {
-        (Clock::Utc, Some(_)) => needless("the times in it are UTC already"),
+        (Clock::Utc, Some(zone)) if !zone.is_utc() => needless("the times in it are UTC already"),
         (Clock::Day, Some(_)) => needless("it holds days, which no time zone moves"),
-        (Clock::Utc | Clock::Day, None) => Ok(None),
+        (Clock::Utc, _) | (Clock::Day, None) => Ok(None),
         (Clock::Wall, Some(zone)) => Ok(Some(zone)),
         (Clock::Wall, None) => {
             if format == ImportFormat::HistData || is_hist_data(name) {

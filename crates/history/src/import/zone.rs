@@ -53,6 +53,14 @@ impl Zone {
         Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("five hours are less than a day"))
     }
 
+    /// Whether its clocks always show UTC.
+    pub(super) fn is_utc(self) -> bool {
+        match self {
+            Self::Fixed(offset) => offset.local_minus_utc() == 0,
+            Self::Place(place) => place == Tz::UTC,
+        }
+    }
+
     pub(crate) fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
         let millis = |moment: i64| Millis::new(moment);
         match self {
