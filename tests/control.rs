@@ -353,7 +353,7 @@ fn a_pipe_or_a_link_in_the_place_of_the_halt_file_is_refused() {
 
 /// What a bot says of itself once it is halted.
 fn halted_state(folder: &Folder) -> Value {
-    let mut states = (0..200).map(|_| {
+    let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
         // Before its first entries are durable there is nothing to read.
         if status.code == 0 { status.json()["bot"].clone() } else { Value::Null }

@@ -75,7 +75,7 @@ fn intents(folder: &Folder) -> Vec<Value> {
 fn listed(served: &Served) -> Vec<Value> {
     let address = served.text("base_url").strip_prefix("http://").unwrap();
     let ask = |path: &str| -> Value {
-        let answer = wire::get(address, path, "api-token: sandbox-token", Duration::from_secs(5)).unwrap();
+        let answer = wire::get(address, path, "api-token: sandbox-token", Duration::from_mins(1)).unwrap();
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     };
     let user = ask("/token/users/me")["id"].as_str().unwrap().to_owned();

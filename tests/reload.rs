@@ -65,7 +65,7 @@ fn a_bot_is_given_new_limits_by_command_by_its_journal_and_by_signal_and_keeps_i
 
     write(&folder, "[risk]\nmax_open_trades = 2\ndaily_loss_limit = 8\n[runtime]\nstop_patience_s = 1");
     assert!(Command::new("kill").args(["-s", "HUP", &bot.id()]).status().unwrap().success());
-    let by_signal = (0..200).map(|_| reloaded(&folder)).find(|known| known["by"] == "signal");
+    let by_signal = (0..2_000).map(|_| reloaded(&folder)).find(|known| known["by"] == "signal");
     let changes = json!(["risk.daily_loss_limit 7 -> 8", "runtime.stop_patience_s 30 -> 1"]);
     assert_eq!(by_signal.expect("the signal is heard")["changes"], changes);
     let status = folder.run(&["status", "--config", "bot.toml"]);

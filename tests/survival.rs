@@ -243,13 +243,16 @@ impl Fixture {
             let state = trade["state"].as_str().unwrap();
             ["settled", "rejected", "not_opened", "not_sent"].contains(&state)
         };
+        let mut is_recovered = false;
         let settled = (0..MAX_LOOKS).any(|_| {
             std::thread::sleep(LOOK_EVERY);
             if let Some(status) = child.try_wait().unwrap() {
                 let printed = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
                 panic!("{point}: the restarted run ended with {status}: {printed}");
             }
-            self.is_recovered(child.id())
+            // Once it holds the journal it holds it until its end.
+            is_recovered = is_recovered || self.is_recovered(child.id());
+            is_recovered
                 && self.ask("trades").as_array().unwrap().iter().all(is_over)
                 // Money that nothing explains is believed when it has been seen for a while.
                 && (self.strangers.is_empty() || self.reported_money() == self.wallet())

@@ -1,6 +1,7 @@
 //! Words that were given up stay out: one word for each thing, the field's own where there is one (docs/glossary.md).
 
 use crate::tidy::{root, tracked};
+use std::collections::BTreeMap;
 use std::fs;
 
 /// What is not written any more, and what stands for it. A word of lower-case letters is also found as a part of a name
@@ -66,15 +67,31 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Whether a line, which has these words, holds a retired one.
-fn holds((line, words): (&str, &[String]), retired: &str) -> bool {
-    let is_one_word = retired.chars().all(|letter| letter.is_ascii_lowercase());
-    if is_one_word { words.iter().any(|word| word == retired) } else { line.contains(retired) }
+/// What is retired: words by themselves, and what is found wherever it stands in a line.
+struct Retired {
+    words: BTreeMap<&'static str, &'static str>,
+    parts: Vec<(&'static str, &'static str)>,
+}
+
+impl Retired {
+    fn new() -> Self {
+        let is_word = |(retired, _): &(&str, &str)| retired.chars().all(|letter| letter.is_ascii_lowercase());
+        let (words, parts): (Vec<_>, Vec<_>) = RETIRED.iter().copied().partition(is_word);
+        Self { words: words.into_iter().collect(), parts }
+    }
+
+    /// What a line holds of it, and what to say.
+    fn of_line(&self, line: &str) -> Vec<(&'static str, &'static str)> {
+        let words = words(line);
+        let words = words.iter().filter_map(|word| self.words.get_key_value(word.as_str()));
+        let parts = self.parts.iter().filter(|(retired, _)| line.contains(retired));
+        words.map(|(retired, instead)| (*retired, *instead)).chain(parts.copied()).collect()
+    }
 }
 
 #[test]
 fn retired_words_stay_out() {
-    let mut found = Vec::new();
+    let (retired, mut found) = (Retired::new(), Vec::new());
     for file in [".rs", ".md", ".toml", ".js", ".css"].into_iter().flat_map(tracked) {
         let name = file.strip_prefix(root()).expect("it lies below the root");
         // This list, and what was called so when it changed.
@@ -83,9 +100,8 @@ fn retired_words_stay_out() {
         }
         let text = fs::read_to_string(&file).expect("a file of the repository is text");
         for (number, line) in (1..).zip(text.lines()) {
-            let own = words(line);
-            for (retired, instead) in RETIRED.iter().filter(|(retired, _)| holds((line, &own), retired)) {
-                found.push(format!("{}:{number}: \"{retired}\", say {instead}", name.display()));
+            for (word, instead) in retired.of_line(line) {
+                found.push(format!("{}:{number}: \"{word}\", say {instead}", name.display()));
             }
         }
     }
@@ -94,10 +110,16 @@ fn retired_words_stay_out() {
 
 #[test]
 fn a_word_is_found_in_names_and_not_in_other_words() {
+    let retired = Retired::new();
     for line in ["the fate of it", "FateTable", "fn fate_of()", "let fate = 1;", "see `Fate`"] {
-        assert!(holds((line, &words(line)), "fate"), "{line}");
+        assert_eq!(retired.of_line(line), [("fate", "outcome, or outcome table")], "{line}");
     }
+    assert_eq!(retired.of_line("Error::GiveCandles"), [("GiveCandles", "NoCandles")]);
+    assert_eq!(
+        retired.of_line("was put away, torn"),
+        [("torn", "corrupted, or cut short"), ("put away", "evict")]
+    );
     for line in ["fatefully", "sulfate", "a table"] {
-        assert!(!holds((line, &words(line)), "fate"), "{line}");
+        assert_eq!(retired.of_line(line), [], "{line}");
     }
 }
