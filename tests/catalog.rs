@@ -63,8 +63,14 @@ fn the_catalog_of_the_configuration_is_used_where_it_has_a_bots_series() {
     count(20_160);
     folder.run(&["data", "generate", "--symbol", "ETHUSDT", "--catalog"]);
     count(20_160);
+    let another = folder.run(&["backtest", "--config", "bot.toml"]);
+    let said = "the catalog data is not used: it has no candles of BTCUSDT 1m; it holds: ETHUSDT 1m";
+    assert!(another.stdout.contains(said), "{}", another.stdout);
     folder.run(&["data", "generate", "--symbol", "BTCUSDT", "--days", "1", "--catalog"]);
     count(1_440);
+    let text = folder.run(&["backtest", "--config", "bot.toml"]).stdout;
+    assert!(text.contains("1440, 2026-01-05 00:00 to 2026-01-06 00:00, "), "{text}");
+    assert!(!text.contains("is not used"), "{text}");
     let other = ["--catalog", "nowhere"];
     folder.run(&[&backtest[..], &other].concat()).fails(
         3,

@@ -345,6 +345,8 @@ fn bad_arguments_are_refused_before_anything_happens() {
         (&["backtst"], "backtest"),
         (&["strategy", "show", "ema-corss"], "did you mean \"ema-cross\"?"),
         (&["strategy", "show", "momentum"], "known are: rsi-reversal, ema-cross, signal-list, trend-filter"),
+        (&["strategy", "show", "momentum"], "cargo run --release -F program -- strategy list"),
+        (&["strategy", "show", "donchian"], "did you mean \"donchian-breakout\"?"),
         (&["data", "generate", "--symbol", "GOLD"], "--tick is missing: GOLD is not a well-known pair"),
         (
             &["data", "generate", "--symbol", "BTCUSDT", "--interval", "7s"],

@@ -82,8 +82,13 @@ fn a_table_is_imported_with_what_each_column_was_taken_for() {
 fn a_broken_file_leaves_the_catalog_as_it_was_and_the_exit_code_distinguishes_data_from_arguments() {
     let folder = fixtures(&["EURUSD_1m.csv", "malformed_csv.csv", "EURUSD1.csv"]);
     let run = |files: &[&str]| folder.run(&[&["data", "import"], files].concat());
-    run(&["EURUSD_1m.csv", "malformed_csv.csv", "--symbol", "EURUSD", "--interval", "1m"])
-        .fails(3, &["malformed_csv.csv, line 3: low 1.0943 and high 1.09425"]);
+    run(&["EURUSD_1m.csv", "malformed_csv.csv", "--symbol", "EURUSD", "--interval", "1m"]).fails(
+        3,
+        &[
+            "malformed_csv.csv, line 3: low 1.0943 and high 1.09425",
+            "help: `candlewick data check malformed_csv.csv` lists all that is wrong with it; with --fix",
+        ],
+    );
     assert!(folder.run(&["data", "list", "--json"]).json().as_array().unwrap().is_empty());
     run(&["EURUSD1.csv"]).fails(2, &["does not say the time zone", "--timezone Europe/Athens"]);
     run(&["EURUSD1.csv", "--timezone", "Mars"]).fails(2, &["\"Mars\" is not a time zone"]);

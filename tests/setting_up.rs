@@ -52,6 +52,10 @@ fn a_wrong_answer_is_named_and_nothing_is_written() {
         folder.run(&[&["config", "init"][..], &arguments].concat()).fails(2, &[part]);
         assert!(!folder.path("candlewick.toml").exists(), "{arguments:?}");
     }
+    // Under the name that the file was to have, and not that of the draft, which is gone.
+    folder
+        .run(&["config", "init", "--strategy", "rsi-reversl"])
+        .fails(2, &["bots[0].strategy = \"rsi-reversl\" (candlewick.toml): there is no such strategy"]);
 }
 
 #[test]

@@ -193,7 +193,14 @@ pub fn declared_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<
 
 /// What was meant by the name of a strategy.
 pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
-    suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()))
+    let suggested = suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()));
+    if suggested.ends_with('?') {
+        return suggested;
+    }
+    format!(
+        "{suggested}; one of your own is known to the program that registers it alone, in the folder of its crate: \
+         `cargo run --release -F program -- strategy list`"
+    )
 }
 
 /// What a Session is made from, as configured.

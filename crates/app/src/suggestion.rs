@@ -13,9 +13,15 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
+/// The only known name that begins with this one.
+fn begun<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut longer = known.into_iter().filter(|known| !name.is_empty() && known.starts_with(name));
+    longer.next().filter(|_| longer.next().is_none())
+}
+
 /// `did you mean "x"?`, or the list of what there is.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    if let Some(near) = nearest(name, known.clone()) {
+    if let Some(near) = nearest(name, known.clone()).or_else(|| begun(name, known.clone())) {
         return format!("did you mean \"{near}\"?");
     }
     let names: Vec<&str> = known.into_iter().collect();
@@ -41,5 +47,13 @@ mod tests {
         }
         assert_eq!(suggest("momentum", known), "known are: rsi-reversal, ema-cross, signal-list");
         assert_eq!(suggest("momentum", []), "there is none");
+    }
+
+    #[test]
+    fn the_beginning_of_one_name_alone_is_that_name() {
+        let known = ["rsi-reversal", "ema-cross", "ema-ribbon"];
+        assert_eq!(suggest("rsi", known), "did you mean \"rsi-reversal\"?");
+        assert_eq!(suggest("ema", known), "known are: rsi-reversal, ema-cross, ema-ribbon");
+        assert_eq!(suggest("", ["ema-cross"]), "known are: ema-cross");
     }
 }

@@ -42,6 +42,11 @@ fn argument_of(catalog: &Catalog, series: Series) -> String {
 pub fn help_for_history(error: &HistoryError) -> Option<String> {
     match error {
         HistoryError::NotInCatalog { folder, what } => Some(what_there_is(folder, what)),
+        // The first line is the header, which no repair takes out.
+        HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
+            "`candlewick data check {}` lists all that is wrong with it; with --fix it writes a copy without such lines",
+            path.display()
+        )),
         HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
             match *action {

@@ -10,6 +10,7 @@ use crate::storage::is_address;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HashedSeries};
 use candlewick_sdk::{CandleSeries, Millis, Series};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -79,6 +80,14 @@ pub fn load(
         );
         return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
+    }
+    let others = store.catalog.series()?;
+    if !loaded.has_built_in_bots() && !others.is_empty() {
+        notices.push(format!(
+            "the catalog {folder} is not used: it has no candles of {}; it holds: {}",
+            listed(&config.bots.iter().map(BotSettings::series).collect::<BTreeSet<_>>()),
+            listed(&others)
+        ));
     }
     let spinner = progress.spinner("Making synthetic candles");
     let made = synthetic::candles()?;
@@ -229,8 +238,8 @@ pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
 }
 
-fn listed(all: &[Series]) -> String {
-    let names: Vec<String> = all.iter().map(Series::to_string).collect();
+fn listed<'a>(all: impl IntoIterator<Item = &'a Series>) -> String {
+    let names: Vec<String> = all.into_iter().map(Series::to_string).collect();
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 

@@ -3,6 +3,7 @@
 use super::KeyPath;
 use serde::Serialize;
 use std::fmt;
+use std::path::Path;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,6 +74,16 @@ impl Problems {
     /// `Ok` when there is none.
     pub fn check(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+    }
+
+    /// Those of a draft, under the name of the file that it is to become.
+    #[must_use]
+    pub fn of_file(mut self, draft: &Path, file: &Path) -> Self {
+        let (draft, file) = (draft.display().to_string(), file.display().to_string());
+        for problem in &mut self.0 {
+            problem.origin = problem.origin.take().map(|origin| origin.replace(&draft, &file));
+        }
+        self
     }
 
     /// One by one.

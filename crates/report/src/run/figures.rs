@@ -4,7 +4,7 @@ use super::{BotLine, RunReport, Unsettled};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::break_even_payout::break_even_payout_words;
 use crate::conditions::ConditionLine;
-use crate::page::DataTable;
+use crate::page::{DataTable, minute};
 use crate::sparkline::sparkline;
 use candlewick_records::table;
 use candlewick_records::{DelayLine, Spread};
@@ -191,7 +191,8 @@ impl RunReport {
 
     fn candles_text(&self) -> String {
         let pace = self.candles_per_second.map(|pace| format!(", {pace:.0} a second"));
-        format!("{}{}", self.candles, pace.unwrap_or_default())
+        let [from, to] = [self.span.start, self.span.end].map(minute);
+        format!("{}, {from} to {to}{}", self.candles, pace.unwrap_or_default())
     }
 
     fn money(&self, amount: f64) -> String {

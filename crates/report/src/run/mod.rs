@@ -150,6 +150,8 @@ pub struct RunReport {
     caveats: Caveats,
     #[serde(skip)]
     scale: MoneyScale,
+    #[serde(skip)]
+    span: Range<Millis>,
 }
 
 /// The figures of one bot.
@@ -238,6 +240,7 @@ impl RunReport {
             analysis,
             caveats: run.caveats,
             scale,
+            span: run.span,
         }
     }
 }

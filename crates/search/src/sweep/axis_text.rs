@@ -175,7 +175,7 @@ fn to_f64(value: Decimal) -> f64 {
 fn decimal(text: &str) -> Result<Decimal, String> {
     let text = text.trim();
     let plain = text.parse().ok().or_else(|| Decimal::from_scientific(text).ok());
-    plain.ok_or_else(|| format!("\"{text}\" is not a number"))
+    plain.ok_or_else(|| format!("\"{text}\" is not a number: give values A,B,C or a range LOW..HIGH:STEP"))
 }
 
 fn items(text: &str) -> Result<Vec<&str>, String> {

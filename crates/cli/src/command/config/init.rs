@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::print;
 use anyhow::Context as _;
+use candlewick_app::AppError;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::{notices_of_stakes, problems_of};
 use candlewick_history::known_market;
@@ -157,7 +158,15 @@ fn check(text: &str, file: &Path, context: &Context<'_>) -> Result<(), Failure> 
     std::fs::write(&draft, text)
         .with_context(|| format!("{} cannot be written", file.display()))
         .map_err(unwritable)?;
-    let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new())?;
+    check_draft(&draft, context).map_err(|error| match error {
+        // The draft is gone when they are read.
+        AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
+        error => error.into(),
+    })
+}
+
+fn check_draft(draft: &PathBuf, context: &Context<'_>) -> Result<(), AppError> {
+    let loaded = Loaded::read(std::slice::from_ref(draft), Base::Sandbox, Vec::new())?;
     Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?;
     notices_of_stakes(&loaded).map_err(Problems::from)?;
     Ok(())
