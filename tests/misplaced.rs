@@ -65,7 +65,7 @@ fn a_list_is_named_to_a_backtest_and_a_rule_to_a_live_run() {
     run(&["--signals", "-"]).fails(2, &["have no time among past candles"]);
     run(&["--signals", "gone.csv"]).fails(3, &["gone.csv"]);
     let report = run(&["--signals", "list.csv", "--json"]).json();
-    assert!(report["notices"].to_string().contains("the list of signals has 1"), "{report}");
+    assert!(report["notices"].to_string().contains("the list of signals (1 entry) has 1"), "{report}");
     folder.run(&["live", "--rules", "rule.toml"]).fails(2, &["--sandbox"]);
     let rules = ["--rules", "rule.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
     let tested = folder.run(&[&["backtest"], &rules[..]].concat()).json();

@@ -106,7 +106,7 @@ fn calendars_lists_and_candles_are_found_beside_the_configuration_too() {
         .with("own.csv", &candles(50));
     let here = same.run(&["backtest", "--config", "bot.toml", "--json", "--quiet"]).json();
     assert!(here["refused"]["Blackout"].as_u64() > Some(1), "{here}");
-    assert!(here["notices"].to_string().contains("the list of signals has 1"), "{here}");
+    assert!(here["notices"].to_string().contains("the list of signals (1 entry) has 1"), "{here}");
     for key in ["trades", "refused", "data_hash"] {
         assert_eq!(beside[key], here[key], "{key}");
     }
