@@ -120,6 +120,7 @@ fn limits_are_used_as_their_rules_count() {
     let expected = |loss: f64| {
         json!([
             [null, "max_open_trades", 1.0, 3.0],
+            [null, "max_open_trades_per_symbol", 1.0, 1.0],
             [null, "max_trades_per_hour", 2.0, 5.0],
             [null, "max_trades_per_day", 2.0, 50.0],
             [null, "daily_loss_limit", 15.0, loss],
