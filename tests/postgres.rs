@@ -96,6 +96,7 @@ fn check_same(folder: &Folder, command: &[&str], journals: [&str; 2]) {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 fn a_run_is_recorded_and_all_that_reads_it_reads_what_a_file_would_hold() {
     let database = Database::create("run");
     let journal = database.journal();
@@ -140,6 +141,7 @@ fn a_run_is_recorded_and_all_that_reads_it_reads_what_a_file_would_hold() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 fn a_run_after_a_clean_end_trades_on_and_both_are_replayed() {
     let database = Database::create("restart");
     let passwords = database.password_file();
@@ -147,6 +149,7 @@ fn a_run_after_a_clean_end_trades_on_and_both_are_replayed() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 fn a_journal_of_a_newer_program_is_refused_and_not_touched() {
     let database = Database::create("newer");
     let folder = recording::folder().with_variable("PGPASSFILE", &database.password_file().to_string_lossy());

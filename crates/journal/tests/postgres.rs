@@ -46,9 +46,13 @@ async fn database(alive: Box<dyn std::any::Any + Send + Sync>) -> Fixture {
     }
 }
 
-test_claims!(postgres);
+test_claims!(
+    #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
+    postgres
+);
 
 #[tokio::test]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_full_disk_loses_nothing() {
     let fixture = postgres().await;
     let mut store = fixture.open().await.unwrap();
@@ -74,6 +78,7 @@ async fn a_full_disk_loses_nothing() {
 }
 
 #[tokio::test]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_user_who_may_only_read_is_told_and_reads() {
     let fixture = postgres().await;
     let mut store = fixture.open().await.unwrap();
@@ -98,6 +103,7 @@ async fn a_user_who_may_only_read_is_told_and_reads() {
 }
 
 #[tokio::test]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn passwords_are_never_told() {
     let fixture = postgres().await;
     let good = Url::parse(&fixture.text).unwrap();
@@ -133,6 +139,7 @@ async fn passwords_are_never_told() {
 /// The server is stopped at once and started again, some times, under a writer that commits as fast as it can; and it
 /// is one whose commits would be lazy if the writer did not ask for better.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn a_restart_of_the_server_loses_and_repeats_nothing() {
     let restart = std::env::var("CANDLEWICK_TEST_POSTGRES_RESTART");
     let restart =

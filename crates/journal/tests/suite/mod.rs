@@ -11,10 +11,10 @@ pub(crate) mod retrying;
 pub(crate) mod storing;
 pub(crate) mod tables;
 
-/// Tests every claim on a database of its own.
+/// Tests every claim on a database of its own; an attribute before the fixture is each test's.
 macro_rules! test_claims {
-    ($fixture:path) => {
-        test_claims! { $fixture =>
+    ($(#[$attribute:meta])? $fixture:path) => {
+        test_claims! { ($(#[$attribute])?) $fixture =>
             storing::lines_keep_their_order_and_fields,
             storing::lines_survive_reopening,
             storing::what_was_not_committed_was_never_there,
@@ -67,14 +67,16 @@ macro_rules! test_claims {
             suite::processes::play_child();
         }
     };
-    ($fixture:path => $($file:ident::$claim:ident,)*) => {
-        $(
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $claim() {
-                let fixture = $fixture().await;
-                suite::$file::$claim(&fixture).await;
-                fixture.remove().await;
-            }
-        )*
+    (@one ($(#[$attribute:meta])?) $fixture:path => $file:ident::$claim:ident) => {
+        $(#[$attribute])?
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $claim() {
+            let fixture = $fixture().await;
+            suite::$file::$claim(&fixture).await;
+            fixture.remove().await;
+        }
+    };
+    ($attributes:tt $fixture:path => $($file:ident::$claim:ident,)*) => {
+        $(test_claims! { @one $attributes $fixture => $file::$claim })*
     };
 }
