@@ -9,14 +9,16 @@ const AT_WORK: [&str; 6] = ["terms", "settlement", "wallet", "price", "revision"
 
 /// Everything is asked for, also what no strategy of the recorded bots wants.
 const WATCHFUL: &str = "[runtime]\nwatch_prices = true\nprice_every_ms = 1000\nwallet_every_s = 10\n";
+/// Where trades never end, nobody waits for them.
+const IMPATIENT: &str = "stop_patience_s = 1\n";
 
 /// How long a session of a venue that keeps its word is recorded; on a busy machine, in which so little happens that an
 /// audit has nothing to look at, again for longer.
 const SPANS: [&str; 3] = ["12s", "40s", "120s"];
 
 /// A recorded session of so long that ends with this code, and its report.
-fn audits(span: &str, faults: &[&str], code: i32) -> (Value, Value) {
-    let folder = folder().with("watchful.toml", WATCHFUL);
+fn audits(span: &str, more: &str, faults: &[&str], code: i32) -> (Value, Value) {
+    let folder = folder().with("watchful.toml", &format!("{WATCHFUL}{more}"));
     let arguments = [&["--speed", "60", "--for", span, "--config", "watchful.toml"], faults].concat();
     let live = record(&folder, &arguments);
     assert_eq!(live.code, code, "{}", live.stderr);
@@ -31,7 +33,7 @@ fn has_looked(live: &Value, audit: &str) -> bool {
 
 #[test]
 fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
-    let sessions = SPANS.iter().map(|span| audits(span, &[], 0));
+    let sessions = SPANS.iter().map(|span| audits(span, "", &[], 0));
     let mut looked_at = sessions.skip_while(|(live, _)| !AT_WORK.iter().all(|audit| has_looked(live, audit)));
     let (live, report) = looked_at.next().expect("every audit looks at something");
     for audit in AT_WORK {
@@ -45,7 +47,7 @@ fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
 #[test]
 fn what_the_venue_sends_beside_its_contract_is_counted_live_and_in_the_report() {
     // The venue says of no trade how it ended, so the run ends before it has.
-    let (live, report) = audits(SPANS[0], &["--faults", "unknown-values:1"], 4);
+    let (live, report) = audits(SPANS[0], IMPATIENT, &["--faults", "unknown-values:1"], 4);
     let found = live["audits"]["schema"]["findings"].as_u64().unwrap_or(0);
     assert!(found > 0, "{live}");
     assert_eq!(report["audit_findings"]["schema"], found, "{report}");
