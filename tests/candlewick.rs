@@ -41,6 +41,19 @@ pub(crate) fn folder_with_bot(from: &str, to: &str) -> Folder {
 /// Replays them.
 pub(crate) const BACKTEST: [&str; 5] = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 
+/// Trades that bot on them against the embedded venue, at a speed that comes next.
+pub(crate) const SANDBOX_RUN: [&str; 9] = [
+    "live",
+    "--sandbox",
+    "--config",
+    "bot.toml",
+    "--data",
+    "BTCUSDT_1m.csv",
+    "--journal",
+    "run.db",
+    "--speed",
+];
+
 /// What a run left behind.
 pub(crate) struct Run {
     /// The exit code.

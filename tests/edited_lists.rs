@@ -1,7 +1,7 @@
 //! A list of 300 entries that is edited while the program runs, in a night in which clocks are changed.
 #![cfg(unix)]
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, SANDBOX_RUN};
 use crate::control::Live;
 use crate::excerpt::MINUTE;
 use crate::recording::lines;
@@ -76,19 +76,7 @@ fn each_entry_of_an_edited_list_is_one_signal_while_it_stands_there_and_parity_e
     let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles());
     let path = folder.path("list.csv");
     std::fs::write(&path, text_of(&version(0))).unwrap();
-    let live = [
-        "live",
-        "--sandbox",
-        "--speed",
-        "200",
-        "--config",
-        "bot.toml",
-        "--data",
-        "BTCUSDT_1m.csv",
-        "--journal",
-        "run.db",
-    ];
-    let bot = Live::started(folder.command(&live));
+    let bot = Live::started(folder.command(&[&SANDBOX_RUN[..], &["200"]].concat()));
     for edit in 1..5 {
         let watch = Stopwatch::start();
         while readings(&lines(&folder.path("run.db"))).len() < edit {

@@ -2,7 +2,7 @@
 //! is given back as it was.
 #![cfg(target_os = "linux")]
 
-use crate::candlewick::{BOT, Folder, candlewick};
+use crate::candlewick::{BOT, Folder, SANDBOX_RUN, candlewick};
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -117,7 +117,7 @@ impl OnTerminal {
 
     /// The same, and what stands there is read.
     fn read(folder: &Folder) -> Self {
-        let run = Self::start(folder, &LIVE);
+        let run = Self::start(folder, &whole_terminal());
         run.go_on();
         run
     }
@@ -185,19 +185,10 @@ fn folder() -> Folder {
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 24 * HOUR))
 }
 
-const LIVE: [&str; 11] = [
-    "live",
-    "--sandbox",
-    "--tui",
-    "--speed",
-    "10",
-    "--config",
-    "bot.toml",
-    "--data",
-    "BTCUSDT_1m.csv",
-    "--journal",
-    "run.db",
-];
+/// Such a run on the whole terminal.
+fn whole_terminal() -> Vec<&'static str> {
+    [&SANDBOX_RUN[..], &["10", "--tui"]].concat()
+}
 
 #[test]
 fn a_trade_opens_counts_down_and_settles_and_the_numbers_are_the_journals() {
@@ -269,7 +260,7 @@ fn sigterm_gives_the_terminal_back() {
 #[test]
 fn a_terminal_that_stands_still_keeps_no_trade_from_settling() {
     let folder = folder();
-    let mut run = OnTerminal::start(&folder, &LIVE);
+    let mut run = OnTerminal::start(&folder, &whole_terminal());
     let settled = || {
         let trades = folder.run(&["trades", "--json", "--journal", "run.db"]).stdout;
         trades.matches("\"settled\"").count()
