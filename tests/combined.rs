@@ -103,6 +103,60 @@ fn a_combination_is_checked_as_any_strategy() {
     assert!(!checked.to_string().contains("\"failed\""), "{checked}");
 }
 
+#[test]
+fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
+    let rule = |expiry: &str| {
+        format!("{{ strategy = \"rules\", params = {{ buy = \"close > open\", expiry = \"{expiry}\" }} }}")
+    };
+    let (five, bots, filter) = (rule("05:00"), rule(""), rule("03:00"));
+    let of = |name: &str, strategy: &str, params: &str| {
+        bot(strategy, params).replace("\"one\"", &format!("\"{name}\""))
+    };
+    let list = |rows: &str| format!("time,symbol,direction,close_type\n{rows}");
+    let folder = folder(1)
+        .with("mixed.csv", &list("1767571260000,BTCUSDT,BUY,\n1767571320000,BTCUSDT,BUY,15:00\n1767571380000,BTCUSDT,BUY,15:00\n"))
+        .with("plain.csv", &list("1767571260000,BTCUSDT,BUY,\n"));
+    let config = [
+        of("part", "combine", &format!("first_of = [{five}]")),
+        of("filter", "combine", &format!("first_of = [{bots}], filters = [{filter}]")),
+        of("parts", "combine", &format!("vote = [{five}, {bots}], invert = true")),
+        of(
+            "inner",
+            "combine",
+            &format!("first_of = [{{ strategy = \"combine\", params = {{ first_of = [{five}] }} }}]"),
+        ),
+        of("whole", "combine", &format!("vote = [{five}, {bots}], expiry = \"10:00\"")),
+        of("mixed", "signal-list", "file = \"mixed.csv\""),
+        of("plain", "signal-list", "file = \"plain.csv\""),
+    ];
+    let folder = folder.with("bots.toml", &config.concat());
+    let live = [
+        "live",
+        "--sandbox",
+        "--speed",
+        "max",
+        "--until-end",
+        "--config",
+        "bots.toml",
+        "--data",
+        "BTCUSDT_1m.csv",
+    ];
+    let said = folder.run(&live).stdout;
+    for (name, strategy, duration) in [
+        ("part", "combine", "05:00 (the strategy's own)"),
+        ("filter", "combine", "01:00"),
+        ("parts", "combine", "05:00 or 01:00 (the strategy's own)"),
+        ("inner", "combine", "05:00 (the strategy's own)"),
+        ("whole", "combine", "10:00 (the strategy's own)"),
+        ("mixed", "signal-list", "01:00 or 15:00 (the strategy's own)"),
+        ("plain", "signal-list", "01:00"),
+    ] {
+        let line = format!("{name}: {strategy} on BTCUSDT 1m, {duration}, stake");
+        let joined = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(&line), "{line}\n{said}");
+    }
+}
+
 /// The report of a run follows signals by candles; the command follows the trades that a bot without a gate made of the same signals, where a
 /// trade costs no time and every signal is traded.
 #[test]

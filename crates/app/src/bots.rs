@@ -173,15 +173,15 @@ pub fn strategies_of(
     bots.iter().map(build).collect()
 }
 
-/// The durations that each bot's strategy asks for by itself, as far as it declares them; none where all its trades have the bot's.
-pub fn declared_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
+/// The durations of each bot's trades, as far as its strategy knows them beforehand; none where all have the bot's.
+pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| {
         let (name, expiry) = (bot.name.clone(), bot.expiry());
         let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
-        let built = registry.find(&bot.strategy)?.build_with_declaration(&bot.params, &context).ok()?;
+        let strategy = registry.find(&bot.strategy)?.build(&bot.params, &context).ok()?;
         let mut durations = Vec::new();
-        for entry in built.declaration?.entries() {
-            let duration = entry.expiry.unwrap_or(expiry).close_type;
+        for own in strategy.expiries() {
+            let duration = own.unwrap_or(expiry).close_type;
             if !durations.contains(&duration) {
                 durations.push(duration);
             }

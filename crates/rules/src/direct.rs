@@ -203,8 +203,8 @@ impl<H: Head> Strategy for Direct<H> {
         self.answers.at(values.all())
     }
 
-    fn expiries(&self) -> Vec<Expiry> {
-        self.answers.expiry().into_iter().collect()
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        vec![self.answers.expiry()]
     }
 
     fn wants_settlements(&self) -> bool {

@@ -197,8 +197,8 @@ impl Strategy for RuleStrategy {
         self.program.run_longer(interval, candle);
     }
 
-    fn expiries(&self) -> Vec<Expiry> {
-        self.answers.expiry().into_iter().collect()
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        vec![self.answers.expiry()]
     }
 
     fn wants_settlements(&self) -> bool {

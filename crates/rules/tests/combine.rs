@@ -6,7 +6,7 @@ use candlewick_sdk::testkit::{
     Finding, Market, Subject, Unseen, bot, candles_needed, from_closes, random_walk, trending, validate,
 };
 use candlewick_sdk::{
-    Candle, Direction, LongerCandles, Parameter, Registry, Signal, Strategy, StrategyEntry,
+    Candle, Direction, Expiry, LongerCandles, Parameter, Registry, Signal, Strategy, StrategyEntry,
 };
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -515,10 +515,11 @@ fn a_combination_may_ask_for_what_the_parts_that_decide_may_or_for_its_own() {
     let asked = |params: &Value| {
         let entry = combine::entry(registry.clone()).for_params(params).unwrap().into_owned();
         let strategy = entry.build(params, &bot("BTCUSDT")).unwrap();
-        strategy.expiries().iter().map(|expiry| expiry.close_type.to_string()).collect::<Vec<_>>()
+        let code = |own: Option<Expiry>| own.map_or("the bot's".to_owned(), |own| own.close_type.to_string());
+        strategy.expiries().into_iter().map(code).collect::<Vec<_>>()
     };
     let parts = json!([rule("00:02"), rule(""), { "strategy": "combine", "params": { "first_of": [rule("03:00")] } }]);
-    assert_eq!(asked(&json!({ "first_of": parts, "filters": [filter] })), ["00:02", "03:00"]);
+    assert_eq!(asked(&json!({ "first_of": parts, "filters": [filter] })), ["00:02", "the bot's", "03:00"]);
     assert_eq!(asked(&json!({ "vote": parts, "filters": [filter], "expiry": "05:00" })), ["05:00"]);
-    assert_eq!(asked(&json!({ "first_of": [{ "strategy": "script" }] })), [""; 0]);
+    assert_eq!(asked(&json!({ "first_of": [{ "strategy": "script" }] })), ["the bot's"]);
 }

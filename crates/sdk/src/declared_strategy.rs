@@ -194,8 +194,8 @@ impl<S: DeclaredStrategy> Strategy for S {
         false
     }
 
-    fn expiries(&self) -> Vec<Expiry> {
-        self.rules().as_ref().iter().filter_map(SignalRule::expiry).collect()
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        self.rules().as_ref().iter().map(SignalRule::expiry).collect()
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {
@@ -279,9 +279,8 @@ mod tests {
         ];
         assert_eq!(answers, expected);
         assert_eq!(strategy.indicators(), [("close", 11.0)]);
-        let asked: Vec<String> =
-            strategy.expiries().iter().map(|expiry| expiry.close_type.to_string()).collect();
-        assert_eq!(asked, ["05:00"]);
+        let asked = strategy.expiries().into_iter().map(|own| own.map(|own| own.close_type.to_string()));
+        assert_eq!(asked.collect::<Vec<_>>(), [None, Some("05:00".to_owned())]);
     }
 
     #[test]

@@ -62,10 +62,11 @@ pub trait Strategy: CandleLoop + Send {
         true
     }
 
-    /// The expiries that its signals may ask for in place of its bot's, as far as it knows them beforehand: a search holds them to
-    /// the candles before it begins. Asked once, after it is built.
-    fn expiries(&self) -> Vec<Expiry> {
-        Vec::new()
+    /// The expiries that its signals may have, as far as it knows them beforehand; none stands for that of its bot, which all have
+    /// unless it says otherwise here. A search holds them to the candles before it begins, and the header of a run names them. Asked once,
+    /// after it is built.
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        vec![None]
     }
 
     /// Whether nothing of its bot is traded for now, so that a signal from outside, too, is refused by the rule `GateClosed`: a strategy

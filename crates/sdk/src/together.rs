@@ -67,7 +67,7 @@ impl<S: AnswersTogether> Strategy for Together<S> {
         self.0.wants_settlements()
     }
 
-    fn expiries(&self) -> Vec<Expiry> {
+    fn expiries(&self) -> Vec<Option<Expiry>> {
         self.0.expiries()
     }
 

@@ -6,7 +6,7 @@
 mod list;
 
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Interval, Signal, Strategy, StrategyFactory, parameters,
+    BotContext, BuildError, Candle, Expiry, Interval, Signal, Strategy, StrategyFactory, parameters,
 };
 use list::Row;
 use std::path::Path;
@@ -38,6 +38,17 @@ impl Strategy for SignalList {
 
     fn wants_settlements(&self) -> bool {
         false
+    }
+
+    /// Each that a row has, once.
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        let mut expiries = Vec::new();
+        for row in &self.rows {
+            if !expiries.contains(&row.expiry) {
+                expiries.push(row.expiry);
+            }
+        }
+        expiries
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {

@@ -106,5 +106,6 @@ fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
         interval: bot.interval,
         expiry: bot.expiry(),
     };
-    entry.build(&bot.params, &context).map(|strategy| strategy.expiries()).unwrap_or_default()
+    let built = entry.build(&bot.params, &context);
+    built.map(|strategy| strategy.expiries().into_iter().flatten().collect()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! What a run says before its first event: whose money, where, which bots, within which limits, and how it is stopped.
 
 use crate::terminal::lines;
-use candlewick_app::bots::declared_durations;
+use candlewick_app::bots::own_durations;
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::signals::list_words;
 use candlewick_engine::{BotSettings, LadderEntry, RiskSettings, StakeSettings};
@@ -57,7 +57,7 @@ impl Header {
             None => "Ctrl-C alone: without a journal no other terminal finds this run".to_owned(),
         };
         let bots = &loaded.config.bots;
-        let own = declared_durations(bots, registry);
+        let own = own_durations(bots, registry);
         Self {
             venue,
             wallet: wallet.to_owned(),

@@ -175,9 +175,9 @@ impl Strategy for Combination {
     }
 
     /// Its own; without one those of the parts that decide.
-    fn expiries(&self) -> Vec<Expiry> {
+    fn expiries(&self) -> Vec<Option<Expiry>> {
         match self.expiry {
-            Some(close_type) => vec![Expiry { close_type, ..self.bot_expiry }],
+            Some(close_type) => vec![Some(Expiry { close_type, ..self.bot_expiry })],
             None => self.parts[..self.deciding()].iter().flat_map(|part| part.strategy.expiries()).collect(),
         }
     }
