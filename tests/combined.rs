@@ -157,6 +157,45 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
     }
 }
 
+#[test]
+fn conditions_of_the_rules_inside_a_combination_are_told_by_part() {
+    let rule = "buy = \"close < open and rsi(5) < 50\"";
+    let params = format!(
+        "first_of = [{{ name = \"dip\", strategy = \"rules\", params = {{ {rule} }} }}], filters = [{{ when = \"close > open * 3\" }}]"
+    );
+    let folder =
+        folder(2).with("parts.toml", &bot("combine", &params)).with("rule.toml", &bot("rules", rule));
+    let common = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let conditions = |report: &Value| report["conditions"].as_array().unwrap().clone();
+    let report = folder.run(&[&["backtest", "--config", "parts.toml"], &common[..]].concat()).json();
+    let alone = folder.run(&[&["backtest", "--config", "rule.toml"], &common[..]].concat()).json();
+    let told = conditions(&report);
+    let named =
+        |one: &Value| format!("{} {} {}", one["part"].as_str().unwrap(), one["side"], one["condition"]);
+    let expected = [
+        "dip \"buy\" \"close < open and rsi(5) < 50\"",
+        "dip \"buy\" \"close < open\"",
+        "dip \"buy\" \"rsi(5) < 50\"",
+        "when \"buy\" \"close > open * 3\"",
+    ];
+    assert_eq!(told.iter().map(named).collect::<Vec<_>>(), expected);
+    // The rule alone is warm as early as the combination, so that its counts are the same.
+    for (inside, alone) in told.iter().zip(conditions(&alone)) {
+        assert_eq!((&inside["held"], &inside["candles"]), (&alone["held"], &alone["candles"]));
+        assert!(inside["held"].as_u64().unwrap() > 100 && alone.get("part").is_none(), "{inside} {alone}");
+    }
+    let why = "one, part when: buy did not hold on any of ";
+    assert!(report["notices"].to_string().contains(why), "{}", report["notices"]);
+    let tuned = ["tune", "--config", "parts.toml", "--out", "tuned"];
+    let tuned = folder.run(&[&tuned[..], &common[..]].concat()).json();
+    assert_eq!(conditions(&tuned).iter().map(named).collect::<Vec<_>>(), expected, "{tuned}");
+    assert!(
+        tuned["next"].to_string().contains("change what never held: one, part when: buy"),
+        "{}",
+        tuned["next"]
+    );
+}
+
 /// The report of a run follows signals by candles; the command follows the trades that a bot without a gate made of the same signals, where a
 /// trade costs no time and every signal is traded.
 #[test]

@@ -8,6 +8,9 @@ use serde::Serialize;
 pub struct ConditionLine {
     /// Whose rule.
     pub bot: String,
+    /// Which part or filter of its combination has the rule, such as `dip` or `outer.dip`; empty where the bot's strategy is the rule.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub part: String,
     /// `buy` or `sell`.
     pub side: &'static str,
     /// 0 for the whole, 1 for what `and` or `or` joins in it, and so on.
@@ -35,10 +38,12 @@ impl ConditionLine {
         let mut header = vec!["condition", "held on", "of candles", "share"];
         header.extend(has_unknown.then_some("not known on"));
         let row = |line: &Self| {
-            let whose = if has_bots && line.is_whole() { format!("{} ", line.bot) } else { String::new() };
-            let side = if line.is_whole() { format!("{}: ", line.side) } else { String::new() };
+            let bot = if has_bots { Some(line.bot.as_str()) } else { None };
+            let part = Some(line.part.as_str()).filter(|part| !part.is_empty());
+            let whose: Vec<&str> = [bot, part, Some(line.side)].into_iter().flatten().collect();
+            let whose = if line.is_whole() { format!("{}: ", whose.join(" ")) } else { String::new() };
             let mut row = vec![
-                format!("{whose}{side}{}{}", "- ".repeat(line.depth), line.condition),
+                format!("{whose}{}{}", "- ".repeat(line.depth), line.condition),
                 line.held.to_string(),
                 line.candles.to_string(),
                 share(line),
@@ -56,7 +61,11 @@ impl ConditionLine {
         let words = wholes.map(|(place, whole)| {
             let mut found = Vec::new();
             blame(lines, place, &mut found);
-            let (bot, side) = (&whole.bot, whole.side);
+            let side = whole.side;
+            let bot = match whole.part.as_str() {
+                "" => whole.bot.clone(),
+                part => format!("{}, part {part}", whole.bot),
+            };
             let on = match whole.candles {
                 0 => {
                     return format!(
@@ -113,8 +122,8 @@ mod tests {
     use super::*;
 
     fn line(depth: usize, condition: &str, held: u64, unknown: u64) -> ConditionLine {
-        let (bot, condition) = ("a".to_owned(), condition.to_owned());
-        ConditionLine { bot, side: "buy", depth, condition, candles: 40_000, held, unknown }
+        let (bot, part, condition) = ("a".to_owned(), String::new(), condition.to_owned());
+        ConditionLine { bot, part, side: "buy", depth, condition, candles: 40_000, held, unknown }
     }
 
     #[test]
@@ -125,16 +134,19 @@ mod tests {
         let rows: Vec<String> = table.rows.iter().map(|row| row.join("|")).collect();
         assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
         let mut other = line(0, "z", 4, 9);
-        other.bot = "b".to_owned();
+        (other.bot, other.part) = ("b".to_owned(), "outer.dip".to_owned());
         let both = ConditionLine::table(&[lines[0].clone(), other]);
         assert_eq!(both.header.last().map(String::as_str), Some("not known on"));
-        assert_eq!(both.rows[1], ["b buy: z", "4", "40000", "0.01 %", "9"]);
+        assert_eq!(both.rows[1], ["b outer.dip buy: z", "4", "40000", "0.01 %", "9"]);
     }
 
     #[test]
     fn what_never_held_is_named_down_to_the_part() {
         let held = [line(0, "x", 1, 0), line(0, "y", 1, 0)];
         assert_eq!(ConditionLine::never(&held), [""; 0]);
+        let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "x", 0, 0) };
+        let expected = "a, part outer.dip: buy did not hold on any of 40000 candles: `x` never did";
+        assert_eq!(ConditionLine::never(&[inside]), [expected]);
         // (p or q) and r and s: p and q never hold, s is never known.
         let lines = [
             line(0, "(p or q) and r and s", 0, 0),

@@ -1,21 +1,24 @@
 //! How often the conditions of a rule held, each part alone: what a person needs who has a rule that never fires.
 
 use crate::RuleError;
+use crate::combine::{self, rules_inside};
 use crate::compile::{At, Compiler};
 use crate::entry::{NAME, Source};
 use crate::graph::Id;
 use crate::program::{Place, Program};
 use crate::rule::{Rule, Side, one_line};
 use crate::syntax::{Form, Operator, PartId, Tree};
-use candlewick_sdk::{
-    BotContext, BuildError, Candle, Interval, LongerCandles, Signal, Strategy, StrategyEntry,
-};
+use candlewick_sdk::{BotContext, BuildError, Candle, Interval, LongerCandles, Registry, Signal, Strategy};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How often a condition of a rule, or a part of one, held. Behind each stand its parts, one deeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldCondition {
+    /// The part or filter of a combination whose rule it is, behind those that it is inside of: `dip`, `outer.dip`; empty where the bot's
+    /// strategy is the rule.
+    pub part: String,
     /// Of which condition.
     pub side: Side,
     /// 0 for the whole condition, 1 for what `and` or `or` joins in it, 2 for what is joined in one of those.
@@ -30,32 +33,50 @@ pub struct HeldCondition {
     pub unknown: u64,
 }
 
-/// Counts on which candles each condition of a bot's rule held. None where its strategy is no rule.
+/// Counts on which candles each condition of a bot's rule held, or of the rules among the parts and filters of its combination. Nothing where
+/// there are none.
 ///
 /// # Errors
-/// As [`StrategyEntry::build`].
+/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
 pub fn held_conditions(
-    entry: &StrategyEntry,
-    params: &Value,
+    registry: &Registry,
+    (strategy, params): (&str, &Value),
     bot: &BotContext,
     candles: &[Candle],
-) -> Result<Option<Vec<HeldCondition>>, BuildError> {
-    if entry.name != NAME {
-        return Ok(None);
-    }
-    // With every check that the bot's own strategy has.
+) -> Result<Vec<HeldCondition>, BuildError> {
+    let rules = match strategy {
+        NAME => vec![(String::new(), params.clone())],
+        combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
+        _ => Vec::new(),
+    };
+    let Some(entry) = registry.find(strategy).filter(|_| !rules.is_empty()) else { return Ok(Vec::new()) };
+    // With every check that the bot's own strategy has; a part is looked at where the whole may be traded.
     let warmup = entry.build(params, bot)?.warmup();
+    let mut conditions = Vec::new();
+    for (part, params) in rules {
+        let held = held_of_rule(&params, (bot.interval, warmup), candles)?;
+        conditions.extend(held.into_iter().map(|one| HeldCondition { part: part.clone(), ..one }));
+    }
+    Ok(conditions)
+}
+
+/// The conditions of one rule, on candles of this length, after so many.
+fn held_of_rule(
+    params: &Value,
+    (interval, warmup): (Interval, usize),
+    candles: &[Candle],
+) -> Result<Vec<HeldCondition>, BuildError> {
     let source = Source::of(params)?;
     let rule = source.rule()?;
-    let mut counting = Counting::of(&rule, &source.numbers(params), (bot.interval, warmup))
+    let mut counting = Counting::of(&rule, &source.numbers(params), (interval, warmup))
         .map_err(|(side, error)| source.refuse_in(side, &error))?;
-    let longer = LongerCandles::new(bot.interval, &counting.longer);
+    let longer = LongerCandles::new(interval, &counting.longer);
     let mut longer = longer.map_err(|error| BuildError::parameters(NAME, error.to_string()))?;
     for candle in candles {
         let _: Option<Signal> = counting.on_candle(candle);
         longer.show(candle, &mut counting);
     }
-    Ok(Some(counting.conditions))
+    Ok(counting.conditions)
 }
 
 /// Shown the candles as the strategy is, it counts.
@@ -83,8 +104,8 @@ impl Counting {
                 let id = compiler.truth(At { tree, candles: 0 }, part, "a rule");
                 ids.push(id.map_err(|error| (side, error))?);
                 let text = condition.text.get(tree.part(part).place.clone()).unwrap_or_default();
-                let text = one_line(text);
-                conditions.push(HeldCondition { side, depth, text, candles: 0, held: 0, unknown: 0 });
+                let (part, text) = (String::new(), one_line(text));
+                conditions.push(HeldCondition { part, side, depth, text, candles: 0, held: 0, unknown: 0 });
             }
         }
         let (program, places) = Program::of(&compiler.graph, &ids);

@@ -1,19 +1,42 @@
 //! How often the conditions of a rule held: counted by hand, and held to the signals that the rule gives.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
-use candlewick_rules::{HeldCondition, entry, held_conditions};
+use candlewick_rules::{HeldCondition, combine, entry, held_conditions};
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
-use candlewick_sdk::{Candle, Direction, LongerCandles, StrategyEntry};
+use candlewick_sdk::{Candle, Direction, LongerCandles, Registry, Signal, Strategy, StrategyEntry};
 use serde_json::{Value, json};
 
+/// Rules, combinations of them, and a strategy that is neither.
+fn registry() -> Registry {
+    let other = StrategyEntry::new("other", "1.0.0", |_, _| Ok(Box::new(Silent)));
+    let registry = Registry::default().with_entry(entry()).unwrap().with_entry(other).unwrap();
+    registry.clone().with_entry(combine::entry(registry)).unwrap()
+}
+
+struct Silent;
+
+impl Strategy for Silent {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        None
+    }
+}
+
+fn counted_of(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<HeldCondition> {
+    held_conditions(&registry(), (strategy, params), &bot("BTCUSDT"), candles).unwrap()
+}
+
 fn counted(params: &Value, candles: &[Candle]) -> Vec<HeldCondition> {
-    held_conditions(&entry(), params, &bot("BTCUSDT"), candles).unwrap().unwrap()
+    counted_of("rules", params, candles)
 }
 
 /// Key, depth, text, and how many candles, held, not known.
 fn lines(params: &Value, candles: &[Candle]) -> Vec<String> {
     let line = |one: &HeldCondition| {
-        let HeldCondition { side, depth, text, candles, held, unknown } = one;
+        let HeldCondition { side, depth, text, candles, held, unknown, .. } = one;
         format!("{} {depth} {text}: {held} of {candles}, {unknown} not known", side.key())
     };
     counted(params, candles).iter().map(line).collect()
@@ -89,7 +112,55 @@ fn whole_conditions_hold_where_the_strategy_signals_also_with_longer_candles() {
 }
 
 #[test]
-fn what_is_no_rule_has_no_conditions() {
-    let other = StrategyEntry::new("other", "1.0.0", |_, _| unreachable!("it is not built"));
-    assert_eq!(held_conditions(&other, &json!({}), &bot("BTCUSDT"), &[]).unwrap(), None);
+fn rules_inside_a_combination_are_counted_as_alone_from_where_the_whole_is_warm() {
+    let candles = random_walk(9, 2_000);
+    let dip = json!({ "buy": "rsi(period) < 40", "parameters": { "period": { "default": 5, "min": 2, "max": 9 } } });
+    let inner = json!({ "vote": [{ "name": "dip", "strategy": "rules", "params": dip }, { "strategy": "other" }], "invert": true });
+    let whole = json!({
+        "first_of": [{ "name": "inner", "strategy": "combine", "params": inner }, { "strategy": "other" }],
+        "filters": [{ "trend": 50 }, { "when": "close > open and level > close", "parameters": { "level": { "default": 100.0 } } }],
+        "inner.dip.period": 3,
+    });
+    let found = counted_of("combine", &whole, &candles);
+    let named = |one: &HeldCondition| format!("{} {} {} {}", one.part, one.side.key(), one.depth, one.text);
+    let expected = [
+        "inner.dip buy 0 rsi(period) < 40",
+        "trend buy 0 close > sma(period)",
+        "trend sell 0 close < sma(period)",
+        "when buy 0 close > open and level > close",
+        "when buy 1 close > open",
+        "when buy 1 level > close",
+    ];
+    assert_eq!(found.iter().map(named).collect::<Vec<_>>(), expected);
+    // As alone, on the candles from the warm-up of the whole on: what a rule that is asked for later counts less what it counted before.
+    let terms = bot("BTCUSDT");
+    let registry = registry();
+    let warm =
+        |name: &str, params: &Value| registry.find(name).unwrap().build(params, &terms).unwrap().warmup();
+    let warmup = warm("combine", &whole);
+    let mut period = dip;
+    period["period"] = json!(3);
+    let trend = json!({ "buy": "close > sma(50)", "sell": "close < sma(50)" });
+    let when = json!({ "buy": "close > open and 100 > close" });
+    let mut place = 0;
+    for alone in [period, trend, when] {
+        let own = warm("rules", &alone);
+        assert!(own <= warmup, "{alone}");
+        let before = counted(&alone, &candles[..warmup - 1]);
+        for (all, before) in counted(&alone, &candles).iter().zip(before) {
+            let inside = &found[place];
+            assert_eq!(inside.candles, (candles.len() + 1 - warmup) as u64, "{inside:?}");
+            assert_eq!((inside.held, inside.unknown), (all.held - before.held, all.unknown - before.unknown));
+            assert!(inside.held > 20, "{inside:?}");
+            place += 1;
+        }
+    }
+    assert_eq!(place, found.len());
+}
+
+#[test]
+fn what_is_no_rule_and_has_none_inside_has_no_conditions() {
+    assert_eq!(counted_of("other", &json!({}), &from_closes(&[1.0])), []);
+    let params = json!({ "first_of": [{ "strategy": "other" }] });
+    assert_eq!(counted_of("combine", &params, &from_closes(&[1.0])), []);
 }

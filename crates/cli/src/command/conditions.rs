@@ -7,7 +7,7 @@ use candlewick_app::configuration::Loaded;
 use candlewick_engine::EngineError;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_rules::{HeldCondition, held_conditions};
-use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
 /// Of each bot with a rule, in the bots' order.
@@ -19,14 +19,15 @@ pub(super) fn conditions_of_bots(
     let mut lines = Vec::new();
     for bot in &loaded.config.bots {
         let own = series.iter().find(|candles| candles.series() == bot.series());
-        let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { continue };
+        let Some(candles) = own else { continue };
         let terms = BotContext {
             bot: bot.name.clone(),
             symbol: bot.symbol,
             interval: bot.interval,
             expiry: bot.expiry(),
         };
-        let counted = conditions_of((entry, &bot.params), &terms, candles.candles());
+        let counted =
+            conditions_of(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
         let refused = |source| {
             let error = EngineError::Strategy { bot: bot.name.clone(), source };
             error_of_backtest(error.into(), loaded)
@@ -36,15 +37,17 @@ pub(super) fn conditions_of_bots(
     Ok(lines)
 }
 
-/// Of one bot; nothing where its strategy is no rule.
+/// Of one bot; nothing where its strategy is no rule and has none inside.
 pub(super) fn conditions_of(
-    (entry, params): (&StrategyEntry, &Value),
+    registry: &Registry,
+    strategy: (&str, &Value),
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<Vec<ConditionLine>, BuildError> {
-    let counted = held_conditions(entry, params, bot, candles)?.unwrap_or_default();
+    let counted = held_conditions(registry, strategy, bot, candles)?;
     let line = |one: HeldCondition| ConditionLine {
         bot: bot.bot.clone(),
+        part: one.part,
         side: one.side.key(),
         depth: one.depth,
         condition: one.text,

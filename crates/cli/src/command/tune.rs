@@ -119,7 +119,8 @@ impl Tuning<'_> {
     /// Holds the strategy to every check, on the candles before the hold-out, and counts there how often the conditions of a rule held.
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
         let (subject, market) = self.plan.subject(&self.layout)?;
-        let conditions = conditions_of((&subject.entry, &subject.params), &subject.bot, &market.candles)?;
+        let strategy = (subject.entry.name.as_str(), &subject.params);
+        let conditions = conditions_of(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let means = Means { seed: self.plan.terms.seed, unseen: None, itself: super::strategy::itself()? };
         let mut done = 0;

@@ -66,7 +66,34 @@ pub(super) fn entry_of(
     let entry = StrategyEntry::declaring(NAME, version, build).described(ABOUT);
     let empty = Map::new();
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
-    Ok(own.into_iter().fold(entry, StrategyEntry::with_parameter))
+    let registry = registry.clone();
+    let anew = move |params: &Value| entry_of(params, &registry, depth);
+    Ok(made_anew_of_others(own.into_iter().fold(entry, StrategyEntry::with_parameter), anew))
+}
+
+/// The rules among the parts and filters of a combination, also inside of others in it: the name of each, and its parameters.
+///
+/// # Errors
+/// As [`entry_of`].
+pub(crate) fn rules_inside(
+    params: &Value,
+    registry: &Arc<Registry>,
+    depth: usize,
+) -> Result<Vec<(String, Value)>, BuildError> {
+    let Plan { parts, filters, .. } = Plan::of(params, registry, depth)?;
+    let mut rules = Vec::new();
+    for member in parts.into_iter().chain(filters) {
+        let (name, strategy, given) = member.into_given();
+        match strategy.as_str() {
+            crate::NAME => rules.push((name, given)),
+            NAME => {
+                let inside = rules_inside(&given, registry, depth + 1)?;
+                rules.extend(inside.into_iter().map(|(inner, given)| (format!("{name}.{inner}"), given)));
+            }
+            _ => {}
+        }
+    }
+    Ok(rules)
 }
 
 /// What a bot says of its combination, beside the parameters of its parts.

@@ -13,6 +13,8 @@ pub(super) struct Member {
     name: String,
     /// What it is for its parameters.
     entry: StrategyEntry,
+    /// Those that it is given.
+    given: Value,
     /// Its parameters, with the values that they have unless the bot gives `NAME.PARAMETER`.
     parameters: Vec<Parameter>,
     pub(super) weight: f64,
@@ -74,7 +76,13 @@ impl Member {
             ..parameter.clone()
         };
         let parameters = entry.parameters.iter().map(named).collect();
-        Ok(Self { parameters, name, entry, weight, within: written.within, invert: written.invert })
+        let (within, invert) = (written.within, written.invert);
+        Ok(Self { parameters, name, entry, given: own, weight, within, invert })
+    }
+
+    /// Its name, its strategy and the parameters that it is given.
+    pub(super) fn into_given(self) -> (String, String, Value) {
+        (self.name, self.entry.name, self.given)
     }
 
     /// Its parameters, as those of the combination.

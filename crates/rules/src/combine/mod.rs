@@ -39,5 +39,6 @@ mod virtual_trade;
 mod written;
 mod written_gate;
 
+pub(crate) use entry::rules_inside;
 pub use entry::{NAME, VERSION, entry};
 pub use followed::{FollowedGate, FollowedSignal, follow_gate};
