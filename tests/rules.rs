@@ -207,6 +207,55 @@ fn texts_of_a_rule_are_searched_as_they_are_backtested() {
     }
 }
 
+#[test]
+fn files_of_rules_are_searched_as_they_are_backtested() {
+    // Both have a period, each with a default of its own; a number of the one alone is the default of that one.
+    let other = "buy = \"falling(close, period) and volume > least\"\nexpiry = \"02:00\"\n[parameters]\n\
+                 period = { default = 2, min = 1, max = 20 }\nleast = { default = 0.0 }\n";
+    let params = |file: &str, more: &str| match more {
+        "" => format!("file = \"{file}\""),
+        more => format!("file = \"{file}\", {more}"),
+    };
+    let part = |rule: &str| {
+        format!("first_of = [{{ name = \"dip\", strategy = \"rules\", params = {{ {rule} }} }}]")
+    };
+    let folder =
+        folder(2).with("other.toml", other).with("part.toml", &bot("combine", &part("file = \"my.toml\"")));
+    let common = ["--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let backtest = |own: &str| {
+        std::fs::write(folder.path("one.toml"), own).unwrap();
+        folder.run(&[&["backtest", "--config", "one.toml"], &common[..]].concat()).json()
+    };
+    for (config, prefix, periods) in [
+        ("rule.toml", "", ""),
+        ("rule.toml", "", "2,3"),
+        ("part.toml", "dip.", ""),
+        ("part.toml", "dip.", "3,2"),
+    ] {
+        let (files, period) =
+            (format!("{prefix}file=my.toml,other.toml"), format!("{prefix}period={periods}"));
+        let out = format!("out-{prefix}{periods}");
+        let mut searched = vec!["--param", &files, "--min-trades", "5", "--out", &out];
+        if !periods.is_empty() {
+            searched.extend(["--param", &period]);
+        }
+        let found = folder.run(&[&["sweep", "--config", config], &common[..], &searched].concat()).json();
+        let rows = found["best"].as_array().unwrap();
+        assert_eq!(rows.len(), if periods.is_empty() { 2 } else { 4 }, "{found:#}");
+        for row in rows {
+            let value = |key: &str| &row["parameters"][format!("{prefix}{key}")];
+            let more =
+                value("period").as_u64().map(|period| format!("period = {period}")).unwrap_or_default();
+            let own = params(value("file").as_str().unwrap(), &more);
+            let single = backtest(&bot("rules", &own));
+            assert!(single["trades"].as_u64().unwrap() > 50, "{own}: {single}");
+            for key in ["trades", "won", "pnl"] {
+                assert_eq!(row["figures"][key], single[key], "{config}: {own}: {key}");
+            }
+        }
+    }
+}
+
 /// The lines of a report's table of conditions: what, held on, of candles.
 fn conditions(report: &Value) -> Vec<(String, u64, u64)> {
     let line = |line: &Value| {

@@ -1,6 +1,7 @@
 //! The strategy `rules` as a program registers it: what it is depends on the rule that a bot's parameters name.
 
 use crate::file::{KEYS, Written, Wrong};
+use crate::specified::made_anew_of_others;
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, StrategyEntry};
 use serde_json::{Map, Value};
@@ -46,7 +47,7 @@ fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
     let entry = StrategyEntry::declaring(NAME, version, build).described(about);
     let empty = Map::new();
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty));
-    Ok(own.into_iter().fold(entry, StrategyEntry::with_parameter))
+    Ok(made_anew_of_others(own.into_iter().fold(entry, StrategyEntry::with_parameter), entry_of))
 }
 
 /// What a bot says of its rule, beside the rule's own parameters.
@@ -71,10 +72,6 @@ fn built(
     values: &Value,
     bot: &BotContext,
 ) -> Result<BuiltStrategy, BuildError> {
-    // A search may try other texts than those of the bot.
-    if source.file.is_none() && Source::of_params(values)?.identity != source.identity {
-        return entry_of(values)?.build_with_declaration(values, bot);
-    }
     let numbers = source.numbers(values);
     let expiry = source.written.expiry.map(|close_type| Expiry { close_type, ..bot.expiry });
     let strategy: RuleStrategy =

@@ -51,6 +51,7 @@ mod instruction;
 mod parse;
 mod program;
 mod rule;
+mod specified;
 mod step;
 mod step_together;
 mod strategy;

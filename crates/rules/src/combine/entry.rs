@@ -5,6 +5,7 @@ use super::member::{Member, names_of};
 use super::strategy::{Choice, Combination, Need};
 use super::written::{WrittenFilter, WrittenPart, list};
 use super::written_gate::{self, WrittenGate};
+use crate::specified::made_anew_of_others;
 use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, CloseType, Parameter, Registry, StrategyEntry};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
