@@ -114,3 +114,25 @@ pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(
     }
     folder
 }
+
+#[test]
+fn a_start_of_other_bots_says_that_it_reads_the_whole_journal_and_how_long_that_is() {
+    let (_served, folder) = venue_and_bot("");
+    let bot = folder.read("bot.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 20\n");
+    let folder = folder.with("bot.toml", &bot);
+    let said = |amount: u32| {
+        let stake = format!("{bot}stake = {{ kind = \"fixed\", amount = {amount} }}\n");
+        std::fs::write(folder.path("bot.toml"), stake).unwrap();
+        let before = judged(&folder, "run.db");
+        let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json"];
+        let run = run_until(&folder, &live, || judged(&folder, "run.db") > before);
+        let is_of_journal = |line: &&str| line.contains("whole journal is read");
+        run.stderr.lines().filter(is_of_journal).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!([said(1), said(1)].concat(), [""; 0], "the same bots go on from the last snapshot");
+    let [other] = &said(2)[..] else { panic!("it is said once") };
+    assert!(other.contains("other settings; it has ") && other.ends_with(" entries"), "{other}");
+    let entries = other.rsplit(' ').nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap();
+    let verified = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
+    assert!((20..verified["entries"].as_u64().unwrap()).contains(&entries), "{other}, {verified}");
+}

@@ -132,7 +132,8 @@ pub(crate) fn with_spinner<T>(what: &str, global: &GlobalArguments, work: impl F
     work()
 }
 
-fn is_visible(global: &GlobalArguments) -> bool {
+/// Whether a bar can be drawn, and is wanted.
+pub(crate) fn is_visible(global: &GlobalArguments) -> bool {
     !global.quiet && std::io::stderr().is_terminal()
 }
 

@@ -44,8 +44,8 @@ pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher, 
 pub use observer::{Observer, Question};
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
-    Decided, JournalCheck, JournalFold, Past, Projected, Projection, SnapshotCheck, TablesCheck,
-    check_journal, compact_journal, project_journal,
+    Decided, JournalCheck, JournalFold, Past, Projected, Projection, ReadingWatcher, SnapshotCheck,
+    TablesCheck, WholeReading, check_journal, compact_journal, project_journal,
 };
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;

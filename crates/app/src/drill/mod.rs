@@ -14,6 +14,7 @@ use crate::bots::BotSet;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::live::{self, Embedded, FrontEnd, JournalSession};
+use crate::progress::NoProgress;
 use candlewick_broker::clock::{Clock, Speed, Stopwatch, VirtualClock};
 use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_runtime::Stop;
@@ -97,7 +98,16 @@ pub async fn play(registry: &Registry, progress: &mut dyn FnMut(&str)) -> Result
     let read_again = Box::new(|| Err(AppError::invalid("a drill reads no settings again")));
     let announce = Box::new(|_: &str| {});
     let (watchers, leave) = (Vec::new(), Arc::default());
-    let front = FrontEnd { journal, control, watchers, announce, stop: stopped, leave, read_again };
+    let front = FrontEnd {
+        journal,
+        control,
+        watchers,
+        announce,
+        progress: Box::new(NoProgress),
+        stop: stopped,
+        leave,
+        read_again,
+    };
     let run = Box::pin(live::run(&loaded, bots, connection, front));
     let played = async {
         let played = night.play(progress).await;

@@ -4,6 +4,8 @@ use crate::configuration::{Loaded, Problems, control_paths, journal_url, make_fo
 use crate::control::RunningEntry;
 use crate::error::AppError;
 use crate::journal::exposure;
+use crate::live::journal_reading::ShownReading;
+use crate::progress::Progress;
 use candlewick_api::{Exchange, HttpObserver};
 use candlewick_broker::clock::AwakeClock;
 use candlewick_engine::{IntentId, IntentRow, IntentState, Session, SessionSettings};
@@ -15,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::HangUp;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
-use candlewick_runtime::{JournalFold, Past};
+use candlewick_runtime::{JournalFold, Past, WholeReading};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
@@ -140,18 +142,23 @@ impl JournalSession {
     }
 
     /// Folds what earlier runs left into the Session of these settings, and begins the journal of this one at venue time `now`.
-    /// It keeps a snapshot after every so many entries.
+    /// It keeps a snapshot after every so many entries. `progress` shows how far a whole reading is.
     pub async fn begin(
         self,
         session: &mut Session,
         (settings, snapshot_every): (&SessionSettings, u32),
         now: Millis,
+        progress: &dyn Progress,
     ) -> Result<(Box<dyn Journal>, Past), AppError> {
         match self {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
-                let folded = JournalFold::read(&mut reader, settings, snapshot_every.into()).await;
+                let mut shown = ShownReading::new(progress);
+                let watch = &mut |reading: WholeReading<'_>| shown.take(reading);
+                let folded =
+                    JournalFold::read_watched(&mut reader, settings, snapshot_every.into(), watch).await;
+                drop(shown);
                 let folded = folded.and_then(|fold| Ok((fold.hand_over(session)?, fold)));
                 let (past, fold) = match folded {
                     Ok(folded) => folded,
@@ -160,9 +167,6 @@ impl JournalSession {
                         return Err(error.into());
                     }
                 };
-                if let Some(notice) = fold.notice() {
-                    tracing::warn!("{notice}");
-                }
                 let clock = AwakeClock::start();
                 let journal = RunJournal::new(store, past.runs + 1, now, move || clock.elapsed());
                 Ok((Box::new(journal.followed_by(Box::new(fold))), past))

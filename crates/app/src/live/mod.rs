@@ -2,6 +2,7 @@
 
 mod embedded;
 mod events;
+mod journal_reading;
 mod journal_session;
 mod ladders;
 mod monitor;
@@ -31,6 +32,7 @@ use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::notify::Alerts;
+use crate::progress::Progress;
 use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
@@ -88,6 +90,8 @@ pub struct FrontEnd<'a> {
     pub watchers: Vec<Watcher>,
     /// Shows what is at stake, a line each, before real money is traded. It must not wait for whoever reads.
     pub announce: Box<dyn Fn(&str) + 'a>,
+    /// Shows how far a journal is read that takes long.
+    pub progress: Box<dyn Progress + 'a>,
     /// Says that the run is to stop, and why.
     pub stop: mpsc::Receiver<Stop>,
     /// Says that nobody waits any longer for what is left to send once the run is over.
@@ -145,7 +149,7 @@ async fn run_watched(
     connection: Connection,
     front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
-    let FrontEnd { mut journal, control, watchers, announce, stop, read_again, .. } = front;
+    let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
     let Connection {
         market,
         broker,
@@ -188,8 +192,8 @@ async fn run_watched(
         }
     };
     tell_budget(&demand, requests_per_second, &mut runtime);
-    let (mut journal, past) =
-        journal.begin(&mut session, (&settings, runtime.snapshot_every), clock.now()).await?;
+    let of_run = (&settings, runtime.snapshot_every);
+    let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
     let simulation = &loaded.config.simulation;
     if let Err(refusal) = check_start((&settings, simulation), trading, (&past, &session)) {
         // The lease goes back at once: a person is about to mend what stands in the way.

@@ -169,6 +169,7 @@ async fn run_bots(
         let screen = screen.with_header(header(arguments, loaded, context, (venue, None))?);
         let run = ReadyRun {
             loaded,
+            global: context.global,
             bots,
             connection,
             journal,
@@ -206,6 +207,7 @@ async fn run_bots(
     let is_full_screen = arguments.tui;
     let run = ReadyRun {
         loaded,
+        global: context.global,
         bots,
         connection,
         journal,

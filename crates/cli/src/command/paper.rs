@@ -85,6 +85,7 @@ async fn run_bots(
     let (journal, control) = JournalSession::open_with_control(loaded).await?;
     run_until_stopped(ReadyRun {
         loaded,
+        global: context.global,
         bots,
         connection,
         journal,

@@ -9,6 +9,7 @@ mod full_screen;
 #[path = "without_full_screen.rs"]
 mod full_screen;
 mod header;
+mod reading;
 mod screen;
 mod stopping;
 mod stream;
@@ -21,6 +22,7 @@ pub(crate) use header::{
 pub(crate) use screen::{Detail, Screen, Stream};
 use stream::PrintedEvents;
 
+use crate::arguments::GlobalArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
@@ -31,6 +33,7 @@ use candlewick_app::inspection::problems_of;
 use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
+use reading::ReadingProgress;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -39,6 +42,7 @@ use tokio::sync::{Notify, mpsc};
 /// A run that is ready to begin.
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
+    pub(crate) global: &'a GlobalArguments,
     pub(crate) bots: BotSet,
     pub(crate) connection: Connection,
     pub(crate) journal: JournalSession,
@@ -81,7 +85,7 @@ pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 /// Runs the bots until their time is up, or somebody says that they are to end.
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
     let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
-    let ReadyRun { interrupt, run_for, read_again, prints_events, logs_decisions, .. } = run;
+    let ReadyRun { global, interrupt, run_for, read_again, prints_events, logs_decisions, .. } = run;
     let (sender, stop) = mpsc::channel(4);
     let leave = Arc::new(Notify::new());
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
@@ -94,7 +98,8 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     } else {
         screen.show()
     };
-    let front = FrontEnd { journal, control, watchers, announce, stop, leave, read_again };
+    let progress = Box::new(ReadingProgress { global, is_full_screen });
+    let front = FrontEnd { journal, control, watchers, announce, progress, stop, leave, read_again };
     let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;

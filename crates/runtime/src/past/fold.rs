@@ -2,6 +2,7 @@
 
 use super::Past;
 use super::snapshot::{PART, Pieces, Restored, Unusable, Written, fingerprint};
+use super::whole_reading::{ReadingWatcher, WholeReading};
 use crate::RuntimeError;
 use candlewick_engine::{EngineError, JournalDecoder, Session, SessionSettings};
 use candlewick_journal::{Follower, Head, IntentRows, JournalError, Line, Reader, StoredLine, is_snapshot};
@@ -81,6 +82,19 @@ impl JournalFold {
         settings: &SessionSettings,
         every: u64,
     ) -> Result<Self, RuntimeError> {
+        Self::read_watched(reader, settings, every, &mut |_| {}).await
+    }
+
+    /// As [`JournalFold::read`], and says how far it is where the whole journal is read.
+    ///
+    /// # Errors
+    /// As [`JournalFold::read`].
+    pub async fn read_watched(
+        reader: &mut Reader,
+        settings: &SessionSettings,
+        every: u64,
+        watch: &mut ReadingWatcher<'_>,
+    ) -> Result<Self, RuntimeError> {
         let fingerprint = fingerprint(settings)?;
         let notice = match Self::from_last_snapshot(reader, settings, &fingerprint, every).await? {
             Ok(Some(fold)) => return Ok(fold),
@@ -92,8 +106,13 @@ impl JournalFold {
         let new = Self::new(settings, every);
         let mut fold = new.map_err(|error| super::damaged(0, &error.to_string()))?;
         fold.notice = notice;
+        let total = reader.head().await?.seq;
+        let mut tell = |notice: Option<&String>, done: u64| {
+            watch(WholeReading { why: notice.map(String::as_str), done, total: total.max(done) });
+        };
         let mut walk = reader.walk(PAGE).await?;
         loop {
+            tell(fold.notice(), fold.last);
             let lines = walk.next().await?;
             if lines.is_empty() {
                 return Ok(fold);

@@ -7,12 +7,14 @@ mod rows;
 mod snapshot;
 mod tables;
 mod verify;
+mod whole_reading;
 
 pub use compact::compact_journal;
 pub use fold::JournalFold;
 pub use project::{Projected, Projection, project_journal};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
+pub use whole_reading::{ReadingWatcher, WholeReading};
 
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};

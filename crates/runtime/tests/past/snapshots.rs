@@ -7,7 +7,7 @@ use candlewick_engine::{
 use candlewick_journal::{
     Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal, Store,
 };
-use candlewick_runtime::{JournalFold, RuntimeError, SnapshotCheck, check_journal};
+use candlewick_runtime::{JournalFold, RuntimeError, SnapshotCheck, WholeReading, check_journal};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -286,6 +286,18 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     let notice = fold.notice().unwrap();
     assert!(notice.contains("written under other settings"), "{notice}");
+    // Whoever waits is told why before the first entry is read, and how far it is, to the last one.
+    let (mut told, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
+    let mut reader = folder.reader().await;
+    let mut watch = |reading: WholeReading<'_>| told.push((reading.why.map(str::to_owned), reading.done));
+    JournalFold::read_watched(&mut reader, &other, 0, &mut watch).await.unwrap();
+    let (first, last) = (told.first().unwrap(), told.last().unwrap());
+    assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
+    // The same bots go on from the snapshot, and nobody is told anything.
+    let mut count = 0;
+    let mut watch = |_: WholeReading<'_>| count += 1;
+    JournalFold::read_watched(&mut reader, &settings(), 0, &mut watch).await.unwrap();
+    assert_eq!(count, 0);
     // A limit that decides what is opened next changes nothing of what was.
     let mut other = settings();
     other.risk.max_open_trades += 1;
