@@ -131,7 +131,8 @@ fn a_start_of_other_bots_says_that_it_reads_the_whole_journal_and_how_long_that_
     };
     assert_eq!([said(1), said(1)].concat(), [""; 0], "the same bots go on from the last snapshot");
     let [other] = &said(2)[..] else { panic!("it is said once") };
-    assert!(other.contains("other settings; it has ") && other.ends_with(" entries"), "{other}");
+    assert!(other.contains("other settings of bots"), "{other}");
+    assert!(other.contains("; it has ") && other.ends_with(" entries"), "{other}");
     let entries = other.rsplit(' ').nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap();
     let verified = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
     assert!((20..verified["entries"].as_u64().unwrap()).contains(&entries), "{other}, {verified}");
