@@ -277,6 +277,12 @@ fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
     let (_served, folder) = venue_and_bot("");
     let live =
         |journal: &'static str| ["live", "--config", "bot.toml", "--journal", journal, "--json", "--quiet"];
+    // Where answers take seconds, a trade that the first bot opened after the backup lies so near to one before it that it
+    // may be a second trade of that: no reason to halt here.
+    // An order that was about to leave when the backup was made is in doubt until the list must have had its trade.
+    let restored = "[runtime]\nsecond_trade = \"alarm\"\nlist_lag_ms = 2000\n";
+    let restored = folder.read("bot.toml").replace("[runtime]\n", restored);
+    let folder = folder.with("restored.toml", &restored);
     std::fs::create_dir(folder.path("elsewhere")).unwrap();
     let first = run_until(&folder, &live("run.db"), || {
         let has_traded = judged(&folder, "run.db") > 1;
@@ -295,8 +301,10 @@ fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
     let ended = |trades: &[Value]| -> Vec<Value> {
         trades.iter().filter(|trade| trade["state"] == "settled").cloned().collect()
     };
+    // Trades may end in another order than they began.
+    let has_all = |trades: &[Value], of: &[Value]| of.iter().all(|trade| trades.contains(trade));
     let settled = ended(&kept);
-    assert!(settled.len() > 1 && ended(&all)[..settled.len()] == settled[..], "{kept:?}");
+    assert!(settled.len() > 1 && has_all(&all, &settled), "{kept:?} {all:?}");
     let status = json_of(&folder, &["status"], restored);
     assert_eq!((&status["holder"], status["settled"].as_u64()), (&Value::Null, Some(settled.len() as u64)));
     let profit: f64 = settled.iter().map(|trade| trade["pnl"].as_f64().unwrap()).sum();
@@ -307,9 +315,11 @@ fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
         let is_its_own = |trade: &Value| trade["run"] == 2 && trade["state"] == "settled";
         trades_of(&folder, restored).iter().any(is_its_own)
     };
-    let second = run_until(&folder, &live(restored), has_traded_on);
+    let mut goes_on = live(restored);
+    goes_on[2] = "restored.toml";
+    let second = run_until(&folder, &goes_on, has_traded_on);
     assert!(second.json()["trades"].as_u64() > Some(0), "{}", second.stdout);
     let after = trades_of(&folder, restored);
-    assert_eq!(ended(&after)[..settled.len()], settled[..]);
+    assert!(has_all(&after, &settled), "{settled:?} {after:?}");
     assert_eq!(folder.run(&["journal", "verify", "--journal", restored]).code, 0);
 }

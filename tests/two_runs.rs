@@ -16,11 +16,12 @@ const MAX_LOOKS: u32 = 1_500;
 /// for.
 pub(crate) const CANDLES: (i64, i64) = (600, 1_800);
 
-/// A bot on candles of one second.
+/// A bot on candles of one second; on a busy machine its signals are more than half a second old.
 pub(crate) const BOT: &str = r#"
 [risk]
 max_open_trades = 0
 max_open_trades_per_symbol = 5
+max_signal_delay_ms = 0
 daily_loss_limit = 0
 allow_opposite = true
 allow_duplicate = true
