@@ -4,13 +4,16 @@ use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use serde_json::Value;
 
-/// Two bots whose trades overlap, with a latency, prices coarse enough for draws, and expiries of their own.
+/// Two bots whose trades overlap, with a latency, prices coarse enough for draws, and expiries of their own; a run forgets a trade that is
+/// over as soon as it may.
 const BOTS: &str = r#"
 [simulation]
 latency_ms = 2500
 payout_percent = 83.5
 [simulation.ticks]
 EURUSD = 0.0001
+[runtime]
+remember_s = 1
 [risk]
 max_open_trades = 0
 max_open_trades_per_symbol = 0

@@ -34,6 +34,8 @@ pub struct Standing {
     pub payouts: Vec<Option<Payout>>,
     /// The intents so far that say something of the bots as they are: what one decided with other parameters is not among them.
     pub rows: Vec<IntentRow>,
+    /// How many intents may be missing there: they were over, and the run has forgotten them.
+    pub forgotten: u64,
 }
 
 impl Standing {
@@ -49,6 +51,7 @@ impl Standing {
             free: session.ledger().free(),
             payouts: bots.map(|bot| session.last_payout(bot)).collect(),
             rows: book.rows().iter().filter(is_own).copied().collect(),
+            forgotten: 0,
         }
     }
 }
@@ -97,6 +100,7 @@ mod tests {
             audit_settlement_prices: false,
             stop_patience_s: 1,
             interrupt_patience_s: 1,
+            remember_s: 1,
             snapshot_every: 1,
             shortage: None,
             stale_after_s: None,

@@ -42,6 +42,9 @@ pub struct RuntimeSettings {
     pub stop_patience_s: u32,
     /// How long an interrupted run tracks open trades at most, in seconds. A second interrupt ends it at once.
     pub interrupt_patience_s: u32,
+    /// How long an intent that is over stays in memory, in seconds, though at least for 12 minutes, or 2 longer than the list may lag. The
+    /// journal has it for good. 0 means for the whole run, as without a journal.
+    pub remember_s: u32,
     /// How many entries of the journal lie between two snapshots, from which the next start goes on; 0 writes none.
     pub snapshot_every: u32,
     /// No setting: by how much the venue's rate limit is too low for the bots of this run, in words, for its status.
@@ -82,6 +85,7 @@ impl Default for RuntimeSettings {
             audit_settlement_prices: true,
             stop_patience_s: 30,
             interrupt_patience_s: 90,
+            remember_s: 3_600,
             snapshot_every: 100_000,
             shortage: None,
             stale_after_s: None,

@@ -90,6 +90,14 @@ impl JournalSession {
         }
     }
 
+    /// Where it is; none where there is none.
+    pub(super) fn url(&self) -> Option<JournalUrl> {
+        match self {
+            Self::None => None,
+            Self::Store(held) => Some(held.url.clone()),
+        }
+    }
+
     /// The balance with which its first run began.
     pub async fn first_balance(&mut self) -> Result<Option<Decimal>, AppError> {
         match self {

@@ -6,6 +6,7 @@ mod journal_reading;
 mod journal_session;
 mod ladders;
 mod monitor;
+mod old_rows;
 mod own_broker;
 mod paper;
 mod real;
@@ -174,25 +175,15 @@ async fn run_watched(
         let balance = journal.first_balance().await?.unwrap_or(account.balance);
         Ok((watch, doors, account, balance))
     };
-    let (mut watch, doors, account, balance) = match found.await {
-        Ok(found) => found,
-        Err(error) => {
-            journal.give_back().await;
-            return Err(error);
-        }
-    };
+    let found = found.await;
+    let ((mut watch, doors, account, balance), journal) = or_give_back(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices)
         .with_stream(loaded.config.broker.client.stream && !clock.is_lock_step());
-    let mut session = match new_session(&settings, bots.strategies) {
-        Ok(session) => session,
-        Err(error) => {
-            journal.give_back().await;
-            return Err(error);
-        }
-    };
+    let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget(&demand, requests_per_second, &mut runtime);
     let of_run = (&settings, runtime.snapshot_every);
+    let journal_url = old_rows::where_they_are(&journal, &mut runtime);
     let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
     let simulation = &loaded.config.simulation;
     if let Err(refusal) = check_start((&settings, simulation), trading, (&past, &session)) {
@@ -207,10 +198,11 @@ async fn run_watched(
     let header = header_of(loaded, (trading, &settings, &runtime), bots.versions);
     let running = reload::Running {
         config: loaded.config.clone(),
-        balance,
         wants_prices: bots.wants_prices.clone(),
         requests_per_second,
         runtime: runtime.clone(),
+        journal: journal_url.clone(),
+        settings: settings.clone(),
     };
     let runner = Runner::new(Parts {
         settings: runtime,
@@ -245,10 +237,25 @@ async fn run_watched(
     let doors = doors.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
     let finished = Box::pin(runner.run(stop, orders)).await;
+    let finished = old_rows::filled(finished, journal_url.as_ref(), &settings).await;
     drop(doors);
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
+}
+
+/// What was made or found, with the journal; where that failed, others may have the journal at once.
+async fn or_give_back<T>(
+    made: Result<T, AppError>,
+    journal: JournalSession,
+) -> Result<(T, JournalSession), AppError> {
+    match made {
+        Ok(made) => Ok((made, journal)),
+        Err(error) => {
+            journal.give_back().await;
+            Err(error)
+        }
+    }
 }
 
 /// Whether the ladders fit what there is, and real money may be traded.

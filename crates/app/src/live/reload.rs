@@ -1,13 +1,14 @@
 //! The settings of a run, read again: validated as a whole, and held against what the run may change and what stands.
 
-use super::ladders;
+use super::{ladders, old_rows};
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
 use crate::error::AppError;
 use candlewick_engine::{SessionSettings, check_stakes};
+use candlewick_journal::JournalUrl;
 use candlewick_runtime::{Demand, NewSettings, RuntimeSettings, SettingsReader, Standing};
-use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
+use tokio::runtime::Handle;
 
 /// Reads the configuration again by the same layers, and validates it as `config check` does.
 pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
@@ -15,13 +16,15 @@ pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
 /// What a run began with, as far as new settings are held against it.
 pub(super) struct Running {
     pub(super) config: Config,
-    /// The balance with which the first run on the journal began.
-    pub(super) balance: Decimal,
     pub(super) wants_prices: Vec<bool>,
     /// How many requests a second the venue is asked at most; 0 is no limit.
     pub(super) requests_per_second: f64,
     /// How it polls and waits: what is configured, as its venue needs it.
     pub(super) runtime: RuntimeSettings,
+    /// Where its journal is.
+    pub(super) journal: Option<JournalUrl>,
+    /// What its Session was made from, with the balance with which the first run on the journal began.
+    pub(super) settings: SessionSettings,
 }
 
 impl Running {
@@ -29,7 +32,10 @@ impl Running {
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
         Arc::new(move |standing: &Standing| {
             let loaded = read().map_err(|error| error.text())?;
-            self.judge(&loaded, standing).map_err(|error| error.text())
+            // In a thread that may wait.
+            let whole = old_rows::whole(standing, self.journal.as_ref(), &self.settings);
+            let standing = Handle::current().block_on(whole).map_err(|error| error.text())?;
+            self.judge(&loaded, &standing).map_err(|error| error.text())
         })
     }
 
@@ -59,7 +65,7 @@ impl Running {
     /// What stands is by the places of the bots that run, and they may be written in another order now.
     fn settings_of(&self, loaded: &Loaded) -> SessionSettings {
         let bots = self.config.bots.clone();
-        SessionSettings { balance: self.balance, bots, ..session_settings(loaded) }
+        SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }
     }
 }
 
@@ -73,6 +79,7 @@ fn scaled(seconds: u32, venue: u32, configured: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::configuration::{Base, Flag};
+    use candlewick_sdk::rust_decimal::Decimal;
 
     fn loaded(bots: [(&str, u32); 2], risk: &str) -> Loaded {
         let bot = |(name, stake): (&str, u32)| {
@@ -93,10 +100,14 @@ mod tests {
         let runtime = config.runtime.clone();
         let running = Running {
             config,
-            balance: Decimal::from(70),
             wants_prices: vec![false; 2],
             requests_per_second: 0.0,
             runtime,
+            journal: None,
+            settings: SessionSettings {
+                balance: Decimal::from(70),
+                ..session_settings(&loaded([("a", 1), ("b", 2)], ""))
+            },
         };
         let turned = loaded([("b", 2), ("a", 1)], "[risk]\nmax_open_trades = 1");
         check_reload(&running.config, &turned).unwrap();

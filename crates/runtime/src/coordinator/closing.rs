@@ -157,6 +157,8 @@ impl Coordinator {
             dropped_notices: 0,
             not_durable: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),
+            first_intent: self.session.first_intent(),
+            forgotten: self.session.forgotten().own,
             book: self.session.take_book(),
         };
         step.commands.push(Command::End(Box::new(Ok(finished))));

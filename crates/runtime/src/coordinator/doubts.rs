@@ -1,11 +1,11 @@
 //! Intents whose answer was lost, and what is known of all trades that are somebody's.
 
-use super::recorded_session::RecordedSession;
+use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
 use crate::past::{HALTED, Past};
 use crate::resolver::{
-    Accepted, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, UNCERTAINTY,
-    Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
+    Accepted, Claimed, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver,
+    UNCERTAINTY, Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -19,7 +19,7 @@ const MAX_ODD_ROWS: usize = 10_000;
 pub(crate) struct Doubts {
     resolver: Resolver,
     /// Identifiers of all trades that are an intent's, or are known as a second trade of one.
-    claimed: BTreeSet<String>,
+    claimed: Claimed,
     /// When each intent's request left, or was about to.
     sent: BTreeMap<IntentId, Millis>,
     /// When doubts of earlier runs began.
@@ -48,9 +48,13 @@ impl Doubts {
         let mut resolver = Resolver::new(account, past.began.unwrap_or(now), lag);
         resolver.recall_unexplained(std::mem::take(&mut past.unexplained));
         let seconds = i64::from(settings.list_every_s);
+        let mut claimed = Claimed::default();
+        for id in std::mem::take(&mut past.second_trades) {
+            claimed.insert(id);
+        }
         Self {
             resolver,
-            claimed: std::mem::take(&mut past.second_trades).into_iter().collect(),
+            claimed,
             sent: std::mem::take(&mut past.sent),
             began: std::mem::take(&mut past.doubted),
             listing: None,
@@ -68,6 +72,26 @@ impl Doubts {
     /// Whether a trade is an intent's, or is known as a second trade of one.
     pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
         self.claimed.contains(venue_id)
+    }
+
+    /// Nothing more can come of an intent, but that the venue names its trade again.
+    pub(crate) fn forget(&mut self, old: &OldIntent) {
+        self.sent.remove(&old.intent);
+        self.began.remove(&old.intent);
+        if let Some(id) = old.venue_id {
+            self.claimed.make_old(id.as_str(), old.ended);
+        }
+    }
+
+    /// Of how many trades the names are kept, and of how many intents when their requests left.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> (usize, usize) {
+        (self.claimed.names(), self.sent.len())
+    }
+
+    /// When the first request left whose trade is looked for, or may yet be found.
+    pub(crate) fn in_doubt_since(&self) -> Option<Millis> {
+        self.resolver.in_doubt_since()
     }
 
     /// An intent's request leaves now.

@@ -109,8 +109,12 @@ impl Unfinished {
 pub struct Finished {
     /// Why it ended.
     pub stop: Stop,
-    /// All intents and refusals.
+    /// Its intents and refusals.
     pub book: TradeBook,
+    /// The first intent of the run.
+    pub first_intent: IntentId,
+    /// How many of its intents the book lacks: they were over, and were forgotten (`runtime.remember_s`).
+    pub forgotten: u64,
     /// Free balance at the end.
     pub free: Money,
     /// Stakes of intents that are not over, and of second trades.

@@ -124,9 +124,12 @@ impl Coordinator {
         reason: &str,
         step: &mut Step<'_>,
     ) -> Result<(), String> {
-        let row = self.session.row(intent).ok_or_else(|| format!("there is no intent {intent}"))?;
-        let trade = self.trades.find(intent);
-        let trade = trade.ok_or_else(|| format!("intent {intent} is no open trade: nothing is settled"))?;
+        if intent >= self.session.session().next_intent() {
+            return Err(format!("there is no intent {intent}"));
+        }
+        let known = self.session.row(intent).zip(self.trades.find(intent));
+        let (row, trade) =
+            known.ok_or_else(|| format!("intent {intent} is no open trade: nothing is settled"))?;
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
         if trade.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(

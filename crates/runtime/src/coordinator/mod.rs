@@ -34,6 +34,7 @@ mod closing;
 mod departures;
 mod findings;
 mod missing_trades;
+mod old_rows;
 mod orders;
 mod outside;
 mod overview;
@@ -242,6 +243,9 @@ impl Coordinator {
         }
         self.ask_due(step);
         self.dispatch_due(step);
+        if self.doubts.next_routine_look(step.now).is_none() {
+            self.forget_old(step.now);
+        }
         self.save(Urgency::WhenWorthwhile, step);
         if self.session.journal.stands_still() || self.phase.is_over() {
             return;

@@ -4,12 +4,12 @@ use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
 use crate::Notice;
 use crate::notice::{Evidence, Funds};
-use crate::overview::BotTallies;
+use crate::overview::{BotTallies, SETTLED};
 use crate::past::HALTED;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
     Action, Approved, BotId, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger,
-    OrderTerms, OutsideSignal, ReloadNote, Rule, Session, TradeBook,
+    OrderTerms, OutsideSignal, ReloadNote, Rule, Session, TradeBook, VenueId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
@@ -32,6 +32,27 @@ pub(crate) struct RecordedSession {
     tallies: BotTallies,
     /// When approved signals from outside that have not left expire.
     expiring: BTreeMap<IntentId, Millis>,
+    forgotten: Forgotten,
+}
+
+/// How many intents the book has no more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Forgotten {
+    pub(crate) all: u64,
+    /// Those of this run.
+    pub(crate) own: u64,
+    /// With how many rows it is worth looking for more.
+    next_rows: usize,
+}
+
+/// An intent that is over and forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OldIntent {
+    pub(crate) intent: IntentId,
+    /// The venue's name of its trade.
+    pub(crate) venue_id: Option<VenueId>,
+    /// When it was over.
+    pub(crate) ended: Millis,
 }
 
 /// What followed from an event.
@@ -64,6 +85,7 @@ impl RecordedSession {
             actions: Vec::with_capacity(64),
             candles: 0,
             expiring: BTreeMap::new(),
+            forgotten: Forgotten::default(),
         }
     }
 
@@ -214,6 +236,50 @@ impl RecordedSession {
 
     pub(crate) const fn book(&self) -> &TradeBook {
         &self.book
+    }
+
+    /// Forgets the intents that were over by then, but those that are kept, those with a second trade, those that settled last and are
+    /// shown, and the last of all.
+    pub(crate) fn forget(&mut self, until: Millis, is_kept: impl Fn(IntentId) -> bool) -> Vec<OldIntent> {
+        if self.book.rows().len() < self.forgotten.next_rows {
+            return Vec::new();
+        }
+        let (book, seconds) = (&self.book, self.session.second_trades());
+        let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(SETTLED);
+        let first_shown = shown.last().map(|row| row.approved.intent());
+        let last = book.rows().last().map(|row| row.approved.intent());
+        let old_of = |row: &IntentRow| {
+            let (intent, ended) = (row.approved.intent(), row.settled_at.or(row.answered_at)?);
+            let is_shown = row.settled_at.is_some() && first_shown.is_some_and(|first| intent >= first);
+            let has_second = || seconds.iter().any(|second| second.intent == intent);
+            let is_over = row.is_over() && ended < until && Some(intent) != last;
+            let is_old = is_over && !is_shown && !is_kept(intent) && !has_second();
+            is_old.then(|| OldIntent { intent, venue_id: book.venue_id(row), ended })
+        };
+        let old: Vec<OldIntent> = book.rows().iter().filter_map(old_of).collect();
+        if !old.is_empty() {
+            let mut gone = old.iter().map(|old| old.intent).peekable();
+            self.book.keep_rows(|row| gone.next_if_eq(&row.approved.intent()).is_none());
+        }
+        for OldIntent { intent, .. } in &old {
+            self.expiring.remove(intent);
+            self.forgotten.own += u64::from(*intent >= self.first);
+        }
+        self.forgotten.all += old.len() as u64;
+        // The rows are looked through again once they are a quarter more.
+        let rows = self.book.rows().len();
+        self.forgotten.next_rows = rows + rows / 4 + 1;
+        old
+    }
+
+    /// How many intents were forgotten.
+    pub(crate) const fn forgotten(&self) -> Forgotten {
+        self.forgotten
+    }
+
+    /// The first intent of this run.
+    pub(crate) const fn first_intent(&self) -> IntentId {
+        self.first
     }
 
     /// The book of this run's own intents; nothing is left here.

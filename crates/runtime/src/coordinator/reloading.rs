@@ -30,7 +30,8 @@ impl Coordinator {
             return Err("the settings are being read already: give the order again".to_owned());
         }
         self.reloading = Some((id, by));
-        let standing = Standing::of(self.session.session(), self.session.book());
+        let forgotten = self.session.forgotten().all;
+        let standing = Standing { forgotten, ..Standing::of(self.session.session(), self.session.book()) };
         self.requests.begin(RequestId::Settings);
         step.ask(Ask::Settings(Box::new(standing)));
         Ok(())

@@ -118,7 +118,7 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         let Some(listing) = self.doubts.take_listing() else { return };
-        let now = step.now;
+        let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
         self.look_for_missing(&listing, step);
         self.look_at_other_accounts(&listing, step);
@@ -136,6 +136,9 @@ impl Coordinator {
         }
         self.on_all_unexplained(&unexplained, wallet, step);
         self.follow_second_trades(&listing, step);
+        if is_whole {
+            self.forget_old(listing.began);
+        }
         if let Some(at) = self.doubts.next_routine_look(now) {
             self.agenda.add(at, Job::Trades);
         }

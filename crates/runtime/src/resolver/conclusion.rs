@@ -153,7 +153,7 @@ impl Evidence<'_> {
     /// What listings that prove nothing have shown all the same.
     fn unsteady(&self, intents: &BTreeSet<usize>) -> Why {
         let seen: BTreeSet<&String> = intents.iter().flat_map(|intent| &self.cases[*intent].seen).collect();
-        let is_free = |id: &&String| !self.known.claimed.contains(*id);
+        let is_free = |id: &&String| !self.known.claimed.contains(id);
         Why::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
     }
 

@@ -9,6 +9,7 @@
 mod candidate;
 mod candidate_table;
 mod case;
+mod claimed;
 mod conclusion;
 mod doubt;
 mod lag;
@@ -35,6 +36,8 @@ pub(crate) use wallet::{WalletView, sums_of};
 #[cfg(test)]
 pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
 
+pub(crate) use claimed::Claimed;
+
 pub(crate) use candidate::{Match, compare_terms, is_departure, request_time_of};
 use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
@@ -60,7 +63,7 @@ pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Mi
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {
     /// The venue's identifiers of all trades that intents own, settled ones too.
-    pub(crate) claimed: &'a BTreeSet<String>,
+    pub(crate) claimed: &'a Claimed,
     /// The requests that are in flight: a trade may be listed before its answer arrives.
     pub(crate) in_flight: &'a [Doubt],
     /// Requests that were answered: a second trade of theirs is no other intent's.
@@ -162,6 +165,11 @@ impl Resolver {
         in_doubt.map(|case| case.doubt.sent - ANSWERED_BEFORE).min()
     }
 
+    /// When the first request left whose trade is looked for, or may yet be found.
+    pub(crate) fn in_doubt_since(&self) -> Option<Millis> {
+        self.cases.iter().map(|case| case.doubt.sent).min()
+    }
+
     /// Whether an intent is in doubt of which no person was asked yet.
     pub(crate) fn is_searching(&self) -> bool {
         self.cases.iter().any(Case::is_searched)
@@ -204,7 +212,7 @@ impl Resolver {
         for (conclusion, group) in conclusions {
             self.carry_out(conclusion, &group, &table, &mut resolutions);
         }
-        self.report_unexplained(&table, &mut resolutions);
+        self.report_unexplained(&table, known.claimed.unknown_until(), &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
         for case in &mut self.cases {
             case.hasten_look(case.deadline(list_lag), now);
@@ -220,7 +228,7 @@ impl Resolver {
         &mut self,
         intent: IntentId,
         decision: Decision,
-        claimed: &BTreeSet<String>,
+        claimed: &Claimed,
     ) -> Result<Decided, Undecidable> {
         let list_lag = self.lag.allowance();
         let place = self.find(intent).ok_or(Undecidable::NotInDoubt)?;
@@ -333,10 +341,17 @@ impl Resolver {
 
     /// Reports trades from a token on this account that nobody can have asked for. What a person opened by hand is
     /// the person's own, and what says no time is taken for old.
-    fn report_unexplained(&mut self, table: &CandidateTable<'_>, resolutions: &mut Vec<Resolution>) {
+    fn report_unexplained(
+        &mut self,
+        table: &CandidateTable<'_>,
+        unknown_until: Option<Millis>,
+        resolutions: &mut Vec<Resolution>,
+    ) {
+        // What is older may be an intent's that nothing is known of any more: it was looked at while it was young.
+        let since = unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
         for report in table.unowned() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
-            let is_young = request_time_of(report).is_some_and(|at| at >= self.since);
+            let is_young = request_time_of(report).is_some_and(|at| at >= since);
             if report.from_token != Some(false)
                 && is_ours
                 && is_young

@@ -1,7 +1,7 @@
 //! A little venue with a trade list that lags, shuffles, repeats and shifts, and a run of the resolver against it.
 
 use super::testing;
-use super::{Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
+use super::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -69,7 +69,7 @@ pub(super) struct Run {
     requested: Vec<Requested>,
     habits: Habits,
     resolver: Resolver,
-    claimed: BTreeSet<String>,
+    claimed: Claimed,
     /// Stakes that the ledger gave back, and when.
     released: BTreeMap<IntentId, Millis>,
     begun: BTreeSet<IntentId>,
@@ -123,7 +123,7 @@ impl Run {
     /// Runs until nothing more is looked for, or the time is over.
     pub(super) fn new(requested: Vec<Requested>, habits: Habits, until: Millis) -> Self {
         let resolver = Resolver::new(Account::Demo, Millis::ZERO, LagMeter::new(LIST_LAG));
-        let (claimed, released, begun) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        let (claimed, released, begun) = (Claimed::default(), BTreeMap::new(), BTreeSet::new());
         let resolutions = Vec::new();
         let mut run = Self { requested, habits, resolver, claimed, released, begun, draws: 0, resolutions };
         let mut now = Millis::ZERO;
@@ -149,7 +149,7 @@ impl Run {
             }
             match (requested.owner, requested.accepted) {
                 (Owner::Doubted, _) => self.resolver.begin(doubt, now),
-                (_, Some(_)) => drop(self.claimed.insert(name(place))),
+                (_, Some(_)) => self.claimed.insert(name(place)),
                 (_, None) => drop(self.released.insert(doubt.intent, now)),
             }
         }

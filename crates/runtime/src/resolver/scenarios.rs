@@ -5,17 +5,19 @@ mod departures;
 mod others;
 
 use super::testing::{doubt, listing, report};
-use super::{Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};
+use super::{
+    Claimed, Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why,
+};
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The default doubt: sent at 100 s, ended at 110 s, so its deadline is 140.999 s + 120 s, and a person is asked
 /// 120 s later.
 struct Scenario {
     resolver: Resolver,
-    claimed: BTreeSet<String>,
+    claimed: Claimed,
     in_flight: Vec<Doubt>,
     answered: Vec<Doubt>,
     /// Free balance 0.00; the wallet holds so much.
@@ -37,7 +39,7 @@ impl Scenario {
         }
         Self {
             resolver,
-            claimed: BTreeSet::new(),
+            claimed: Claimed::default(),
             in_flight: Vec::new(),
             answered: Vec::new(),
             wallet: Some(0),

@@ -241,7 +241,7 @@ mod tests {
             Err("read to its end".to_owned())
         });
         let reading = Arc::new(Mutex::new(()));
-        let standing = || Standing { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new() };
+        let standing = || Standing { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
         let read =
             || tokio::spawn(read_settings(Some(Arc::clone(&reader)), Arc::clone(&reading), standing()));
         let problem = |read: Result<Result<Box<NewSettings>, String>, JoinError>| read.unwrap().unwrap_err();

@@ -287,7 +287,8 @@ impl Process<'_> {
             Command::WakeAt(at) => self.wake_at = at,
             Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),
             Command::End(result) => {
-                self.ended = Some((*result).map_or_else(Ended::Failed, |_| Ended::Finished));
+                let ended = (*result).map(|finished| self.world.note_forgotten(finished.forgotten));
+                self.ended = Some(ended.map_or_else(Ended::Failed, |()| Ended::Finished));
             }
         }
     }

@@ -40,6 +40,7 @@ mod watcher;
 // How it goes on.
 mod many;
 mod process;
+mod remembering;
 mod schedule;
 
 use crate::many::ManySchedules;

@@ -67,13 +67,14 @@ impl ManySchedules {
             far_off,
             kept_back,
             slow_lists,
+            forgotten,
         } = self.counts;
         let seconds = self.elapsed.as_secs_f64();
         format!(
             "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {held} intents held at one, {intents} intents, \
              {trades} trades, {lies} of them lied about, {halts} halts, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
              in {far_off}, excused from there {excused}; given up while they were kept back too long, and found later {kept_back}; \
-             waited for more than an hour for the list in {slow_lists}",
+             waited for more than an hour for the list in {slow_lists}; forgotten as over {forgotten}",
             schedules as f64 / seconds,
             virtual_ms / 3_600_000
         )

@@ -23,6 +23,8 @@ const TOLD_LATE: [Millis; 6] = [
 /// Of the schedules whose list keeps trades back, one in so many is of a venue that gives stakes back, for so long at least.
 const REFUNDING_ONE_IN: u64 = 4;
 const REFUNDING_FOR: Millis = Millis::from_seconds(600);
+/// For how long bots signal where there are to be many trades.
+const MANY_TRADES_FOR: Millis = Millis::from_seconds(3_600);
 /// What the wallet holds at first, in minor units.
 pub(crate) const BALANCE: i64 = 100_000;
 
@@ -177,6 +179,20 @@ impl Plan {
 }
 
 impl Plan {
+    /// The same for long enough that what was over at its beginning is old at its end, with many trades, and with runs that remember an
+    /// intent that is over for so long.
+    pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {
+        let risk = RiskSettings {
+            max_trades_per_day: 0,
+            max_trades_per_hour: 0,
+            daily_loss_limit: Decimal::ZERO,
+            max_drawdown_percent: 0.0,
+            ..self.risk
+        };
+        let settings = RuntimeSettings { remember_s, ..self.settings };
+        Self { trading: MANY_TRADES_FOR, signals: 900, risk, settings, ..self }
+    }
+
     /// A stake that comes back may pass for one that never left: while a list keeps a trade back, others of the same stake are
     /// called off on other symbols, and that is said late.
     fn with_refunds(self) -> Self {

@@ -155,7 +155,10 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         biased;
         ended = mortal => match ended {
             None => Ended::Crashed,
-            Some(Ok(_)) => Ended::Finished,
+            Some(Ok(finished)) => {
+                world.note_forgotten(finished.forgotten);
+                Ended::Finished
+            }
             Some(Err(error)) => Ended::Failed(error),
         },
         ended = attend((world, clock.as_ref()), end, &seen, (stop, orders)) => ended,

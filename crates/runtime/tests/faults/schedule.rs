@@ -1,10 +1,12 @@
 //! One schedule: processes after one another until everything is quiet, then the reckoning.
 
 use crate::delays::end_of_run;
+use crate::dice::Dice;
 use crate::direct;
 use crate::fuse::Crash;
 use crate::ledger;
 use crate::lies::Lie;
+use crate::plan::Plan;
 use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
 use crate::recovery::recover;
 use crate::truth::Accounts;
@@ -52,6 +54,8 @@ pub(crate) struct Counts {
     pub(crate) kept_back: u64,
     /// Schedules in which a trade was settled or reported long after all else was over, as the list showed it only by chance.
     pub(crate) slow_lists: u64,
+    /// Intents that were over and that a run has forgotten, as far as it ended in an orderly way.
+    pub(crate) forgotten: u64,
 }
 
 impl Counts {
@@ -70,6 +74,7 @@ impl Counts {
         self.far_off += other.far_off;
         self.kept_back += other.kept_back;
         self.slow_lists += other.slow_lists;
+        self.forgotten += other.forgotten;
     }
 }
 
@@ -94,10 +99,16 @@ pub(crate) fn play(seed: u64, logging: Logging) -> Played {
 
 /// Plays the schedule of a seed on a layer.
 pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
+    play_plan(Plan::of(seed), layer, logging)
+}
+
+/// Plays a plan on a layer.
+pub(crate) fn play_plan((plan, dice): (Plan, Dice), layer: Layer, logging: Logging) -> Played {
+    let seed = plan.seed;
     let mut counts = Counts { schedules: 1, ..Counts::default() };
     let world = match layer {
         Layer::Coordinator => {
-            let world = begin(seed, layer, logging);
+            let world = begin((plan, dice), layer, logging);
             let mut runs = Runs::of(&world);
             loop {
                 let Next { end, offset, pause } = runs.next(&world, &mut counts);
@@ -113,7 +124,7 @@ pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
         Layer::Bytes => {
             let mut builder = tokio::runtime::Builder::new_current_thread();
             builder.enable_time().start_paused(true).build().unwrap().block_on(async {
-                let world = begin(seed, layer, logging);
+                let world = begin((plan, dice), layer, logging);
                 let mut runs = Runs::of(&world);
                 loop {
                     let Next { end, offset, pause } = runs.next(&world, &mut counts);
@@ -132,8 +143,8 @@ pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
     Played { seed, broken: world.broken(), hash, log: world.lines_of_log(), counts }
 }
 
-fn begin(seed: u64, layer: Layer, logging: Logging) -> Arc<World> {
-    let world = World::of(seed, layer, logging);
+fn begin(planned: (Plan, Dice), layer: Layer, logging: Logging) -> Arc<World> {
+    let world = World::of(planned, layer, logging);
     world.log(|| {
         let plan = &world.plan;
         format!("{:?}\n{:?}\n{:?}\n{:?}", plan.habits, plan.settings, plan.risk, plan.lies)
@@ -178,6 +189,7 @@ fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) 
     counts.far_off = u64::from(world.is_far_off());
     counts.kept_back = world.kept_back();
     counts.slow_lists = u64::from(world.is_list_slow());
+    counts.forgotten = world.forgotten();
 }
 
 /// The runs of a schedule, one after the other.

@@ -55,6 +55,8 @@ pub(crate) struct World {
     kept_back: AtomicU64,
     /// Whether a trade was only settled or reported long after all was over, as the list showed it by chance.
     is_list_slow: AtomicBool,
+    /// Intents that were over and that a run has forgotten.
+    forgotten: AtomicU64,
     /// What was said to people, where the venue lies.
     said: Mutex<Vec<String>>,
     /// The most that a run's clock was off, in ms.
@@ -69,8 +71,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn of(seed: u64, layer: Layer, logging: Logging) -> Arc<Self> {
-        let (plan, dice) = Plan::of(seed);
+    pub(crate) fn of((plan, dice): (Plan, Dice), layer: Layer, logging: Logging) -> Arc<Self> {
         let time = match layer {
             Layer::Coordinator => TrueTime::moved(plan.epoch),
             Layer::Bytes => TrueTime::paused(plan.epoch),
@@ -84,6 +85,7 @@ impl World {
             questions: Mutex::default(),
             departures: Mutex::default(),
             kept_back: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
             is_list_slow: AtomicBool::new(false),
             said: Mutex::default(),
             most_off: AtomicI64::new(0),
@@ -117,6 +119,15 @@ impl World {
     /// Notes how far a run's clock is off.
     pub(crate) fn note_offset(&self, offset: Millis) {
         self.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
+    }
+
+    /// A run has ended that has forgotten so many of its intents.
+    pub(crate) fn note_forgotten(&self, forgotten: u64) {
+        self.forgotten.fetch_add(forgotten, Relaxed);
+    }
+
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten.load(Relaxed)
     }
 
     /// Notes by how much a lie passes for the venue's clock.

@@ -2,6 +2,7 @@
 
 mod missing;
 mod oddities;
+mod old_rows;
 mod outside;
 mod reloading;
 mod reports;

@@ -1,0 +1,182 @@
+//! Intents that are over are forgotten, and none of which anything may yet come.
+
+use super::reports::INTENT;
+use super::*;
+use crate::resolver::report_of_tests;
+use candlewick_engine::{Opened, Rejection, SecondTrade, Settled, VenueId};
+use candlewick_sdk::{Money, Outcome};
+
+const TRADES: i64 = 60;
+
+/// The moment of a second after the start.
+fn at(seconds: i64) -> Millis {
+    START + Millis::from_seconds(seconds)
+}
+
+fn id(intent: u64) -> VenueId {
+    VenueId::truncated(&format!("trade-{intent}"))
+}
+
+/// A run with sixty intents, one a minute from 60 s on. Each trade is won after half a minute, but for those of these intents: rejected,
+/// open.
+fn bench(remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
+    let mut bench = Bench::start(|parts| {
+        parts.settings.remember_s = remember_s;
+        // Nothing is forgotten by itself here.
+        parts.settings.list_every_s = 86_400;
+        parts.session = session(RiskSettings {
+            max_open_trades: 0,
+            max_open_trades_per_symbol: 0,
+            max_trades_per_day: 0,
+            allow_duplicate: true,
+            ..RiskSettings::default()
+        });
+    });
+    for minute in 1..=TRADES {
+        let decided = at(minute * 60);
+        let intent = bench.coordinator.session.session().next_intent();
+        bench.hand(
+            decided,
+            EventKind::Candle { series: SeriesId::FIRST, candle: candle(decided), origin: Origin::Live },
+        );
+        bench.coordinator.session.journal.take_waiting();
+        bench.coordinator.doubts.note_sent(intent, decided);
+        let number = intent.number();
+        if rejected.contains(&number) {
+            bench.hand(decided, EventKind::Rejected { intent, rejection: Rejection::NoPrice });
+            continue;
+        }
+        bench.coordinator.doubts.claim(id(number).as_str());
+        let opened = Opened {
+            intent,
+            venue_id: Some(id(number)),
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            payout: None,
+            taken: None,
+        };
+        bench.hand(decided, EventKind::Opened(opened));
+        if !open.contains(&number) {
+            let (outcome, profit) = (Outcome::Won, Money::from_minor(800));
+            bench.hand(at(minute * 60 + 30), EventKind::Settled(Settled::by_person(intent, outcome, profit)));
+        }
+    }
+    bench
+}
+
+impl Bench {
+    fn hand(&mut self, at: Millis, kind: EventKind) {
+        let mut commands = Vec::new();
+        self.coordinator.handle(at, kind, &mut Step { now: at, commands: &mut commands });
+    }
+
+    fn known(&self) -> Vec<u64> {
+        let rows = self.coordinator.session.book().rows().iter();
+        rows.map(|row| row.approved.intent().number()).collect()
+    }
+
+    /// Those of the sixty that are not known after a look at the list.
+    fn forgotten(&mut self, looked: Millis) -> Vec<u64> {
+        self.coordinator.forget_old(looked);
+        let known = self.known();
+        (1..=60).filter(|intent| !known.contains(intent)).collect()
+    }
+
+    /// The list as it is read at a moment, of these trades.
+    fn list(&mut self, now: Millis, is_complete: bool, trades: Vec<TradeReport>) {
+        self.now = now;
+        self.coordinator.requests.begin(RequestId::Trades);
+        let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
+        self.on(Input::Answer(Answer::Trades(listing)));
+        let failed = BrokerError::Unavailable { text: "no".to_owned() };
+        self.on(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+    }
+}
+
+#[test]
+fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_last() {
+    // The fifth trade settled at 330 s, the sixth at 390 s.
+    let hour = 3_600;
+    for (looked, expected) in [(330, 4), (331, 5), (390, 5), (391, 6), (630, 9), (631, 10), (9_999, 10)] {
+        let mut bench = bench(hour, &[], &[]);
+        let forgotten = bench.forgotten(at(looked + i64::from(hour)));
+        assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "looked at {looked} s and an hour");
+        let counted = bench.coordinator.session.forgotten();
+        assert_eq!((counted.all, counted.own), (expected, expected));
+        let kept = 60 - expected as usize;
+        assert_eq!((bench.coordinator.doubts.kept(), bench.known().len()), ((kept, kept), kept));
+    }
+}
+
+#[test]
+fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
+    // Two that were rejected are none of the fifty, however late.
+    let mut bench = bench(3_600, &[58, 60], &[2, 5]);
+    let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
+    bench.hand(at(3_700), EventKind::SecondTrade(second));
+    // Of the 56 that settled the first six are not shown.
+    assert_eq!(bench.forgotten(at(100_000)), [1, 3, 6, 7, 8, 58]);
+    // What is forgotten is an intent's all the same.
+    assert!(bench.coordinator.doubts.is_claimed(id(3).as_str()));
+    assert!(!bench.coordinator.doubts.is_claimed(id(101).as_str()));
+}
+
+#[test]
+fn however_little_is_to_be_remembered_it_is_twelve_minutes_and_nothing_is_the_whole_run() {
+    // The third trade settled at 210 s.
+    for (remember_s, looked, expected) in [(1, 931, 3), (1, 930, 2), (721, 931, 2), (0, 1_000_000, 0)] {
+        let forgotten = bench(remember_s, &[], &[]).forgotten(at(looked));
+        assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "{remember_s} s, looked at {looked} s");
+    }
+}
+
+#[test]
+fn of_the_time_of_a_doubt_nothing_is_forgotten() {
+    // Requests left at 3,000 s and at 960 s; 720 s before, trades 1 to 37 and 1 to 3 were over. The last fifty stay in any case.
+    for (doubtful, expected) in [(Some(50), 1..=10), (Some(16), 1..=3), (None, 1..=10)] {
+        let mut bench = bench(1, &[], &[]);
+        if let Some(doubtful) = doubtful.map(IntentId::new) {
+            let terms = bench.coordinator.session.terms(doubtful).unwrap();
+            bench.coordinator.doubts.begin(&bench.coordinator.session, &terms, at(3_700));
+        }
+        assert_eq!(bench.forgotten(at(100_000)), expected.collect::<Vec<u64>>(), "{doubtful:?}");
+    }
+}
+
+#[test]
+fn only_a_whole_list_lets_a_run_forget() {
+    let mut bench = bench(3_600, &[], &[]);
+    bench.list(at(100_000), false, Vec::new());
+    assert_eq!(bench.known().len(), 60);
+    bench.list(at(100_001), true, Vec::new());
+    assert_eq!(bench.known().len(), 50);
+}
+
+#[test]
+fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
+    let mut bench = bench(1, &[], &[]);
+    // The list keeps the second trade of the first intent back for ten minutes; that intent was over at 90 s.
+    let own = report_of_tests("trade-1", at(60));
+    bench.list(at(662), true, vec![own.clone()]);
+    assert_eq!(bench.coordinator.session.halted(), None);
+    let second = report_of_tests("01JZ", at(61));
+    bench.list(at(663), true, vec![own, second]);
+    let halted = bench.coordinator.session.halted().expect("it halts");
+    assert_eq!(*halted, format!("intent {INTENT} asked for one trade, and the venue has a second one, 01JZ"));
+}
+
+#[test]
+fn listed_trades_of_forgotten_intents_are_no_strangers() {
+    let mut bench = bench(3_600, &[], &[]);
+    let trades: Vec<TradeReport> =
+        (1..=60).map(|intent| report_of_tests(id(intent).as_str(), at(60 * intent as i64))).collect();
+    bench.list(at(100_000), true, trades.clone());
+    assert_eq!(bench.known().len(), 50);
+    bench.commands.clear();
+    bench.list(at(100_300), true, trades);
+    let warned =
+        bench.commands.iter().any(|command| matches!(command, Command::Notify(crate::Notice::Warning(_))));
+    assert!(!warned, "{:?}", bench.commands);
+    assert_eq!(bench.coordinator.session.halted(), None);
+}

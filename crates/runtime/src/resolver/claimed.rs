@@ -1,0 +1,94 @@
+//! The venue's identifiers of all trades that are somebody's: those of old ones by their hashes alone.
+
+use candlewick_sdk::Millis;
+use std::collections::{BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// Old trades that are known at most: no more than a list of the venue has by `broker.list_rows_limit` as it is by default.
+const MAX_OLD: usize = 100_000;
+
+/// Identifiers of trades that are an intent's, or are known as a second trade of one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Claimed {
+    young: BTreeSet<String>,
+    old: BTreeSet<u64>,
+    /// The old ones in the order in which they became old, and when each was over.
+    order: VecDeque<(u64, Millis)>,
+    /// When the last of those was over that are not known any more.
+    unknown_until: Option<Millis>,
+}
+
+impl Claimed {
+    /// A trade is somebody's.
+    pub(crate) fn insert(&mut self, venue_id: String) {
+        self.young.insert(venue_id);
+    }
+
+    /// Whether a trade is somebody's.
+    pub(crate) fn contains(&self, venue_id: &str) -> bool {
+        self.young.contains(venue_id) || (!self.old.is_empty() && self.old.contains(&hash_of(venue_id)))
+    }
+
+    /// A trade that was over at `ended` is of no more interest than that it is somebody's.
+    pub(crate) fn make_old(&mut self, venue_id: &str, ended: Millis) {
+        self.young.remove(venue_id);
+        self.add_old(venue_id, ended, MAX_OLD);
+    }
+
+    /// Of how many trades the names are kept.
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> usize {
+        self.young.len()
+    }
+
+    fn add_old(&mut self, venue_id: &str, ended: Millis, most: usize) {
+        let hash = hash_of(venue_id);
+        if !self.old.insert(hash) {
+            return;
+        }
+        self.order.push_back((hash, ended));
+        while self.order.len() > most {
+            let Some((hash, ended)) = self.order.pop_front() else { return };
+            self.old.remove(&hash);
+            self.unknown_until = self.unknown_until.max(Some(ended));
+        }
+    }
+
+    /// Until when trades were asked for and are over that may be somebody's without being known as such any more.
+    pub(crate) const fn unknown_until(&self) -> Option<Millis> {
+        self.unknown_until
+    }
+}
+
+/// The same in every process of a program.
+fn hash_of(venue_id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    venue_id.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_trade_is_somebodys_until_too_many_are_older_than_the_next() {
+        let mut claimed = Claimed::default();
+        for id in ["a", "b", "c"] {
+            claimed.insert(id.to_owned());
+        }
+        let at = Millis::from_seconds;
+        claimed.make_old("a", at(7));
+        claimed.make_old("a", at(9));
+        let known = |claimed: &Claimed| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
+        assert_eq!((known(&claimed), claimed.unknown_until()), ([true, true, true, false], None));
+        assert_eq!((claimed.names(), claimed.order.len()), (2, 1), "what is old takes its hash alone");
+        claimed.young.clear();
+        claimed.add_old("b", at(5), 2);
+        claimed.add_old("c", at(6), 2);
+        assert_eq!(known(&claimed), [false, true, true, false]);
+        assert_eq!(claimed.unknown_until(), Some(at(7)));
+        claimed.add_old("d", at(8), 2);
+        assert_eq!((known(&claimed), claimed.unknown_until()), ([false, false, true, true], Some(at(7))));
+    }
+}

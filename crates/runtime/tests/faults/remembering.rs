@@ -1,0 +1,40 @@
+//! Schedules of runs that forget what is over as soon as they may, against the same of runs that forget nothing.
+
+use crate::plan::Plan;
+use crate::schedule::{layer_of, play_plan};
+use crate::world::Logging;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Schedules of a plain test run; `CANDLEWICK_FAULT_TWINS` is another number of them.
+const TWINS: u64 = 60;
+
+/// Every line of both journals is the same, and so is all that follows from them: opens, doubts, halts, ledger, verdicts.
+#[test]
+fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
+    let twins = crate::number("CANDLEWICK_FAULT_TWINS").unwrap_or(TWINS);
+    let (next, forgotten) = (AtomicU64::new(1), AtomicU64::new(0));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Relaxed);
+            if seed > twins {
+                break;
+            }
+            let play = |remember_s| {
+                let (plan, dice) = Plan::of(seed);
+                play_plan((plan.with_many_trades(remember_s), dice), layer_of(seed), Logging::Nothing)
+            };
+            let (few, all) = (play(1), play(0));
+            assert_eq!((&few.broken, all.counts.forgotten), (&all.broken, 0), "seed {seed}");
+            assert_eq!((few.hash, few.counts.intents), (all.hash, all.counts.intents), "seed {seed}");
+            forgotten.fetch_add(few.counts.forgotten, Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    let forgotten = forgotten.into_inner();
+    println!("{twins} schedules, {forgotten} intents forgotten");
+    assert!(forgotten > twins, "only {forgotten} intents were forgotten");
+}
