@@ -32,7 +32,9 @@ fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
     std::thread::scope(|scope| {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
     });
     let forgotten = forgotten.into_inner();
     println!("{twins} schedules, {forgotten} intents forgotten");
