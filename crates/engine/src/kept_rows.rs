@@ -32,6 +32,11 @@ impl KeptRow {
     pub const fn row(&self) -> &IntentRow {
         &self.row
     }
+
+    /// The venue's name of its trade.
+    pub const fn venue_id(&self) -> Option<VenueId> {
+        self.venue_id
+    }
 }
 
 impl TradeBook {

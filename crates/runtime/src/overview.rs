@@ -146,13 +146,24 @@ struct BotTally {
 }
 
 impl BotTallies {
-    /// Of so many bots, by the rows so far.
-    pub(crate) fn of(bots: usize, book: &TradeBook) -> Self {
-        let mut tallies = Self(vec![BotTally::default(); bots]);
+    /// Of so many bots without a trade.
+    pub(crate) fn none(bots: usize) -> Self {
+        Self(vec![BotTally::default(); bots])
+    }
+
+    /// Of so many bots, by what is old and the rows so far.
+    pub(crate) fn of(bots: usize, mut old: Self, book: &TradeBook) -> Self {
+        old.0.resize(bots, BotTally::default());
         for row in book.rows() {
-            tallies.take(row);
+            old.take(row);
         }
-        tallies
+        old
+    }
+
+    /// How many trades of a bot were won.
+    #[cfg(test)]
+    pub(crate) fn won(&self, bot: usize) -> u64 {
+        self.0[bot].won
     }
 
     /// Takes a trade that has settled, once; one that has not counts nothing.

@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::HangUp;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
-use candlewick_runtime::{JournalFold, Past, WholeReading};
+use candlewick_runtime::{JournalFold, Past, RuntimeSettings, WholeReading};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
@@ -150,11 +150,11 @@ impl JournalSession {
     }
 
     /// Folds what earlier runs left into the Session of these settings, and begins the journal of this one at venue time `now`.
-    /// It keeps a snapshot after every so many entries. `progress` shows how far a whole reading is.
+    /// It keeps snapshots, and leaves old intents where they are, as the run is set. `progress` shows how far a whole reading is.
     pub async fn begin(
         self,
         session: &mut Session,
-        (settings, snapshot_every): (&SessionSettings, u32),
+        (settings, runtime): (&SessionSettings, &RuntimeSettings),
         now: Millis,
         progress: &dyn Progress,
     ) -> Result<(Box<dyn Journal>, Past), AppError> {
@@ -164,8 +164,10 @@ impl JournalSession {
                 let HeldJournal { store, mut reader, .. } = *held;
                 let mut shown = ShownReading::new(progress);
                 let watch = &mut |reading: WholeReading<'_>| shown.take(reading);
-                let folded =
-                    JournalFold::read_watched(&mut reader, settings, snapshot_every.into(), watch).await;
+                let remember = Some(runtime.remember_s).filter(|seconds| *seconds > 0);
+                let remember = remember.map(|seconds| Millis::from_seconds(seconds.into()));
+                let every = runtime.snapshot_every.into();
+                let folded = JournalFold::read_watched(&mut reader, settings, every, remember, watch).await;
                 drop(shown);
                 let folded = folded.and_then(|fold| Ok((fold.hand_over(session)?, fold)));
                 let (past, fold) = match folded {

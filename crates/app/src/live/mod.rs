@@ -38,7 +38,7 @@ use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
-use candlewick_journal::LoggedExchange;
+use candlewick_journal::{JournalUrl, LoggedExchange};
 use candlewick_records::TradingMode;
 use candlewick_runtime::{
     Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
@@ -182,11 +182,12 @@ async fn run_watched(
         .with_stream(loaded.config.broker.client.stream && !clock.is_lock_step());
     let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget(&demand, requests_per_second, &mut runtime);
-    let of_run = (&settings, runtime.snapshot_every);
     let journal_url = old_rows::where_they_are(&journal, &mut runtime);
+    let of_run = (&settings, &runtime);
     let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
     let simulation = &loaded.config.simulation;
-    if let Err(refusal) = check_start((&settings, simulation), trading, (&past, &session)) {
+    let checked = check_start((&settings, simulation), trading, (&past, &session), journal_url.as_ref());
+    if let Err(refusal) = checked.await {
         // The lease goes back at once: a person is about to mend what stands in the way.
         drop(journal.close().await);
         return Err(refusal);
@@ -259,12 +260,15 @@ async fn or_give_back<T>(
 }
 
 /// Whether the ladders fit what there is, and real money may be traded.
-fn check_start(
+async fn check_start(
     (settings, simulation): (&SessionSettings, &SimulationSettings),
     trading: TradingMode,
     (past, session): (&Past, &Session),
+    journal: Option<&JournalUrl>,
 ) -> Result<(), AppError> {
-    ladders::check(settings, &Standing::of(session, past.book()), simulation)?;
+    let known = Standing { forgotten: past.left_in_journal(), ..Standing::of(session, past.book()) };
+    let standing = old_rows::whole(&known, journal, settings).await?;
+    ladders::check(settings, &standing, simulation)?;
     if trading == TradingMode::Real { real::check(past, session) } else { Ok(()) }
 }
 

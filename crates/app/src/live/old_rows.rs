@@ -2,7 +2,7 @@
 
 use super::JournalSession;
 use crate::error::AppError;
-use candlewick_engine::{IntentId, IntentRow, SessionSettings};
+use candlewick_engine::{BotSettings, IntentId, IntentRow, SessionSettings, StakeSettings};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_runtime::{Finished, JournalFold, RuntimeError, RuntimeSettings, Standing};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub(super) async fn filled(
     Ok(finished)
 }
 
-/// What stands with the intents that the run has forgotten.
+/// What stands with the intents that the run has forgotten, where any stake depends on them.
 ///
 /// # Errors
 /// The journal cannot be read.
@@ -48,7 +48,9 @@ pub(super) async fn whole(
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
 ) -> Result<Standing, AppError> {
-    let Some(url) = url.filter(|_| standing.forgotten > 0) else { return Ok(standing.clone()) };
+    let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
+    let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
+    let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
     let (session, past, _) = fold(url, settings).await?.into_parts();
     // What the run knows of an intent is newer than what is durable.
     let known = Standing::of(&session, past.book()).rows.into_iter().chain(standing.rows.iter().copied());

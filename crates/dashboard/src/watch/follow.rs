@@ -60,7 +60,7 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
         }
         let begin = shared.known().model.is_none();
         if begin {
-            old = begin_model(shared, &mut reader).await?;
+            old = Box::pin(begin_model(shared, &mut reader)).await?;
         }
         let seq = shared.known().model.as_ref().map_or(0, Model::seq);
         let page = reader.lines(seq + 1, PAGE).await?;

@@ -82,6 +82,18 @@ impl Reader {
         found?.first().map(intent_from).transpose().map_err(|error| from_sqlx(error, url))
     }
 
+    /// Up to which entry of this journal the tables hold all; none where they are not complete.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn tables_held_to(&mut self) -> Result<Option<u64>, JournalError> {
+        let Some(progress) = self.progress().await?.filter(|progress| progress.is_complete) else {
+            return Ok(None);
+        };
+        let is_ours = self.line_at(progress.up_to).await?.is_some();
+        Ok(is_ours.then_some(progress.up_to.seq))
+    }
+
     /// How far the tables are; none where they are of another form, or there are none.
     pub(crate) async fn progress(&mut self) -> Result<Option<Progress>, JournalError> {
         if self.schema < TABLES_SINCE {

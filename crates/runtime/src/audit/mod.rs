@@ -18,6 +18,7 @@ pub(crate) use terms::{Terms, check_terms};
 pub(crate) use wallet::{Quiet, WalletAudit, WalletReading, WalletState};
 
 use candlewick_engine::IntentId;
+use candlewick_sdk::{Payout, Symbol};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,9 +116,17 @@ impl Finding {
 }
 
 impl Audits {
-    /// Those of a run that follows others, which followed the wallet so far.
-    pub(crate) fn after(wallet: WalletAudit, found: BTreeSet<String>) -> Self {
-        Self { wallet, found, ..Self::default() }
+    /// Those of a run that follows others, which followed the wallet so far, and whose old trades opened at these payouts.
+    pub(crate) fn after(
+        wallet: WalletAudit,
+        found: BTreeSet<String>,
+        payouts: impl IntoIterator<Item = (Symbol, Payout)>,
+    ) -> Self {
+        let mut audits = Self { wallet, found, ..Self::default() };
+        for (symbol, payout) in payouts {
+            audits.payouts.recall(symbol, payout);
+        }
+        audits
     }
 
     /// Those that no earlier run has found and told people of.
@@ -178,7 +187,7 @@ mod tests {
     #[test]
     fn what_an_earlier_run_found_of_a_trade_is_not_found_again() {
         let text = "intent 3 settled wrongly";
-        let audits = Audits::after(WalletAudit::default(), BTreeSet::from([text.to_owned()]));
+        let audits = Audits::after(WalletAudit::default(), BTreeSet::from([text.to_owned()]), []);
         let one = |audit, text: &str| Finding::alarm(audit, text.to_owned());
         let findings = vec![
             one(Audit::Settlement, text),

@@ -48,7 +48,7 @@ impl Doubts {
         let mut resolver = Resolver::new(account, past.began.unwrap_or(now), lag);
         resolver.recall_unexplained(std::mem::take(&mut past.unexplained));
         let seconds = i64::from(settings.list_every_s);
-        let mut claimed = Claimed::default();
+        let mut claimed = std::mem::take(&mut past.old.claimed);
         for id in std::mem::take(&mut past.second_trades) {
             claimed.insert(id);
         }

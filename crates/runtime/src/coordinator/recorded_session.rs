@@ -5,7 +5,7 @@ use super::journal_state::{JournalState, Waiting};
 use crate::Notice;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, SETTLED};
-use crate::past::HALTED;
+use crate::past::{HALTED, OldIntents};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
     Action, Approved, BotId, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger,
@@ -69,14 +69,14 @@ pub(crate) struct Handled {
 impl RecordedSession {
     pub(crate) fn new(
         session: Session,
-        book: TradeBook,
+        (book, old): (TradeBook, OldIntents),
         account: Account,
         halted: Option<String>,
         waiting: Waiting,
     ) -> Self {
         Self {
             first: session.next_intent(),
-            tallies: BotTallies::of(session.bots().len(), &book),
+            tallies: BotTallies::of(session.bots().len(), old.tallies, &book),
             session,
             book,
             journal: JournalState::new(waiting),
@@ -85,7 +85,7 @@ impl RecordedSession {
             actions: Vec::with_capacity(64),
             candles: 0,
             expiring: BTreeMap::new(),
-            forgotten: Forgotten::default(),
+            forgotten: Forgotten { all: old.count, ..Forgotten::default() },
         }
     }
 

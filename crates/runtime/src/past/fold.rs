@@ -1,11 +1,13 @@
 //! A journal folded line by line, from its beginning or from its last snapshot on, and the snapshots that are kept of it.
 
 use super::Past;
+use super::old_intents::Leaving;
 use super::snapshot::{PART, Pieces, Restored, Unusable, Written, fingerprint};
 use super::whole_reading::{ReadingWatcher, WholeReading};
 use crate::RuntimeError;
 use candlewick_engine::{EngineError, JournalDecoder, Session, SessionSettings};
 use candlewick_journal::{Follower, Head, IntentRows, JournalError, Line, Reader, StoredLine, is_snapshot};
+use candlewick_sdk::Millis;
 
 /// Lines read at once.
 const PAGE: u32 = 5_000;
@@ -82,10 +84,11 @@ impl JournalFold {
         settings: &SessionSettings,
         every: u64,
     ) -> Result<Self, RuntimeError> {
-        Self::read_watched(reader, settings, every, &mut |_| {}).await
+        Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// As [`JournalFold::read`], and says how far it is where the whole journal is read.
+    /// As [`JournalFold::read`], and says how far it is where the whole journal is read. For a run that remembers what is over for so long, it
+    /// leaves older intents in the journal ([`Past::left_in_journal`]), where a snapshot and the tables have them.
     ///
     /// # Errors
     /// As [`JournalFold::read`].
@@ -93,10 +96,16 @@ impl JournalFold {
         reader: &mut Reader,
         settings: &SessionSettings,
         every: u64,
+        remember: Option<Millis>,
         watch: &mut ReadingWatcher<'_>,
     ) -> Result<Self, RuntimeError> {
         let fingerprint = fingerprint(settings)?;
-        let notice = match Self::from_last_snapshot(reader, settings, &fingerprint, every).await? {
+        let leaving = match remember {
+            Some(remember) => Leaving::of(reader, remember, settings.bots.len()).await?,
+            None => None,
+        };
+        let of_snapshot = Self::from_last_snapshot(reader, settings, (&fingerprint, leaving), every);
+        let notice = match Box::pin(of_snapshot).await? {
             Ok(Some(fold)) => return Ok(fold),
             Ok(None) => None,
             Err((seq, why)) => Some(format!(
@@ -130,21 +139,22 @@ impl JournalFold {
         settings: &SessionSettings,
     ) -> Result<Option<Self>, RuntimeError> {
         let fingerprint = fingerprint(settings)?;
-        Ok(Self::from_last_snapshot(reader, settings, &fingerprint, 0).await?.unwrap_or(None))
+        let of_snapshot = Self::from_last_snapshot(reader, settings, (&fingerprint, None), 0);
+        Ok(Box::pin(of_snapshot).await?.unwrap_or(None))
     }
 
     async fn from_last_snapshot(
         reader: &mut Reader,
         settings: &SessionSettings,
-        fingerprint: &str,
+        (fingerprint, leaving): (&str, Option<Leaving>),
         every: u64,
     ) -> Result<Result<Option<Self>, (u64, Unusable)>, RuntimeError> {
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Unusable| Ok(Err((last.seq, why)));
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces::leaving(leaving);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
-            let previous = match pieces.take(&stored.line.body, fingerprint) {
+            let previous = match pieces.take(&stored, fingerprint) {
                 Ok(previous) => previous,
                 Err(why) => return unusable(why),
             };
@@ -186,7 +196,7 @@ impl JournalFold {
         let last = lines.first().ok_or("there is no line")?;
         let mut next = Some(last);
         while let Some(stored) = next {
-            let previous = pieces.take(&stored.line.body, &fingerprint)?;
+            let previous = pieces.take(stored, &fingerprint)?;
             let part = |head: Head| lines.iter().find(|line| line.head() == head);
             next = match previous {
                 Some(head) => Some(part(head).ok_or_else(|| format!("part {} is missing", head.seq))?),

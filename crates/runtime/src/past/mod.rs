@@ -2,6 +2,7 @@
 
 mod compact;
 mod fold;
+mod old_intents;
 mod project;
 mod rows;
 mod snapshot;
@@ -11,6 +12,7 @@ mod whole_reading;
 
 pub use compact::compact_journal;
 pub use fold::JournalFold;
+pub(crate) use old_intents::OldIntents;
 pub use project::{Projected, Projection, project_journal};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
@@ -46,8 +48,10 @@ pub struct Decided {
 /// The fold of all earlier runs.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// All intents so far.
+    /// All intents so far, but the old ones.
     pub(crate) book: TradeBook,
+    /// Those that were left in the journal; none where all of it is wanted.
+    pub(crate) old: OldIntents,
     /// When each intent was journalled: its request cannot have left before.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// When each doubt began: its request had ended by then.
@@ -117,6 +121,11 @@ impl Past {
     /// The same, for whom it is to become.
     pub fn into_book(self) -> TradeBook {
         self.book
+    }
+
+    /// How many intents its book does not have, because they are old.
+    pub const fn left_in_journal(&self) -> u64 {
+        self.old.count
     }
 
     /// Where each intent was decided.

@@ -1,12 +1,14 @@
 //! What a snapshot holds of a folded journal, and how it is written and read.
 
+use super::old_intents::{Leaving, OldFilter};
 use super::{Decided, Past};
 use crate::RuntimeError;
 use crate::audit::WalletAudit;
 use candlewick_engine::{
-    BookTotals, IntentId, JournalDecoder, KeptRow, Session, SessionSettings, SessionSnapshot,
+    BookTotals, IntentId, IntentRow, JournalDecoder, KeptRow, Session, SessionSettings, SessionSnapshot,
+    VenueId,
 };
-use candlewick_journal::{Head, IntentRows as _};
+use candlewick_journal::{Head, IntentRows as _, StoredLine};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -43,7 +45,7 @@ pub(super) struct Gain {
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeptIntent {
+pub(super) struct KeptIntent {
     kept: KeptRow,
     sent: Option<Millis>,
     doubted: Option<Millis>,
@@ -84,6 +86,15 @@ pub(super) struct Written {
 }
 
 impl KeptIntent {
+    pub(super) const fn row(&self) -> &IntentRow {
+        self.kept.row()
+    }
+
+    /// The venue's name of its trade.
+    pub(super) const fn venue_id(&self) -> Option<VenueId> {
+        self.kept.venue_id()
+    }
+
     fn of(past: &Past, intent: IntentId) -> Option<Self> {
         let kept = past.book.kept_row(intent)?;
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
@@ -192,10 +203,12 @@ pub(super) struct Restored {
 pub(super) struct Pieces {
     whole: Option<Box<Whole>>,
     parts: Vec<Gain>,
+    leaving: Option<Leaving>,
+    filter: Option<OldFilter>,
 }
 
 impl Gain {
-    fn put_into(self, past: &mut Past, reasons: &mut JournalDecoder) -> Result<(), Unusable> {
+    fn put_into(self, past: &mut Past, reasons: &mut JournalDecoder, may_lack: bool) -> Result<(), Unusable> {
         past.unexplained.extend(self.unexplained);
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
@@ -206,7 +219,7 @@ impl Gain {
             past.sent.extend(sent.map(|at| (intent, at)));
             past.doubted.extend(doubted.map(|at| (intent, at)));
             past.decided.extend(decided.map(|decided| (intent, decided)));
-            if !past.book.put_back(kept, reasons) {
+            if !past.book.put_back(kept, reasons) && !may_lack {
                 return Err(format!("an intent is missing before {intent}"));
             }
         }
@@ -215,8 +228,14 @@ impl Gain {
 }
 
 impl Pieces {
+    /// The same without old intents.
+    pub(super) fn leaving(leaving: Option<Leaving>) -> Self {
+        Self { leaving, ..Self::default() }
+    }
+
     /// Takes the next one; the part before it, which is to be taken next.
-    pub(super) fn take(&mut self, body: &str, fingerprint: &str) -> Result<Option<Head>, Unusable> {
+    pub(super) fn take(&mut self, stored: &StoredLine, fingerprint: &str) -> Result<Option<Head>, Unusable> {
+        let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
             let format = format_of(body).filter(|format| *format != FORMAT);
             format.map_or_else(|| format!("it cannot be read: {error}"), other_format)
@@ -232,11 +251,16 @@ impl Pieces {
                     );
                 }
                 let previous = whole.gain.previous;
+                let filter = |leaving| OldFilter::new(leaving, stored.line.at, &whole.gain.intents);
+                self.filter = self.leaving.map(filter);
                 self.whole = Some(whole);
                 Ok(previous)
             }
-            (Piece::SnapshotPart(part), Some(_)) => {
+            (Piece::SnapshotPart(mut part), Some(_)) => {
                 let previous = part.previous;
+                if let Some(filter) = &mut self.filter {
+                    part.intents = filter.take(stored.seq, part.intents);
+                }
                 self.parts.push(part);
                 Ok(previous)
             }
@@ -249,11 +273,13 @@ impl Pieces {
     pub(super) fn restore(self, settings: &SessionSettings) -> Result<Restored, Unusable> {
         let whole = *self.whole.ok_or("it has no state")?;
         let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());
+        let may_lack = self.filter.is_some();
+        past.old = self.filter.map(OldFilter::finish).unwrap_or_default();
         for part in self.parts.into_iter().rev() {
-            part.put_into(&mut past, &mut reasons)?;
+            part.put_into(&mut past, &mut reasons, may_lack)?;
         }
         let written = Written::all_of(&past, whole.gain.previous);
-        whole.gain.put_into(&mut past, &mut reasons)?;
+        whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
         let mut session = Session::silent(settings).map_err(|error| error.to_string())?;
         session.restore(whole.session).map_err(|error| error.to_string())?;
         if !past.book.count_from(whole.totals) {
@@ -262,6 +288,9 @@ impl Pieces {
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {
             return Err("its intents are not those of its state".to_owned());
+        }
+        if past.book.rows().len() as u64 + past.old.count + 1 != next {
+            return Err("an intent is missing".to_owned());
         }
         (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
         (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);

@@ -54,6 +54,15 @@ impl Claimed {
         }
     }
 
+    /// A trade that was over at `ended`, before all that are known as old, is somebody's.
+    pub(crate) fn insert_older(&mut self, venue_id: &str, ended: Millis) {
+        if self.order.len() >= MAX_OLD {
+            self.unknown_until = self.unknown_until.max(Some(ended));
+        } else if self.old.insert(hash_of(venue_id)) {
+            self.order.push_front((hash_of(venue_id), ended));
+        }
+    }
+
     /// Until when trades were asked for and are over that may be somebody's without being known as such any more.
     pub(crate) const fn unknown_until(&self) -> Option<Millis> {
         self.unknown_until
@@ -70,6 +79,17 @@ fn hash_of(venue_id: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn older_trades_are_the_first_that_are_not_known_any_more() {
+        let (mut claimed, at) = (Claimed::default(), Millis::from_seconds);
+        for (id, ended) in [("c", 9), ("b", 8), ("a", 7)] {
+            claimed.insert_older(id, at(ended));
+        }
+        claimed.add_old("d", at(10), 2);
+        assert_eq!(["a", "b", "c", "d"].map(|id| claimed.contains(id)), [false, false, true, true]);
+        assert_eq!(claimed.unknown_until(), Some(at(8)));
+    }
 
     #[test]
     fn an_old_trade_is_somebodys_until_too_many_are_older_than_the_next() {

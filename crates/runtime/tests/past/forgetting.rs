@@ -1,8 +1,10 @@
-//! A fold that forgets what parts of snapshots and tables hold, against one that forgets nothing: both have the same snapshots kept.
+//! A fold that forgets what parts of snapshots and tables hold, or does not even read it, against one that knows all: both have the same
+//! snapshots kept.
 
-use crate::snapshots::{EVERY, Folder, PART, settings};
+use crate::snapshots::{EVERY, Folder, PART, settings, state};
 use candlewick_journal::{Follower as _, is_snapshot};
-use candlewick_runtime::JournalFold;
+use candlewick_runtime::{JournalFold, TablesCheck, check_journal};
+use candlewick_sdk::Millis;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -10,6 +12,13 @@ const SEEDS: u64 = 20;
 
 fn rows(fold: &JournalFold) -> usize {
     fold.past().book().rows().len()
+}
+
+/// Of runs that trade, each for half an hour, and leave no doubt behind.
+fn settled() -> Folder {
+    let mut folder = Folder::new();
+    folder.ends_in_doubt = false;
+    folder
 }
 
 #[tokio::test]
@@ -63,4 +72,79 @@ async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
     }
     assert!(pieces > 200 && lost > 20, "{pieces} pieces, {lost} of them lost");
     assert!(held.0 * 2 < held.1, "{} rows of {}", held.0, held.1);
+}
+
+/// Thirty trades a day, in its first half hour; the last is over an hour before the sixth run ends.
+#[tokio::test]
+async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
+    let mut folder = settled();
+    for _ in 0..6 {
+        folder.run(false).await;
+    }
+    let all = folder.read().await.unwrap();
+    folder.remember = Some(Millis::HOUR);
+    let few = folder.read().await.unwrap();
+    // Of the first five days all trades are over for a day; twenty of them are among the last fifty.
+    assert_eq!((all.past().left_in_journal(), few.past().left_in_journal()), (0, 130));
+    assert_eq!((rows(&all), rows(&few)), (180, 50));
+    folder.remember = Some(Millis::DAY * 4);
+    assert_eq!(rows(&folder.read().await.unwrap()), 120, "for four days, of six");
+    assert_eq!(state(&few).0, state(&all).0, "the Session is the same");
+    let kept = |fold: &JournalFold, intent| serde_json::json!(fold.past().book().kept_row(intent));
+    for row in few.past().book().rows() {
+        let intent = row.approved.intent();
+        assert_eq!(kept(&few, intent), kept(&all, intent));
+        assert_eq!(few.past().decided()[&intent], all.past().decided()[&intent]);
+    }
+    assert_eq!(few.past().told(), all.past().told());
+}
+
+#[tokio::test]
+async fn a_run_whose_start_left_old_intents_in_the_journal_goes_on_as_any() {
+    let mut folder = settled();
+    for _ in 0..5 {
+        folder.run(false).await;
+    }
+    folder.remember = Some(Millis::HOUR);
+    for is_killed in [true, false, true, false] {
+        assert!(rows(&folder.read().await.unwrap()) < 90);
+        folder.run(is_killed).await;
+    }
+    folder.remember = None;
+    let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
+    assert_eq!((rows(&whole), state(&from_snapshot)), (270, state(&whole)));
+    let checked = check_journal(&mut folder.reader().await).await.unwrap();
+    assert_eq!(
+        (checked.snapshots.sound, checked.snapshots.not_checked.len()),
+        (folder.snapshots().await.1, 0)
+    );
+    let TablesCheck::Sound { intents, .. } = checked.tables else { panic!("{:?}", checked.tables) };
+    assert_eq!(intents, 270);
+}
+
+/// What the tables do not have is made of what a start reads.
+#[tokio::test]
+async fn without_tables_a_start_reads_every_intent() {
+    let mut folder = settled();
+    for _ in 0..4 {
+        folder.run(false).await;
+    }
+    folder.remember = Some(Millis::HOUR);
+    let left = async |folder: &Folder| folder.read().await.unwrap().past().left_in_journal();
+    assert_eq!(left(&folder).await, 70);
+    folder.change("UPDATE projection SET is_complete = 0").await;
+    assert_eq!(left(&folder).await, 0);
+    folder.change("UPDATE projection SET is_complete = 1, hash = (SELECT hash FROM projection) || '0'").await;
+    assert_eq!(left(&folder).await, 0, "tables of another journal");
+}
+
+/// A doubt of the first day may be the trade of any day since.
+#[tokio::test]
+async fn nothing_since_the_oldest_doubt_is_left_in_the_journal() {
+    let mut folder = Folder::new();
+    for _ in 0..4 {
+        folder.run(false).await;
+    }
+    folder.remember = Some(Millis::HOUR);
+    assert_eq!(folder.read().await.unwrap().past().left_in_journal(), 0);
 }

@@ -79,6 +79,10 @@ pub(crate) struct Folder {
     url: JournalUrl,
     /// How much real time passes between two looks at the clock.
     pub(crate) pace: Duration,
+    /// Whether the last intent of a run stays in doubt.
+    pub(crate) ends_in_doubt: bool,
+    /// For how long a run that is over is remembered by the next start, which leaves older ones in the journal; none for ever.
+    pub(crate) remember: Option<Millis>,
     _removed: Option<tempfile::TempDir>,
 }
 
@@ -92,7 +96,14 @@ impl Folder {
     /// One that another process made.
     pub(crate) fn at(folder: &Path) -> Self {
         let url = JournalUrl::from_path(&folder.join("journal.db"));
-        Self { place: folder.to_owned(), url, pace: Duration::ZERO, _removed: None }
+        Self {
+            place: folder.to_owned(),
+            url,
+            pace: Duration::ZERO,
+            ends_in_doubt: true,
+            remember: None,
+            _removed: None,
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -108,7 +119,9 @@ impl Folder {
     }
 
     async fn read_under(&self, settings: &SessionSettings) -> Result<JournalFold, RuntimeError> {
-        JournalFold::read(&mut self.reader().await, settings, u64::from(EVERY)).await
+        let (every, remember) = (u64::from(EVERY), self.remember);
+        let mut reader = self.reader().await;
+        Box::pin(JournalFold::read_watched(&mut reader, settings, every, remember, &mut |_| {})).await
     }
 
     /// The same without what was verified before: from the first line on.
@@ -120,7 +133,7 @@ impl Folder {
         fold
     }
 
-    async fn change(&self, statement: &'static str) {
+    pub(crate) async fn change(&self, statement: &'static str) {
         let address = format!("sqlite://{}", self.path("journal.db").display());
         let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
         sqlx::query(statement).execute(&mut connection).await.unwrap();
@@ -161,6 +174,10 @@ impl Folder {
         };
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);
+        if !self.ends_in_doubt {
+            // The run before was suspended when it ended.
+            hand(&mut session, &mut journal, now, EventKind::Control { control: Control::Continue });
+        }
         for minute in 0..TRADES_OF_A_RUN {
             let at = now + Millis::MINUTE * minute;
             let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0 / 3.0 + 1.0, volume: 0.0 };
@@ -174,7 +191,7 @@ impl Folder {
                 }
             }
             for intent in opened {
-                for kind in life(intent, minute) {
+                for kind in life(intent, minute, self.ends_in_doubt) {
                     hand(&mut session, &mut journal, at + Millis::SECOND, kind);
                 }
             }
@@ -196,7 +213,7 @@ impl Folder {
     }
 }
 
-fn life(intent: IntentId, minute: i64) -> Vec<EventKind> {
+fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
     let opened = Opened {
         intent,
         venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
@@ -220,7 +237,7 @@ fn life(intent: IntentId, minute: i64) -> Vec<EventKind> {
     };
     match minute % 10 {
         8 => vec![EventKind::InDoubt { intent }, EventKind::Adopted(opened), EventKind::Settled(settled)],
-        9 if minute > TRADES_OF_A_RUN - 5 => vec![EventKind::InDoubt { intent }],
+        9 if ends_in_doubt && minute > TRADES_OF_A_RUN - 5 => vec![EventKind::InDoubt { intent }],
         _ => vec![EventKind::Opened(opened), EventKind::Settled(settled)],
     }
 }
@@ -290,13 +307,13 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     let (mut told, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
     let mut watch = |reading: WholeReading<'_>| told.push((reading.why.map(str::to_owned), reading.done));
-    JournalFold::read_watched(&mut reader, &other, 0, &mut watch).await.unwrap();
+    JournalFold::read_watched(&mut reader, &other, 0, None, &mut watch).await.unwrap();
     let (first, last) = (told.first().unwrap(), told.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
     // The same bots go on from the snapshot, and nobody is told anything.
     let mut count = 0;
     let mut watch = |_: WholeReading<'_>| count += 1;
-    JournalFold::read_watched(&mut reader, &settings(), 0, &mut watch).await.unwrap();
+    JournalFold::read_watched(&mut reader, &settings(), 0, None, &mut watch).await.unwrap();
     assert_eq!(count, 0);
     // A limit that decides what is opened next changes nothing of what was.
     let mut other = settings();

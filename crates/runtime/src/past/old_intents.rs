@@ -1,0 +1,222 @@
+//! A start leaves old intents in the journal: of those it holds what a run needs to know of them all, and no row.
+
+use super::snapshot::KeptIntent;
+use crate::RuntimeError;
+use crate::overview::{BotTallies, SETTLED};
+use crate::resolver::Claimed;
+use candlewick_engine::{IntentId, IntentRow, SymbolId};
+use candlewick_journal::Reader;
+use candlewick_sdk::{Millis, Payout, Symbol};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How young an intent is at least that is left in the journal: the list is compared with what was booked within a day.
+const YOUNGEST: Millis = Millis::DAY;
+
+/// What a run needs to know of intents whose rows it does not have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OldIntents {
+    /// How many they are.
+    pub(crate) count: u64,
+    /// What they came to.
+    pub(crate) tallies: BotTallies,
+    /// The trades that are theirs.
+    pub(crate) claimed: Claimed,
+    /// The last payout of each symbol.
+    pub(crate) payouts: BTreeMap<SymbolId, Payout>,
+}
+
+/// Which intents are left in the journal, as far as the last line of a snapshot does not say it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    /// Up to this entry the tables hold all.
+    held_to: u64,
+    /// For how long what is over is remembered.
+    remember: Millis,
+    /// How many bots there are.
+    bots: usize,
+}
+
+/// Which intents of the parts of a snapshot are left in the journal. The parts are taken from the last one on.
+pub(super) struct OldFilter {
+    /// Up to this entry the tables hold all.
+    held_to: u64,
+    /// What was over by then is old.
+    until: Millis,
+    /// Trades that settled and stay, to be shown.
+    shown: usize,
+    /// Whether the last intent of all parts was met: it says how far they are numbered.
+    has_last: bool,
+    /// Intents of the part before which are left out: it may be the next one that has them as they stood before.
+    gone: BTreeSet<IntentId>,
+    old: OldIntents,
+}
+
+impl OldIntents {
+    /// The last payouts, by the symbols of a Session.
+    pub(crate) fn payouts_of(&self, symbols: &[Symbol]) -> Vec<(Symbol, Payout)> {
+        let known = self.payouts.iter();
+        known.filter_map(|(id, payout)| Some((*symbols.get(id.index())?, *payout))).collect()
+    }
+}
+
+impl Leaving {
+    /// For a run of so many bots that remembers what is over for so long; none where the tables do not have what would be left out.
+    pub(super) async fn of(
+        reader: &mut Reader,
+        remember: Millis,
+        bots: usize,
+    ) -> Result<Option<Self>, RuntimeError> {
+        let held_to = reader.tables_held_to().await?;
+        Ok(held_to.map(|held_to| Self { held_to, remember, bots }))
+    }
+}
+
+impl OldFilter {
+    /// For a snapshot whose last line, of this moment, has these intents; a run remembers what is over for so long.
+    pub(super) fn new(Leaving { held_to, remember, bots }: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
+        let unfinished = last.iter().filter(|intent| !intent.row().is_over());
+        let first = unfinished.map(|intent| intent.row().approved.decision_time()).min();
+        Self {
+            held_to,
+            until: first.map_or(at, |first| first.min(at)) - remember.max(YOUNGEST),
+            shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
+            has_last: false,
+            gone: BTreeSet::new(),
+            old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
+        }
+    }
+
+    /// Those of a part, which is this entry, that stay.
+    pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
+        let mut gone = BTreeSet::new();
+        let mut kept: Vec<KeptIntent> = Vec::new();
+        for intent in intents.into_iter().rev() {
+            let row = *intent.row();
+            let id = row.approved.intent();
+            if self.gone.contains(&id) {
+                gone.insert(id);
+            } else if self.has_last && seq <= self.held_to && self.is_old(&row) {
+                gone.insert(id);
+                self.leave(&intent, &row);
+            } else {
+                self.has_last = true;
+                self.shown += usize::from(row.settled_at.is_some());
+                kept.push(intent);
+            }
+        }
+        self.gone = gone;
+        kept.reverse();
+        kept
+    }
+
+    fn is_old(&self, row: &IntentRow) -> bool {
+        let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
+        let is_shown = row.settled_at.is_some() && self.shown < SETTLED;
+        ended.is_some_and(|ended| ended < self.until) && !is_shown
+    }
+
+    fn leave(&mut self, intent: &KeptIntent, row: &IntentRow) {
+        self.old.count += 1;
+        self.old.tallies.take(row);
+        if let Some(payout) = row.payout {
+            self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
+        }
+        if let (Some(id), Some(ended)) = (intent.venue_id(), row.settled_at.or(row.answered_at)) {
+            self.old.claimed.insert_older(id.as_str(), ended);
+        }
+    }
+
+    /// What is known of those that were left out.
+    pub(super) fn finish(self) -> OldIntents {
+        self.old
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const AT: Millis = Millis::new(10 * Millis::DAY.get());
+    const LEAVING: Leaving = Leaving { held_to: 100, remember: Millis::HOUR, bots: 2 };
+
+    /// An intent of the second bot that was decided so many days after the start, and settled at once, or is in doubt.
+    fn intent(number: u64, day: i64, is_settled: bool) -> KeptIntent {
+        let at = Millis::DAY * day;
+        let (state, settled_at) = if is_settled { ("settled", json!(at)) } else { ("in_doubt", Value::Null) };
+        let outcome = if is_settled { json!("WON") } else { Value::Null };
+        let payout = 80 + number.min(20);
+        let expiry = json!({ "close_type": "01:00", "expiration_type": "TIME_FIXED" });
+        let approved = json!({
+            "intent": number, "bot": 1, "symbol": 0, "direction": "BUY", "expiry": expiry, "stake": 1_000,
+            "decision_time": at,
+        });
+        let sequence = json!({
+            "decided": 1, "answered": 0, "left_out": 0, "settled": 0, "answered_payout": null, "settled_payout": null,
+        });
+        let row = json!({
+            "approved": approved, "state": state, "answered_at": null, "open_time": null, "open_price": null,
+            "close_time": null, "close_price": null, "payout": payout, "outcome": outcome, "profit": 800,
+            "settled_at": settled_at, "sequence": sequence,
+        });
+        let kept = json!({
+            "row": row, "text": "", "numbers": [], "venue_id": format!("trade-{number}"), "ordered": null,
+            "by_person": false,
+        });
+        serde_json::from_value(json!({ "kept": kept, "sent": null, "doubted": null, "decided": null }))
+            .unwrap()
+    }
+
+    /// Fifty of the last day, numbered from 1,000: those that are shown.
+    fn shown() -> Vec<KeptIntent> {
+        (1_000..1_050).map(|number| intent(number, 9, true)).collect()
+    }
+
+    fn numbers(kept: &[KeptIntent]) -> Vec<u64> {
+        kept.iter().map(|intent| intent.row().approved.intent().number()).collect()
+    }
+
+    #[test]
+    fn what_is_over_for_a_day_is_left_out_where_the_tables_have_it() {
+        // Over for a day before the snapshot is what settled on the eighth day or before; the oldest doubt is of the sixth or of the tenth.
+        for (doubt, seq, expected) in
+            [(10, 100, vec![9]), (6, 100, vec![5, 6, 7, 8, 9]), (10, 101, vec![2, 3, 4, 5, 6, 7, 8, 9])]
+        {
+            let mut last = shown();
+            last.push(intent(2_000, doubt, false));
+            let mut filter = OldFilter::new(LEAVING, AT, &last);
+            assert_eq!(numbers(&filter.take(200, vec![intent(20, 9, true)])), [20]);
+            let part = (2..=9).map(|number| intent(number, number as i64, true)).collect();
+            assert_eq!(numbers(&filter.take(seq, part)), expected, "a doubt of day {doubt}, entry {seq}");
+            let old = filter.finish();
+            let left = 8 - expected.len() as u64;
+            assert_eq!((old.count, old.tallies.won(1)), (left, left));
+            assert_eq!(old.claimed.contains("trade-2"), left > 0);
+            assert!(!old.claimed.contains("trade-9"));
+            let payout = Payout::from_percent(88.into()).ok().filter(|_| left == 7);
+            let known = old.payouts_of(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
+            assert!(payout.is_none() || known == payout, "the last of those that are left out: {known:?}");
+        }
+    }
+
+    #[test]
+    fn an_intent_that_is_left_out_is_not_taken_as_it_stood_in_earlier_parts() {
+        let mut filter = OldFilter::new(LEAVING, AT, &shown());
+        assert_eq!(numbers(&filter.take(90, vec![intent(3, 2, true), intent(9, 9, true)])), [9]);
+        // The third was in doubt for two parts, and nothing else of it counts.
+        assert_eq!(numbers(&filter.take(80, vec![intent(2, 2, true), intent(3, 2, false)])), [0; 0]);
+        assert_eq!(numbers(&filter.take(70, vec![intent(1, 1, true), intent(3, 2, false)])), [0; 0]);
+        assert_eq!(filter.finish().count, 3);
+    }
+
+    #[test]
+    fn the_last_of_all_parts_and_the_fifty_that_settled_last_stay() {
+        let mut filter = OldFilter::new(LEAVING, AT, &shown()[..48]);
+        let part = (1..=4).map(|number| intent(number, 1, true)).collect();
+        // The last of the parts is the 49th that is shown, the one before it the 50th.
+        assert_eq!(numbers(&filter.take(90, part)), [3, 4]);
+        let mut filter = OldFilter::new(LEAVING, AT, &shown());
+        let part = (1..=4).map(|number| intent(number, 1, true)).collect();
+        assert_eq!(numbers(&filter.take(90, part)), [4]);
+    }
+}
