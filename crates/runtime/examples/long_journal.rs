@@ -10,7 +10,7 @@ use candlewick_engine::{
     RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, Reader, RunJournal, Store};
-use candlewick_runtime::JournalFold;
+use candlewick_runtime::{JournalFold, WholeReading};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -124,7 +124,11 @@ async fn start(file: &str) -> Result<(), Box<dyn Error>> {
     let mut reader = Reader::open(&url).await?;
     let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
     let mut session = Session::new(&settings, strategies.collect())?;
-    let fold = JournalFold::read(&mut reader, &settings, SNAPSHOT_EVERY).await?;
+    // As a run that remembers what is over for an hour.
+    let remember = Some(Millis::HOUR);
+    let mut watch = |_: WholeReading<'_>| ();
+    let fold = JournalFold::read_watched(&mut reader, &settings, SNAPSHOT_EVERY, remember, &mut watch);
+    let fold = Box::pin(fold).await?;
     let past = fold.hand_over(&mut session)?;
     let (read, intents, took) = (fold.read_lines(), past.book().rows().len(), clock.elapsed());
     println!("{} ms: {read} lines behind the snapshot, {intents} intents", took.as_millis());
