@@ -71,6 +71,12 @@ fn local(moment: i64) -> String {
     format!("{:02}:{:02}", minute / 60, minute % 60)
 }
 
+/// Whether it is a signal whose moment would be another one if no clock had been changed.
+fn is_long_after_the_change(stored: &StoredLine) -> bool {
+    let event: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+    event["event"] == "outside_signal" && at(event["id"].as_str().unwrap()) > at(CHANGE) + 15 * MINUTE
+}
+
 #[test]
 fn each_entry_of_an_edited_list_is_one_signal_while_it_stands_there_and_parity_explains_all() {
     let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles());
@@ -87,12 +93,18 @@ fn each_entry_of_an_edited_list_is_one_signal_while_it_stands_there_and_parity_e
         std::fs::write(folder.path("list.new"), text_of(&version(edit))).unwrap();
         std::fs::rename(folder.path("list.new"), &path).unwrap();
     }
+    let watch = Stopwatch::start();
+    while !lines(&folder.path("run.db")).iter().any(is_long_after_the_change) {
+        assert!(watch.elapsed() < PATIENCE, "no signal came after the clock went on");
+        std::thread::sleep(Duration::from_millis(100));
+    }
     bot.end();
     let recorded = lines(&folder.path("run.db"));
     let read = readings(&recorded);
     assert!(read.len() >= 4, "{read:?}");
     let marks: BTreeSet<&String> = read.iter().map(|(_, mark)| mark).collect();
-    assert_eq!(marks.len(), read.len(), "a mark for each text");
+    let texts: BTreeSet<_> = (0..read.len()).map(version).collect();
+    assert_eq!(marks.len(), texts.len(), "a mark for each text");
     let (mut given, mut actions) = (BTreeSet::new(), 0);
     for (place, stored) in recorded.iter().enumerate() {
         actions += usize::from(

@@ -8,6 +8,7 @@ use crate::host::{Host, HostedAnswer, HostedFailure, HostedOutput, with_host};
 use crate::logging;
 use crate::output::fit_tables;
 use crate::terminal::{coloured_lines, lines as visible_lines};
+use crate::usage;
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
@@ -110,6 +111,7 @@ impl App {
                 ExitCode::from(self.perform(&arguments, &print))
             }
             Err(error) => {
+                let error = usage::with_cure(error);
                 print_usage(&error);
                 ExitCode::from(code_of_usage(&error))
             }
@@ -129,7 +131,7 @@ impl App {
         let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
         let arguments = match Arguments::try_parse_from(named) {
             Ok(arguments) => arguments,
-            Err(error) => return answer_of_usage(&error, output),
+            Err(error) => return answer_of_usage(&usage::with_cure(error), output),
         };
         host.begins(arguments.command.kind());
         let failed = RefCell::new(None);

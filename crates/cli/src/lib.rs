@@ -46,6 +46,7 @@ mod output;
 mod progress;
 mod repeats;
 mod terminal;
+mod usage;
 mod wrap;
 
 pub use app::App;

@@ -137,6 +137,8 @@ pub async fn run(
     };
     let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
     tokio::select! {
+        // Where there are no alerts nothing is left behind, however soon nobody waits any more.
+        biased;
         () = alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)) => {}
         () = leave.notified() => tracing::warn!("alerts that were not sent yet are not waited for"),
     }

@@ -31,7 +31,8 @@ use std::path::PathBuf;
                   each, sweep run --plan plan.json --shard N, then, with all of their shard-N.jsonl beside it, sweep \
                   merge --plan plan.json. A search that learns (--search tpe) tries --batch sets at a time; each batch is a round, whose \
                   shards need the journals of the rounds before it beside the plan.\n\nExamples:\n  candlewick sweep \
-                  --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config my.toml \
+                  --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --bot btc-rsi \
+                  --param period=2..60:2 --out sweep-2\n  candlewick sweep --config my.toml \
                   --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
                   --objective sharpe"
 )]

@@ -321,6 +321,15 @@ mod tests {
     }
 
     #[test]
+    fn what_it_builds_for_tests_is_built_as_candlewicks_own_workspace_builds_it() {
+        let files = files("momentum", &Source::Checkout("/a".to_owned())).unwrap();
+        let own: toml::Table = files[0].1.parse().unwrap();
+        let workspace: toml::Table = include_str!("../../../../../Cargo.toml").parse().unwrap();
+        assert_eq!(own["profile"]["dev"], workspace["profile"]["dev"]);
+        assert!(own["profile"]["dev"]["package"]["candlewick-engine"]["opt-level"].as_integer() == Some(1));
+    }
+
+    #[test]
     fn a_repository_is_asked_for_the_tag_of_this_version() {
         let files = files("momentum", &Source::Git("https://example.com/\"x\"".to_owned())).unwrap();
         let manifest: toml::Table = files[0].1.parse().unwrap();

@@ -1,0 +1,58 @@
+//! Arguments that no command has, and what was meant by them.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Arguments that people try, and where what they mean is said.
+const CURES: [(&str, &str); 1] = [(
+    "--strategy",
+    "a bot's strategy is named in the configuration, as strategy = \"rsi-reversal\" under [[bots]] (`candlewick strategy list` has \
+     the names, `candlewick config init` writes such a file); a file of rules runs with --rules FILE",
+)];
+
+/// The error with what was meant in the place of an argument that is only spelt alike.
+pub(crate) fn with_cure(mut error: clap::Error) -> clap::Error {
+    let cure = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) => {
+            CURES.iter().find(|(name, _)| name == argument)
+        }
+        _ => None,
+    };
+    if let Some((_, cure)) = cure {
+        // The usage is that of the argument that is spelt alike.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+        let cure = vec![StyledStr::from((*cure).to_owned())];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(cure));
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn said(arguments: &[&str]) -> String {
+        let command = crate::app::Arguments::command();
+        let error = command.try_get_matches_from(arguments).unwrap_err();
+        with_cure(error).render().to_string()
+    }
+
+    #[test]
+    fn a_strategy_that_is_asked_for_by_an_argument_is_told_where_it_goes() {
+        for arguments in [
+            &["candlewick", "backtest", "--strategy", "ema-cross"][..],
+            &["candlewick", "live", "--strategy=ema-cross"],
+        ] {
+            let said = said(arguments);
+            assert!(said.contains("unexpected argument '--strategy' found"), "{said}");
+            let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains("under [[bots]]") && words.contains("--rules FILE"), "{said}");
+            assert!(!said.contains("--stress"), "{said}");
+        }
+        // What is only misspelt is suggested as ever.
+        let said = said(&["candlewick", "backtest", "--confg", "a.toml"]);
+        assert!(said.contains("a similar argument exists: '--config'"), "{said}");
+    }
+}
