@@ -41,6 +41,16 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     );
     check(
         "[[bots]]",
+        &risk("hours = [\"08:00-17:00\"]"),
+        "risk.hours[0] = \"08:00-17:00\" (bot.toml): use a table as { from = ..., to = ... }, perhaps with days, timezone",
+    );
+    check(
+        "params",
+        "stake = \"fixed\"\nparams",
+        "bots[0].stake = \"fixed\" (bot.toml): use a table as { kind = \"fixed\", amount = ... } or a table as { kind",
+    );
+    check(
+        "[[bots]]",
         &risk("cooldown_scope = \"al\""),
         "use one of \"all\", \"symbol\"; did you mean \"all\"?",
     );

@@ -63,7 +63,9 @@ impl Written {
                 return Wrong::plain("this is a configuration, not a rule: it is named with --config");
             }
             let line = error.span().map(|span| line_of(text, span.start));
-            Wrong { line, message: error.message().trim_end().to_owned() }
+            let message = error.message().trim_end();
+            let cure = line.and_then(|line| cure_of(message, text, line)).unwrap_or_default();
+            Wrong { line, message: format!("{message}{cure}") }
         })
     }
 
@@ -178,6 +180,20 @@ fn is_configuration(text: &str) -> bool {
     const SECTIONS: [&str; 5] = ["account", "bots", "risk", "sandbox", "simulation"];
     toml::from_str::<toml::Table>(text)
         .is_ok_and(|table| SECTIONS.iter().any(|name| table.contains_key(*name)))
+}
+
+/// What to do about a file that cannot be read, where people often go wrong.
+fn cure_of(message: &str, text: &str, line: u64) -> Option<&'static str> {
+    if message.starts_with("unknown field") && message.contains("`buy`") {
+        return Some(
+            ": stakes and ladders stand with the bot of a configuration, stops, pauses and trading hours in its [risk]",
+        );
+    }
+    let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim_start();
+    let is_condition = [Side::Buy, Side::Sell].iter().any(|side| line.starts_with(side.key()));
+    (is_condition && line.matches('"').count() > 2).then_some(
+        ": within the quotes of a condition a text has single ones, as in between('08:00', '17:00')",
+    )
 }
 
 fn line_of(text: &str, at: usize) -> u64 {

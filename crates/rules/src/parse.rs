@@ -205,6 +205,9 @@ impl Parser<'_> {
                 "a comma stands between the values of a call alone: join conditions with `and` or `or`"
                     .to_owned()
             }
+            Word::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
+                format!("there is no `{name}`: write `{}`", name.to_lowercase())
+            }
             _ => format!("a sign such as `and` or `<` should stand before {}", self.quoted(&word.place)),
         };
         RuleError::new(word.place.clone(), message)

@@ -445,6 +445,18 @@ fn what_is_wrong_is_named() {
             "a filter is one of",
         ),
         (json!({ "first_of": [part("b")], "filters": [{ "hours": ["8", "17:00"] }] }), "part hours: "),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "hours": "08:00-17:00" }] }),
+            "filters[0]: hours are two times of the day, UTC: hours = [\"08:00\", \"17:00\"]",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": ["adx(14) < 30"] }),
+            "filters[0] = \"adx(14) < 30\" is no table: write it as { when = \"adx(14) > 25\" }",
+        ),
+        (
+            json!({ "first_of": ["rsi-reversal"] }),
+            "first_of[0] = \"rsi-reversal\" is no table: write it as { strategy = \"rsi-reversal\" }",
+        ),
         (json!({ "first_of": [part("b")], "filters": [{ "when": "clsoe > 1" }] }), "did you mean `close`?"),
         (json!({ "first_of": [part("b")], "filters": [{ "volatility": {} }] }), "min, max or both"),
         (

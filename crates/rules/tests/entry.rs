@@ -59,6 +59,15 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
             "buy = \"close > open\"\n[parameters]\na-b = { default = 14 }",
             "my.toml: parameters.a-b: a name has letters, digits and _ and does not begin with a digit",
         ),
+        (
+            "about = \"hours\"\nbuy = \"between(\"08:00\", \"17:00\")\"",
+            "my.toml, line 2: expected newline, `#`: within the quotes of a condition a text has single ones, as in between('08:00', '17:00')",
+        ),
+        ("buy = \"between('08:00', '17:00')\"", ""),
+        (
+            "buy = \"close > open\"\ngale = 2",
+            "my.toml, line 2: unknown field `gale`, expected one of `about`, `buy`, `sell`, `expiry`, `parameters`: stakes and ladders stand with the bot of a configuration",
+        ),
     ] {
         let told = refusal(text, &json!({}));
         let is_as_expected = if expected.is_empty() { told.is_empty() } else { told.contains(expected) };

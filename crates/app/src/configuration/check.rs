@@ -154,6 +154,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         if let Some(allowed) = constants_of(schema) {
             return one_of(&allowed);
         }
+        if let Some(table) = table_of(schema) {
+            return table;
+        }
         let kinds: Vec<&str> =
             types_of(schema).into_iter().filter(|kind| *kind != "null").map(kind_name).collect();
         let bound = |key: &str, word: &str| schema[key].as_f64().map(|bound| format!(" {word} {bound}"));
@@ -161,6 +164,22 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             [bound("minimum", "from"), bound("exclusiveMinimum", "above"), bound("maximum", "up to")];
         format!("{}{}", kinds.join(" or "), bounds.into_iter().flatten().collect::<String>())
     }
+}
+
+/// How a table is written that has keys of its own, some of which it needs.
+fn table_of(schema: &Json) -> Option<String> {
+    let properties = schema["properties"].as_object()?;
+    let needed: Vec<&str> = schema["required"].as_array()?.iter().filter_map(Json::as_str).collect();
+    let written = |name: &&str| match properties.get(*name).and_then(|one| one["const"].as_str()) {
+        Some(only) => format!("{name} = \"{only}\""),
+        None => format!("{name} = ..."),
+    };
+    let keys: Vec<String> = needed.iter().map(written).collect();
+    let others: Vec<&str> =
+        properties.keys().map(String::as_str).filter(|name| !needed.contains(name)).collect();
+    let others =
+        if others.is_empty() { String::new() } else { format!(", perhaps with {}", others.join(", ")) };
+    (!keys.is_empty()).then(|| format!("a table as {{ {} }}{others}", keys.join(", ")))
 }
 
 fn alternatives_of(schema: &Json) -> Vec<&Json> {

@@ -94,13 +94,12 @@ impl Unread {
             (None, None) => format!("{} {number}", name_of(now)),
         };
         let reason = fields.reason.as_deref().map(SignalReason::truncated);
-        let direction = fields.direction.to_ascii_uppercase();
         // EXCHANGE:SYMBOL, where a template has it so.
         let symbol = fields.symbol.map(|symbol| symbol.rsplit(':').next().unwrap_or_default().to_owned());
         Ok(Message::Signal(Box::new(SignalOrder {
             bot: fields.bot,
             symbol,
-            direction: direction.parse::<Direction>().map_err(|error| error.to_string())?,
+            direction: direction_of(&fields.direction)?,
             source,
             id: SignalId::new(&id).ok_or("its id is longer than 63 bytes")?,
             time: Some(time.unwrap_or(now)),
@@ -108,6 +107,21 @@ impl Unread {
             close_type: fields.close_type,
             reason,
         })))
+    }
+}
+
+/// A direction in any of its names, in any case.
+///
+/// # Errors
+/// Which names there are.
+pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
+    match text.to_ascii_uppercase().as_str() {
+        "BUY" | "CALL" => Ok(Direction::Buy),
+        "SELL" | "PUT" => Ok(Direction::Sell),
+        _ => {
+            let text: String = text.chars().take(32).collect();
+            Err(format!("{text:?} is not a direction: use BUY or CALL, SELL or PUT"))
+        }
     }
 }
 
@@ -192,13 +206,27 @@ mod tests {
     }
 
     #[test]
+    fn call_and_put_are_directions_as_in_a_list() {
+        for (written, meant) in [
+            ("CALL", Direction::Buy),
+            ("call", Direction::Buy),
+            ("Put", Direction::Sell),
+            ("sell", Direction::Sell),
+            ("BUY", Direction::Buy),
+        ] {
+            let order = signal(&format!(r#"{{"bot":"btc","direction":"{written}"}}"#));
+            assert_eq!(order.direction, meant, "{written}");
+        }
+    }
+
+    #[test]
     fn what_is_none_is_said_and_never_with_the_secret() {
         for (text, expected) in [
             ("buy!", "no JSON"),
             ("[]", "no JSON object"),
             ("", "no JSON"),
             (r#"{"bot":"btc"}"#, "direction"),
-            (r#"{"bot":"btc","direction":"UP"}"#, "\"UP\" is not a direction"),
+            (r#"{"bot":"btc","direction":"UP"}"#, "\"UP\" is not a direction: use BUY or CALL, SELL or PUT"),
             (r#"{"bot":"btc","direction":"BUY","stake":5}"#, "stake"),
             (r#"{"bot":"btc","direction":"BUY","time":1767609000}"#, "its time 1767609000 is none"),
             (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),

@@ -189,7 +189,13 @@ fn limit_words(risk: &RiskSettings) -> String {
     let percent = |most: f64, what: &str| (most > 0.0).then(|| format!("{what} {most} %"));
     let hours = (!risk.hours.is_empty()).then(|| "trading hours".to_owned());
     let verdict = risk.enforce_verdict.then(|| "no trades without an edge".to_owned());
-    let pauses = count(risk.pauses.len() as u32, "pauses after wins, losses or trades");
+    let pauses = (!risk.pauses.is_empty()).then(|| {
+        counted(
+            risk.pauses.len() as u32,
+            "pause after wins, losses or trades",
+            "pauses after wins, losses or trades",
+        )
+    });
     let payouts =
         count(risk.min_payout_percent_by_symbol.len() as u32, "symbols with a least payout of their own");
     let all = [

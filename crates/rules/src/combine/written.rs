@@ -35,7 +35,7 @@ pub(super) struct WrittenFilter {
     #[serde(default)]
     invert: bool,
     view: Option<Need>,
-    hours: Option<(String, String)>,
+    hours: Option<Value>,
     trend: Option<u32>,
     volatility: Option<Volatility>,
     when: Option<String>,
@@ -70,6 +70,14 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
         return Err(refuse(format!("{key} is a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
     };
     let read = |(place, item): (usize, &Value)| {
+        if !item.is_object() {
+            let usual = if key == "filters" {
+                "{ when = \"adx(14) > 25\" }"
+            } else {
+                "{ strategy = \"rsi-reversal\" }"
+            };
+            return Err(refuse(format!("{key}[{place}] = {item} is no table: write it as {usual}")));
+        }
         T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {error}")))
     };
     items.iter().enumerate().map(read).collect()
@@ -109,10 +117,10 @@ impl WrittenFilter {
                 };
                 Ok((part, self.view.unwrap_or(Need::Same)))
             }
-            (None, Some((from, to)), None, None, None) => {
-                if [from, to].iter().any(|time| time.contains(['"', '\''])) {
-                    return Err(wrong("hours are two times of the day, UTC: hours = [\"08:00\", \"17:00\"]"));
-                }
+            (None, Some(hours), None, None, None) => {
+                let (from, to) = two_times(hours).ok_or_else(|| {
+                    wrong("hours are two times of the day, UTC: hours = [\"08:00\", \"17:00\"]")
+                })?;
                 Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\")") }), Need::Any))
             }
             (None, None, Some(period), None, None) => {
@@ -133,6 +141,13 @@ impl WrittenFilter {
             _ => Err(wrong("a filter is one of strategy, hours, trend, volatility, when")),
         }
     }
+}
+
+/// Two texts that may stand in quotes.
+fn two_times(hours: &Value) -> Option<(&str, &str)> {
+    let [from, to] = hours.as_array()?.as_slice() else { return None };
+    let (from, to) = (from.as_str()?, to.as_str()?);
+    [from, to].iter().all(|time| !time.contains(['"', '\''])).then_some((from, to))
 }
 
 impl Volatility {

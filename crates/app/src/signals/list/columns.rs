@@ -3,8 +3,9 @@
 //! Traders write `M5;EURUSD;10:00;CALL` in any order and without names. A cell is taken for something only if it can be nothing else,
 //! and all lines have the order of the first one.
 
+use crate::signals::message::direction_of;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{CloseType, Direction, Millis};
+use candlewick_sdk::{CloseType, Millis};
 use chrono::{NaiveDate, NaiveTime};
 
 /// Columns that a first line may name, in the order of [`Cells`].
@@ -60,7 +61,7 @@ impl Column {
             Self::Time => TIMES.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok()),
             Self::Bot => bots.iter().any(|bot| bot.name == cell),
             Self::Symbol => bots.iter().any(|bot| bot.symbol.as_str() == cell),
-            Self::Direction => direction_of(cell).is_some(),
+            Self::Direction => direction_of(cell).is_ok(),
             Self::Expiry => timeframe(cell).is_some(),
         }
     }
@@ -197,16 +198,6 @@ impl Columns {
             column => column.words(),
         });
         Some(words.collect::<Vec<_>>().join("; "))
-    }
-}
-
-/// A direction, as it is called here or by traders.
-pub(super) fn direction_of(text: &str) -> Option<Direction> {
-    let text = text.to_ascii_uppercase();
-    match text.as_str() {
-        "CALL" => Some(Direction::Buy),
-        "PUT" => Some(Direction::Sell),
-        _ => text.parse().ok(),
     }
 }
 

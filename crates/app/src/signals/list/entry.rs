@@ -1,7 +1,8 @@
 //! The file: an entry a line, behind a first line that names the columns or without one.
 
 use super::clock_time::{ClockTime, WeekDays};
-use super::columns::{Cells, Columns, TIMES, direction_of};
+use super::columns::{Cells, Columns, TIMES};
+use crate::signals::message::direction_of;
 use candlewick_engine::{BotId, BotSettings, SignalReason};
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{CloseType, Direction, Millis};
@@ -117,8 +118,7 @@ fn entry_of(cells: &Cells, line: u64, (bots, zone): (&[BotSettings], Tz)) -> Res
     Ok(ListEntry {
         when: when_of(time, days, own_zone.unwrap_or(zone))?,
         bot: bot_of(bot, symbol, bots)?,
-        direction: direction_of(direction)
-            .ok_or_else(|| format!("{direction:?} is not a direction: use BUY or CALL, SELL or PUT"))?,
+        direction: direction_of(direction)?,
         close_type,
         reason: SignalReason::new(reason).ok_or("the reason is too long: at most 47 bytes")?,
         line,

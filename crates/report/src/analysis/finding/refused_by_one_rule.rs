@@ -49,6 +49,10 @@ fn cause_of(name: &str) -> (&'static str, &'static str) {
             "since they came too late to be sent",
             "The journal, the rate limit or the machine is too slow for `risk.max_signal_delay_ms`.",
         ),
+        "GateClosed" => (
+            "by the gate of their bot",
+            "They were virtual trades, followed without money; what opens the gate stands in the bot's `params`.",
+        ),
         _ => ("by one rule", "`candlewick why` and the setting of that rule in [risk] say more."),
     }
 }
@@ -104,6 +108,14 @@ mod tests {
             &[("NotSent", 7)],
             serious,
             "All 7 signals were refused since they came too late to be sent",
+        );
+        check(
+            0,
+            &[("GateClosed", 3)],
+            serious,
+            &format!(
+                "All 3 signals were refused by the gate of their bot, GateClosed: {nothing}. They were virtual trades"
+            ),
         );
         check(1, &[("MaxOpenTrades", 9)], None, "");
         check(500, &[("MaxOpenTrades", 490)], None, "");
