@@ -58,9 +58,7 @@ impl GateText<'_> {
 
     fn table(&self) -> DataTable {
         let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = self.worth;
-        // On a phone a sign stays with its number.
-        let whole = |share: f64| signed_percent(share).replace(' ', "\u{a0}");
-        let range = |[low, high]: [f64; 2]| format!("{} to {}", whole(low), whole(high));
+        let range = |[low, high]: [f64; 2]| format!("{} to {}", signed_percent(low), signed_percent(high));
         let row = |cells: [String; 4]| cells.to_vec();
         DataTable {
             header: ["traded", "signals", "return, % of stake", "gain"].map(str::to_owned).to_vec(),
