@@ -116,7 +116,7 @@ fn number(tally: &Value, key: &str) -> u64 {
 
 /// The message of this number among a thousand, with which secret it is sent, and what is answered: by turns new ones, some that
 /// came before, late ones, for nobody, malformed, garbage, and with a wrong secret.
-fn message(number: u64) -> (String, &'static str, u16) {
+fn message(number: u64, now: i64) -> (String, &'static str, u16) {
     let signal = |id: u64, more: &str| {
         let action = if id.is_multiple_of(8) { "buy" } else { "sell" };
         format!(
@@ -126,8 +126,9 @@ fn message(number: u64) -> (String, &'static str, u16) {
     match number % 8 {
         0 | 4 => (signal(number, ""), SECRET, 202),
         1 | 2 => (signal(number - number % 8, ""), SECRET, 202),
-        3 => (signal(number, ",\"time\":\"2026-01-01T00:00:00Z\""), SECRET, 202),
-        5 => (signal(number, "").replace("btc", "nobody"), SECRET, 202),
+        3 if number % 16 == 3 => (signal(number, ",\"time\":\"1970-01-01T00:00:00Z\""), SECRET, 400),
+        3 => (signal(number, &format!(",\"time\":{}", now - 600_000)), SECRET, 202),
+        5 => (signal(number, "").replace("btc", "nobody"), SECRET, 400),
         6 => (signal(number, "").replace("buy", "up").replace("sell", "down"), SECRET, 400),
         7 if number % 16 == 7 => ("{\"bot\":[".to_owned(), SECRET, 400),
         _ => (signal(number, ""), "fedcba9876543210fedcba9876543210", 403),
@@ -145,8 +146,10 @@ fn of_a_thousand_alerts_and_a_flood_each_is_one_trade_at_most_and_parity_explain
         .with_variable("CANDLEWICK_SIGNALS__REQUESTS_PER_MINUTE", "1000");
     let bot = Bot::start(&folder, &[]);
     let address = bot.webhook();
+    let status = folder.run(&["status", "--json", "--config", "bot.toml"]).json();
+    let now = status["bot"]["at"].as_i64().unwrap();
     for number in 0..1_000 {
-        let (body, secret, expected) = message(number);
+        let (body, secret, expected) = message(number, now);
         let mut status = post(&address, secret, &body);
         // The run may be behind: who is turned away sends again.
         while status == 429 {
@@ -155,9 +158,9 @@ fn of_a_thousand_alerts_and_a_flood_each_is_one_trade_at_most_and_parity_explain
         assert_eq!(status, expected, "{body}");
     }
     let taken = |tally: &Value| number(tally, "approved") + number(tally, "refused");
-    let is_done = |tally: &Value| taken(tally) == 250 && number(tally, "malformed") == 375;
+    let is_done = |tally: &Value| taken(tally) == 250 && number(tally, "malformed") == 438;
     let tally = tally_when(&folder, "webhook", is_done);
-    assert_eq!((number(&tally, "duplicates"), number(&tally, "late")), (250, 125), "{tally}");
+    assert_eq!((number(&tally, "duplicates"), number(&tally, "late")), (250, 62), "{tally}");
     let before = number(&tally, "turned_away");
     let flood = (0..1_500).map(|number| {
         post(&address, SECRET, &format!("{{\"bot\":\"btc\",\"action\":\"buy\",\"id\":\"flood {number}\"}}"))
@@ -168,7 +171,7 @@ fn of_a_thousand_alerts_and_a_flood_each_is_one_trade_at_most_and_parity_explain
     assert_eq!(accepted + turned_away, 1_500, "{flood:?}");
     assert!(turned_away > 500, "{accepted} accepted");
     let is_done = |tally: &Value| {
-        taken(tally) + number(tally, "late") == 375 + accepted
+        taken(tally) + number(tally, "late") == 312 + accepted
             && number(tally, "turned_away") == before + turned_away
     };
     let tally = tally_when(&folder, "webhook", is_done);
@@ -178,7 +181,7 @@ fn of_a_thousand_alerts_and_a_flood_each_is_one_trade_at_most_and_parity_explain
     assert!(approved > 0);
     assert_eq!(
         count(&folder, "\"event\":\"outside_signal\"") as u64,
-        375 + accepted,
+        312 + accepted,
         "no duplicate is an event"
     );
     let refused = number(&tally, "refused") + number(&tally, "late");
@@ -194,6 +197,9 @@ fn of_a_thousand_alerts_and_a_flood_each_is_one_trade_at_most_and_parity_explain
 fn signals_on_standard_input_are_taken_line_by_line_and_its_end_ends_no_run() {
     let (_served, folder) = venue_and_folder();
     let mut bot = Bot::start(&folder, &["--signals", "-"]);
+    let status = folder.run(&["status", "--json", "--config", "bot.toml"]).json();
+    let late = status["bot"]["at"].as_i64().unwrap() - 600_000;
+    let late = format!("{{\"bot\":\"btc\",\"direction\":\"BUY\",\"time\":{late}}}");
     let lines = [
         r#"{"bot":"btc","direction":"BUY","id":"one"}"#,
         r#"{"bot":"btc","direction":"BUY","id":"one"}"#,
@@ -202,11 +208,12 @@ fn signals_on_standard_input_are_taken_line_by_line_and_its_end_ends_no_run() {
         r#"{"bot":"btc","direction":"BUY","stake":100}"#,
         r#"{"bot":"eth","direction":"BUY"}"#,
         r#"{"bot":"btc","direction":"BUY","time":"2026-01-01T00:00:00Z"}"#,
+        &late,
     ];
     let mut stdin = bot.stdin.take().unwrap();
     stdin.write_all(lines.join("\n").as_bytes()).unwrap();
     drop(stdin);
-    let is_done = |tally: &Value| number(tally, "malformed") == 3 && number(tally, "late") == 1;
+    let is_done = |tally: &Value| number(tally, "malformed") == 4 && number(tally, "late") == 1;
     let tally = tally_when(&folder, "stdin", is_done);
     assert_eq!(
         (number(&tally, "approved") + number(&tally, "refused"), number(&tally, "duplicates")),
@@ -225,7 +232,7 @@ fn a_list_that_cannot_be_read_and_a_webhook_without_a_secret_start_nothing() {
     let folder = folder.with("list.csv", "time,bot,direction\n10:30,eth,BUY\n");
     let live = |arguments: &[&str]| folder.run(&[&["live", "--config", "bot.toml"], arguments].concat());
     live(&["--signals", "list.csv"])
-        .fails(3, &["list.csv", "line 2: there is no bot \"eth\": there are btc"]);
+        .fails(3, &["list.csv", "line 2: there is no bot \"eth\": the bots are btc"]);
     live(&["--signals", "none.csv"]).fails(3, &["none.csv", "cannot read the file"]);
     let folder = folder.with_variable("CANDLEWICK_SIGNALS__LISTEN", "0.0.0.0:0");
     let live = folder.run(&["live", "--config", "bot.toml"]);

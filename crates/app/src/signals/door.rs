@@ -3,7 +3,8 @@
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::SignalSource;
 use candlewick_runtime::control::{
-    ControlAnswer, ControlOrder, ControlRequest, NextEntry, SignalOrder, SignalOutcome, send_signal,
+    ControlAnswer, ControlOrder, ControlRequest, NextEntry, SignalBots, SignalOrder, SignalOutcome,
+    send_signal,
 };
 use candlewick_sdk::{Millis, visible};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,7 @@ const MAX_PROBLEM: usize = 200;
 pub(super) struct Door {
     source: SignalSource,
     clock: Arc<dyn Clock>,
+    bots: Arc<SignalBots>,
     orders: mpsc::WeakSender<ControlRequest>,
     places: Arc<Semaphore>,
     problems: Arc<Mutex<ProblemCount>>,
@@ -40,10 +42,15 @@ struct ProblemCount {
 }
 
 impl Door {
-    pub(super) fn new(source: &str, clock: Arc<dyn Clock>, orders: mpsc::WeakSender<ControlRequest>) -> Self {
+    pub(super) fn new(
+        source: &str,
+        clock: Arc<dyn Clock>,
+        bots: Arc<SignalBots>,
+        orders: mpsc::WeakSender<ControlRequest>,
+    ) -> Self {
         let source = SignalSource::truncated(source);
         let places = Arc::new(Semaphore::new(UNDER_WAY));
-        Self { source, clock, orders, places, problems: Arc::default() }
+        Self { source, clock, bots, orders, places, problems: Arc::default() }
     }
 
     pub(super) const fn source(&self) -> SignalSource {
@@ -56,6 +63,14 @@ impl Door {
 
     pub(super) fn now(&self) -> Millis {
         self.clock.now()
+    }
+
+    /// Whether a signal is one of a bot of the run, at a time that can be meant: as the run would say, without waiting for it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn check(&self, order: &SignalOrder) -> Result<(), String> {
+        self.bots.check(order, self.now()).map(|_| ())
     }
 
     /// Hands a signal to the run behind those before it; false where the run has ended. Nobody waits for what becomes of it.

@@ -8,7 +8,7 @@ use super::list::{DueEntry, SignalList};
 use crate::configuration::Loaded;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::{BotId, BotSettings};
-use candlewick_runtime::control::{NextEntry, SignalOrder};
+use candlewick_runtime::control::{NextEntry, SignalBots, SignalOrder};
 use candlewick_sdk::Millis;
 use chrono_tz::Tz;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a virtual clock is held for a run that has not begun.
 const GRACE: Duration = Duration::from_secs(5);
 /// What was due before that is not even refused: nothing is said of the time in which the machine was off.
-const OLDEST: Millis = Millis::DAY;
+const OLDEST: Millis = Millis::new(SignalBots::OLDEST.get() / 2);
 
 /// The list of a run, and how far it is done.
 pub(super) struct ListDoor {

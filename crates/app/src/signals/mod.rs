@@ -15,7 +15,8 @@ pub(crate) use list::SignalList;
 use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
 use crate::error::AppError;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_runtime::control::ControlRequest;
+use candlewick_engine::BotSettings;
+use candlewick_runtime::control::{ControlRequest, SignalBots};
 use candlewick_sdk::Millis;
 use door::Door;
 use list_door::ListDoor;
@@ -47,6 +48,11 @@ pub(crate) fn warn_of_unused_list(loaded: &Loaded) {
             "signals.list is no part of a search: strategies are tried alone, without its signals"
         );
     }
+}
+
+/// The bots by which a signal is known to be for one.
+fn signal_bots(bots: &[BotSettings]) -> SignalBots {
+    SignalBots::new(bots.iter().map(|bot| (bot.name.clone(), bot.symbol.to_string())))
 }
 
 /// The doors of a run, open until this is dropped.
@@ -88,7 +94,8 @@ impl ClosedDoors {
         orders: &mpsc::WeakSender<ControlRequest>,
     ) -> Doors {
         let mut tasks = JoinSet::new();
-        let door = |source| Door::new(source, Arc::clone(clock), orders.clone());
+        let bots = Arc::new(signal_bots(&loaded.config.bots));
+        let door = |source| Door::new(source, Arc::clone(clock), Arc::clone(&bots), orders.clone());
         if let Some(list) = self.list {
             let (ready, is_ready) = tokio::sync::oneshot::channel();
             let list_door = ListDoor::new(list, loaded, clock.now());

@@ -40,7 +40,11 @@ async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
             Ok(line) => Unread::parse(line).and_then(|unread| unread.read(door.source(), door.now(), number)),
             Err(problem) => Err((*problem).to_owned()),
         };
-        match message {
+        let checked = message.and_then(|message| match &message {
+            Message::Signal(order) => door.check(order).map(|()| message),
+            Message::Flat => Ok(message),
+        });
+        match checked {
             Ok(Message::Signal(order)) => {
                 if !door.give(*order, Hold::none()).await {
                     return false;

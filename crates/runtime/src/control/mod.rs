@@ -24,6 +24,7 @@ mod market;
 mod order;
 mod paths;
 mod signal;
+mod signal_bots;
 // Who says it to whom.
 #[cfg(unix)]
 mod client;
@@ -57,5 +58,6 @@ pub use paths::ControlPaths;
 #[cfg(unix)]
 pub use server::ControlServer;
 pub use signal::{NextEntry, RunEnded, SignalOrder, SignalOutcome, SignalTally, SourceTally, send_signal};
+pub use signal_bots::SignalBots;
 #[cfg(not(unix))]
 pub use without_sockets::{ControlServer, FollowedRun, send_order};

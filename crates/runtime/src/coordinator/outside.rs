@@ -4,7 +4,9 @@ use super::Coordinator;
 use super::command::Step;
 use super::event_queue::Place;
 use super::input::OrderId;
-use crate::control::{ControlAnswer, NextEntry, SignalOrder, SignalOutcome, SignalTally, SourceTally};
+use crate::control::{
+    ControlAnswer, NextEntry, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
+};
 use candlewick_engine::{
     BotId, EventKind, IntentId, OutsideSignal, Rule, Session, SignalId, SignalReason, SignalSource,
 };
@@ -13,10 +15,6 @@ use std::collections::BTreeMap;
 
 /// What is no signal is noted at most so often; in between it is counted.
 const ALARM_PACE: Millis = Millis::MINUTE;
-/// How far ahead of venue time a signal's own time may be.
-const AHEAD: Millis = Millis::MINUTE;
-/// A time that is further back than this is none that a decision is stamped with.
-const OLDEST: Millis = Millis::from_seconds(24 * 3_600);
 
 /// The signals of a run.
 #[derive(Debug, Default)]
@@ -140,46 +138,23 @@ impl Coordinator {
 /// The signal of an order, and when it was given; what is wrong with it, in words.
 fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Millis, OutsideSignal), String> {
     let SignalOrder { direction, source, id, .. } = *order;
-    let bot = bot_of(order, session)?;
+    let bot = BotId::new(bots_of(session).check(order, now)?).ok_or("there are too many bots")?;
     if id.is_empty() {
         return Err("it has no id: give each signal one of its own".to_owned());
     }
-    let given = order.time.unwrap_or(now);
-    if given > now + AHEAD {
-        return Err(format!("its time {given} is {} ms ahead of the venue's", given - now));
-    }
-    let at = given.min(now).max(now - OLDEST);
-    let expires = order.expires_ms.map(|after| given.min(now) + Millis::new(i64::from(after)));
-    // Whatever its limits say, one of another day is late.
-    let expires = if at > given { Some(at) } else { expires };
+    let at = order.time.unwrap_or(now).min(now);
+    let expires = order.expires_ms.map(|after| at + Millis::new(i64::from(after)));
     let expiry = order.close_type.zip(session.expiry_of(bot));
     let expiry = expiry.map(|(close_type, own)| Expiry { close_type, ..own });
     let reason = order.reason.unwrap_or(SignalReason::truncated(""));
     Ok((at, OutsideSignal { bot, direction, source, id, expires, expiry, reason }))
 }
 
-fn bot_of(order: &SignalOrder, session: &Session) -> Result<BotId, String> {
-    let bots = || (0..session.bots().len()).filter_map(BotId::new);
-    let trades =
-        |bot: &BotId, symbol: &str| session.symbol_of(*bot).is_some_and(|own| own.as_str() == symbol);
-    match (&order.bot, &order.symbol) {
-        (None, None) => Err("it names neither a bot nor a symbol".to_owned()),
-        (Some(name), symbol) => {
-            let bot = session.bot_named(name).ok_or_else(|| {
-                format!("there is no bot {name:?}: the run has {}", session.bots().join(", "))
-            })?;
-            match symbol.as_deref().filter(|symbol| !trades(&bot, symbol)) {
-                None => Ok(bot),
-                Some(symbol) => Err(format!("bot {name} does not trade {symbol:?}")),
-            }
-        }
-        (None, Some(symbol)) => {
-            let mut of_symbol = bots().filter(|bot| trades(bot, symbol));
-            match (of_symbol.next(), of_symbol.next()) {
-                (Some(bot), None) => Ok(bot),
-                (None, _) => Err(format!("no bot trades {symbol:?}")),
-                (Some(_), Some(_)) => Err(format!("several bots trade {symbol:?}: name one of them")),
-            }
-        }
-    }
+fn bots_of(session: &Session) -> SignalBots {
+    let symbol = |place| session.symbol_of(BotId::new(place)?);
+    let bots = session.bots().iter().enumerate();
+    SignalBots::new(bots.map(|(place, name)| {
+        let symbol = symbol(place).map(|symbol| symbol.to_string());
+        (name.clone(), symbol.unwrap_or_default())
+    }))
 }

@@ -3,7 +3,9 @@
 use super::clock_time::{ClockTime, WeekDays};
 use super::columns::{Cells, Columns, TIMES};
 use crate::signals::message::direction_of;
+use crate::signals::signal_bots;
 use candlewick_engine::{BotId, BotSettings, SignalReason};
+use candlewick_runtime::control::SignalBots;
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, NaiveTime, TimeZone as _};
@@ -87,13 +89,14 @@ pub(super) fn parse(
     let first = records.next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
     let columns = Columns::of(&first, bots)?;
     let first = columns.are_shown().then_some(Ok(first));
+    let known = signal_bots(bots);
     let mut entries: Vec<ListEntry> = Vec::new();
     for record in first.into_iter().chain(records) {
         let record = record.map_err(|error: csv::Error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
         let wrong = |problem: String| format!("line {line}: {problem}");
         let cells = columns.cells(&record, bots).map_err(wrong)?;
-        entries.push(entry_of(&cells, line, (bots, zone)).map_err(wrong)?);
+        entries.push(entry_of(&cells, line, (&known, zone)).map_err(wrong)?);
         if entries.len() > MAX_ENTRIES {
             return Err(wrong(format!("at most {MAX_ENTRIES} entries are possible")));
         }
@@ -102,7 +105,7 @@ pub(super) fn parse(
     Ok((entries, columns.words()))
 }
 
-fn entry_of(cells: &Cells, line: u64, (bots, zone): (&[BotSettings], Tz)) -> Result<ListEntry, String> {
+fn entry_of(cells: &Cells, line: u64, (bots, zone): (&SignalBots, Tz)) -> Result<ListEntry, String> {
     let [time, bot, symbol, direction, close_type, days, own_zone, reason] =
         cells.each_ref().map(String::as_str);
     let own_zone = match own_zone {
@@ -155,24 +158,12 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
     })
 }
 
-fn bot_of(name: &str, symbol: &str, bots: &[BotSettings]) -> Result<BotId, String> {
-    let names = || bots.iter().map(|bot| bot.name.as_str()).collect::<Vec<_>>().join(", ");
-    let trades = |bot: &&BotSettings| symbol.is_empty() || bot.symbol.as_str() == symbol;
-    let found: Vec<usize> = (0..bots.len())
-        .filter(|index| (name.is_empty() || bots[*index].name == name) && trades(&&bots[*index]))
-        .collect();
-    match (found.as_slice(), name, symbol) {
-        (_, "", "") if bots.len() > 1 => {
-            Err(format!("it names neither a bot nor a symbol: there are {}", names()))
-        }
-        ([index], ..) => BotId::new(*index).ok_or_else(|| "there are too many bots".to_owned()),
-        ([], "", _) => Err(format!("no bot trades {symbol:?}")),
-        ([], ..) if bots.iter().any(|bot| bot.name == name) => {
-            Err(format!("bot {name} does not trade {symbol:?}"))
-        }
-        ([], ..) => Err(format!("there is no bot {name:?}: there are {}", names())),
-        _ => Err(format!("several bots trade {symbol:?}: name one of them")),
-    }
+/// The bot of an entry; one that names none is of the only one.
+fn bot_of(name: &str, symbol: &str, bots: &SignalBots) -> Result<BotId, String> {
+    let is_only = name.is_empty() && symbol.is_empty() && bots.symbols().count() == 1;
+    let written = |text| Some(text).filter(|text: &&str| !text.is_empty());
+    let place = if is_only { 0 } else { bots.find(written(name), written(symbol))? };
+    BotId::new(place).ok_or_else(|| "there are too many bots".to_owned())
 }
 
 /// Two entries of one bot for one moment, written the same way, are a slip of whoever wrote them.

@@ -62,7 +62,7 @@ fn an_entry_is_a_moment_or_comes_again_and_is_named_by_its_moment() {
 #[test]
 fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
     for (rows, expected) in [
-        ("10:30,nobody,,BUY,,,", "line 2: there is no bot \"nobody\": there are btc, eur, eur2"),
+        ("10:30,nobody,,BUY,,,", "line 2: there is no bot \"nobody\": the bots are btc, eur, eur2"),
         ("10:30,,EURUSD,BUY,,,", "line 2: several bots trade \"EURUSD\""),
         ("10:30,,XRPUSDT,BUY,,,", "line 2: no bot trades \"XRPUSDT\""),
         ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc does not trade \"EURUSD\""),

@@ -154,7 +154,7 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     tokio::spawn(run(orders, telling));
     let (ready, is_ready) = oneshot::channel();
     let watch =
-        door(&loaded, clock.now()).watch(Door::new("list", Arc::clone(&clock), sender.downgrade()), ready);
+        door(&loaded, clock.now()).watch(Door::new("list", Arc::clone(&clock), Arc::default(), sender.downgrade()), ready);
     let task = tokio::spawn(watch);
     is_ready.await.unwrap();
     assert_eq!(heard(&mut told).await, "status");

@@ -130,7 +130,11 @@ impl Webhook {
         }
         let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        unread.map_err(malformed)?.read(door.source(), now, number).map_err(malformed)
+        let message = unread.map_err(malformed)?.read(door.source(), now, number).map_err(malformed)?;
+        if let Message::Signal(order) = &message {
+            door.check(order).map_err(malformed)?;
+        }
+        Ok(message)
     }
 
     fn check_sender(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Refusal> {

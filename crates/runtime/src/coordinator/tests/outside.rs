@@ -73,8 +73,8 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
     let late = SignalOrder { time: Some(given), ..order("1") };
     let (answer, _) = give(bench.at(75_001), late.clone());
     assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
-    let yesterday = SignalOrder { time: Some(given - Millis::from_seconds(100_000)), ..order("2") };
-    let (answer, _) = give(bench.at(75_001), yesterday);
+    let of_before = SignalOrder { time: Some(given - Millis::from_seconds(80_000)), ..order("2") };
+    let (answer, _) = give(bench.at(75_001), of_before);
     assert_eq!(answer.unwrap(), outcome(SignalOutcome::Refused { rule: "LateSignal".to_owned() }));
     bench.step(Input::Durable(Ok(())));
     bench.step(Input::Durable(Ok(())));
@@ -94,9 +94,10 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
         (SignalOrder { bot: Some("other".to_owned()), ..order("1") }, "there is no bot \"other\""),
         (SignalOrder { bot: None, ..order("1") }, "neither a bot nor a symbol"),
         (SignalOrder { symbol: Some("NONE".to_owned()), ..order("1") }, "does not trade \"NONE\""),
-        (SignalOrder { bot: None, symbol: Some("NONE".to_owned()), ..order("1") }, "no bot trades"),
+        (SignalOrder { bot: None, symbol: Some("NONE".to_owned()), ..order("1") }, "no bot trades \"NONE\": the bots trade "),
         (order(""), "it has no id"),
         (SignalOrder { time: Some(ahead), ..order("1") }, "ahead of the venue's"),
+        (SignalOrder { time: Some(Millis::ZERO), ..order("1") }, "its time 1970-01-01T00:00:00Z is more than"),
     ];
     let mut alarms = 0;
     for (count, (order, part)) in none.into_iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use candlewick_broker::clock::{Speed, VirtualClock};
-use candlewick_runtime::control::{ControlOrder, ControlRequest};
+use candlewick_runtime::control::{ControlOrder, ControlRequest, SignalBots};
 use candlewick_sdk::Millis;
 use http_body_util::Full;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ impl Bench {
         let (queue, waiting) = mpsc::channel(4);
         let (sender, orders) = mpsc::channel(16);
         let clock = Arc::new(VirtualClock::new(Millis::new(1_767_609_000_000), Speed::Max));
-        let door = Door::new("webhook", clock, sender.downgrade());
+        let bots = SignalBots::new([("btc".to_owned(), "BTCUSDT".to_owned())]);
+        let door = Door::new("webhook", clock, Arc::new(bots), sender.downgrade());
         let webhook = Webhook::new(&settings, WebhookSecret::new(SECRET).unwrap(), queue);
         Self { webhook, door, waiting, orders, _sender: sender }
     }
@@ -138,6 +139,30 @@ async fn what_is_no_signal_is_refused_with_what_is_wrong() {
         assert_eq!(bench.send(request, "127.0.0.1").await.0, expected);
     }
     assert!(bench.waiting.try_recv().is_err() && bench.orders.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_for_nobody_or_of_another_time_is_refused_at_once_with_what_there_is() {
+    let mut bench = Bench::new(|_| {});
+    let bodies = [
+        (r#"{"bot":"eth","direction":"BUY"}"#, "there is no bot \\\"eth\\\": the bots are btc"),
+        (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\": the bots trade BTCUSDT"),
+        (r#"{"direction":"BUY"}"#, "it names neither a bot nor a symbol: the bots are btc"),
+        (
+            r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#,
+            "its time 1970-01-01T00:00:00Z is more than a day before the venue's, which is 2026-01-05T10:30:00Z",
+        ),
+        (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "lies ahead of the venue's"),
+    ];
+    for (body, expected) in bodies {
+        let (status, answer, _) =
+            bench.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+        assert!(status == 400 && answer.contains(expected), "{body}: {status} {answer}");
+    }
+    assert_eq!(bench.told(5).await.0, 5, "each is counted, and told");
+    assert!(bench.waiting.try_recv().is_err());
+    // What is late by minutes is a signal, which the rules refuse.
+    assert_eq!(bench.say(r#"{"ticker":"btc/usdt","action":"buy","time":"2026-01-05T10:00:00Z"}"#).await, 202);
 }
 
 #[tokio::test(start_paused = true)]
