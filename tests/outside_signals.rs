@@ -67,6 +67,12 @@ fn give(folder: &Folder, line: &str) -> Value {
     serde_json::from_str(&answer).unwrap()
 }
 
+/// The venue's time, as the bot says.
+pub(crate) fn venue_time(folder: &Folder) -> i64 {
+    let answer = give(folder, "{\"order\":\"status\"}");
+    answer["state"]["at"].as_i64().unwrap_or_else(|| panic!("{answer}"))
+}
+
 /// The line of the signal of this number among a thousand: by turns a new one, one that came before, one of yesterday, and
 /// what is none.
 fn line_of(number: u64, now: i64) -> (String, &'static str) {
@@ -92,8 +98,7 @@ fn of_a_thousand_signals_each_is_one_trade_at_most_and_parity_explains_all() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let mut approved = 0;
-    let status = folder.run(&["status", "--json", "--config", "bot.toml"]).json();
-    let now = status["bot"]["at"].as_i64().unwrap();
+    let now = venue_time(&folder);
     for number in 0..1_000 {
         let (line, expected) = line_of(number, now);
         let answer = give(&folder, &line);

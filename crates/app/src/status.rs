@@ -9,7 +9,9 @@ use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, Tr
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::{JournalContents, LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, MarketState, Phase, RunState, send_order};
+use candlewick_runtime::control::{
+    ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
+};
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -64,6 +66,8 @@ pub struct Status {
     pub limits: Vec<LimitLine>,
     /// What audits found, by their names.
     pub audit_findings: BTreeMap<String, u64>,
+    /// What came from outside in the last run, as the bot answers or as the run noted it when it ended; null where nothing did.
+    pub signals: Option<SignalTally>,
     /// Venue time of the last entry's arrival.
     pub last_event: Millis,
     /// How many entries the journal has.
@@ -124,6 +128,10 @@ impl Status {
             (None, Some(holder)) if !is_sandbox => holder.read,
             (None, _) => last_event,
         };
+        let signals = match &bot {
+            Some(bot) => bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned(),
+            None => contents.notes_of_last_run().find_map(SignalTally::of_note),
+        };
         Ok(Self {
             journal: url.to_string(),
             holder,
@@ -148,6 +156,7 @@ impl Status {
             verdicts: verdicts_of(&contents.session, &contents.book),
             limits: LimitLine::of_session(&contents.session, now),
             audit_findings: contents.audit_findings(None),
+            signals,
             last_event,
             entries: contents.last.seq,
             now,
@@ -313,6 +322,7 @@ impl fmt::Display for Status {
             ("slowest candle", self.slowest_text()),
             ("streamed prices", self.stream_text()),
             ("next of the list", self.next_entry_text()),
+            ("signals from outside", String::new()),
             ("trouble", self.trouble()),
             ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
             ("open trades", intents(&self.open)),
@@ -330,6 +340,10 @@ impl fmt::Display for Status {
             let lines = match name {
                 "limits in force" if self.limits.is_empty() => vec!["none: all are off".to_owned()],
                 "limits in force" => self.limits.iter().map(|limit| limit.words(self.decimals)).collect(),
+                "signals from outside" => {
+                    let words = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();
+                    if words.is_empty() { vec!["none".to_owned()] } else { words }
+                }
                 "verdicts" => self.verdicts.iter().map(VerdictLine::words).collect(),
                 _ => vec![value],
             };

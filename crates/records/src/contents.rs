@@ -153,6 +153,17 @@ impl JournalContents {
         found
     }
 
+    /// The texts of the notes of the last run, the last one first.
+    pub fn notes_of_last_run(&self) -> impl Iterator<Item = &str> {
+        let run = self.last_run().number;
+        let notes = self
+            .lines
+            .iter()
+            .rev()
+            .filter(move |stored| stored.line.kind == LineKind::Note && stored.line.run == run);
+        notes.map(|stored| stored.line.body.as_str())
+    }
+
     /// Trades of the account that no intent explains, in the order in which they were seen. Those that have been explained since,
     /// and second trades that are over, are not among them.
     pub fn strangers(&self) -> Vec<StrangeTrade> {

@@ -42,8 +42,8 @@ pub use reload::check_reload;
 pub(crate) use secret::read_private_file;
 pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
 pub use show::{schema, to_json, to_toml};
+pub use signals::{DateOrder, SignalSettings, signal_problems};
 pub(crate) use signals::{Network, WebhookSecret};
-pub use signals::{SignalSettings, signal_problems};
 pub use variants::VariantSettings;
 
 use candlewick_engine::{BotSettings, RiskSettings};

@@ -25,6 +25,9 @@ pub struct SignalSettings {
     pub list: Option<PathBuf>,
     /// The time zone of the list's times that name none, by its IANA name.
     pub timezone: String,
+    /// Which comes first in the list's dates such as 05/01; left out: as its other dates show, and where none does it is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dates: Option<DateOrder>,
     /// Whether standard input has signals, a JSON object a line.
     pub stdin: bool,
     /// Where the webhook listens, such as `127.0.0.1:7790`; left out: nowhere. Port 0 takes a free port, and says which.
@@ -46,11 +49,40 @@ pub struct SignalSettings {
     pub requests_per_minute: u32,
 }
 
+/// Which number of a date such as 05/01 is its day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DateOrder {
+    /// The first, as in most of the world.
+    DayFirst,
+    /// The second, as in the United States.
+    MonthFirst,
+}
+
+impl DateOrder {
+    /// The other one.
+    #[must_use]
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::DayFirst => Self::MonthFirst,
+            Self::MonthFirst => Self::DayFirst,
+        }
+    }
+
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::DayFirst => "day first",
+            Self::MonthFirst => "month first",
+        }
+    }
+}
+
 impl Default for SignalSettings {
     fn default() -> Self {
         Self {
             list: None,
             timezone: "UTC".to_owned(),
+            dates: None,
             stdin: false,
             listen: None,
             secret_file: None,

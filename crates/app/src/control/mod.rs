@@ -16,7 +16,7 @@ pub use signal::signal;
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_records::utc;
-use candlewick_runtime::control::{ControlAnswer, Phase, RunState, SignalTally, SourceTally};
+use candlewick_runtime::control::{ControlAnswer, Phase, RunState, SignalTally};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
@@ -65,44 +65,16 @@ pub fn describe(state: &RunState) -> String {
     text
 }
 
-/// What came from outside, in a sentence or two.
+/// What came from outside, and what the list gives next.
 fn describe_signals(tally: &SignalTally) -> String {
-    let (refused, malformed): (u64, u64) = (tally.refused.values().sum(), tally.malformed.values().sum());
-    let mut text = format!(
-        "Signals from outside: {} approved, {refused} refused, {} dropped as duplicates, {malformed} malformed.",
-        tally.approved, tally.duplicates
-    );
-    if let Some(problem) = &tally.problem {
-        let _ = write!(text, " The last malformed one: {}.", visible(problem));
-    }
+    let came = tally.words().join("; ");
+    let mut text = if came.is_empty() { String::new() } else { format!("Signals from outside: {came}.") };
     if let Some(next) = &tally.next {
-        let _ = write!(
-            text,
-            " Next of the list: {} of {} at {}.",
-            next.direction,
-            visible(&next.bot),
-            utc(next.at)
-        );
-    }
-    for (source, of_source) in &tally.by_source {
-        let _ = write!(text, " By {}: {}.", visible(source), describe_source(of_source));
+        let space = if came.is_empty() { "" } else { " " };
+        let (direction, bot, at) = (next.direction, visible(&next.bot), utc(next.at));
+        let _ = write!(text, "{space}Next of the list: {direction} of {bot} at {at}.");
     }
     text
-}
-
-/// What came by one door, zeros left out.
-fn describe_source(tally: &SourceTally) -> String {
-    let SourceTally { approved, refused, late, duplicates, malformed, turned_away } = *tally;
-    let counts = [
-        (approved, "approved"),
-        (refused, "refused"),
-        (late, "late"),
-        (duplicates, "duplicates"),
-        (malformed, "malformed"),
-        (turned_away, "turned away"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 /// What it does with signals, and why.
@@ -124,29 +96,22 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
 mod tests {
     use super::*;
     use candlewick_engine::IntentId;
-    use candlewick_runtime::control::NextEntry;
+    use candlewick_runtime::control::{NextEntry, SourceTally};
     use candlewick_sdk::{Direction, Millis};
 
     #[test]
-    fn signals_are_counted_by_their_door() {
-        let webhook = SourceTally { approved: 2, late: 1, turned_away: 9, ..SourceTally::default() };
-        let list = SourceTally { duplicates: 1, malformed: 1, refused: 3, ..SourceTally::default() };
-        let tally = SignalTally {
-            approved: 2,
-            refused: [("LateSignal".to_owned(), 1), ("InFlight".to_owned(), 3)].into(),
-            duplicates: 1,
-            malformed: [("list".to_owned(), 1)].into(),
-            problem: Some("line 2: no".to_owned()),
-            next: Some(NextEntry {
-                at: Millis::new(1_767_571_200_000),
-                bot: "btc".to_owned(),
-                direction: Direction::Buy,
-            }),
-            by_source: [("webhook".to_owned(), webhook), ("list".to_owned(), list)].into(),
+    fn what_came_and_what_comes_next_are_sentences() {
+        let list = SourceTally { duplicates: 1, ..SourceTally::default() };
+        let next = NextEntry {
+            at: Millis::new(1_767_571_200_000),
+            bot: "btc".to_owned(),
+            direction: Direction::Buy,
         };
-        let expected = "Signals from outside: 2 approved, 4 refused, 1 dropped as duplicates, 1 malformed. The last malformed one: \
-                        line 2: no. Next of the list: BUY of btc at 2026-01-05T00:00:00.000Z. By list: 3 refused, 1 duplicates, 1 malformed. By webhook: 2 approved, 1 late, 9 turned away.";
-        assert_eq!(describe_signals(&tally), expected);
+        let next = SignalTally { next: Some(next), ..SignalTally::default() };
+        let words = "Next of the list: BUY of btc at 2026-01-05T00:00:00.000Z.";
+        assert_eq!(describe_signals(&next), words);
+        let both = SignalTally { duplicates: 1, by_source: [("list".to_owned(), list)].into(), ..next };
+        assert_eq!(describe_signals(&both), format!("Signals from outside: 1 came: 1 duplicate. {words}"));
     }
 
     #[test]

@@ -4,13 +4,12 @@
 //! is an empty list. An entry is known by its bot and moment, so that no change makes a second trade of it.
 
 use super::door::Door;
-use super::list::{DueEntry, SignalList};
+use super::list::{DueEntry, ListTerms, SignalList};
 use crate::configuration::Loaded;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::{BotId, BotSettings};
 use candlewick_runtime::control::{NextEntry, SignalBots, SignalOrder};
 use candlewick_sdk::Millis;
-use chrono_tz::Tz;
 use std::collections::BTreeSet;
 use std::future::{Future, pending, poll_fn};
 use std::path::{Path, PathBuf};
@@ -32,7 +31,7 @@ pub(super) struct ListDoor {
     list: SignalList,
     path: PathBuf,
     bots: Vec<BotSettings>,
-    zone: Tz,
+    terms: ListTerms,
     /// How late an entry may be that the list did not have before.
     lateness: Millis,
     /// Up to when entries were given.
@@ -53,7 +52,7 @@ impl ListDoor {
             list,
             path,
             bots: loaded.config.bots.clone(),
-            zone: loaded.config.signals.zone(),
+            terms: ListTerms::of(&loaded.config.signals),
             lateness,
             done: now - lateness,
             given: BTreeSet::new(),
@@ -132,7 +131,7 @@ impl ListDoor {
                 Some(Err(problem))
             }
             Found::Changed => {
-                let read = SignalList::read(&self.path, &self.bots, self.zone);
+                let read = SignalList::read(&self.path, &self.bots, self.terms);
                 let what = self.path.display().to_string();
                 Some(match read {
                     Ok(list) => {

@@ -116,11 +116,11 @@ impl Unread {
 /// Which names there are.
 pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
     match text.to_ascii_uppercase().as_str() {
-        "BUY" | "CALL" => Ok(Direction::Buy),
-        "SELL" | "PUT" => Ok(Direction::Sell),
+        "BUY" | "CALL" | "UP" => Ok(Direction::Buy),
+        "SELL" | "PUT" | "DOWN" => Ok(Direction::Sell),
         _ => {
             let text: String = text.chars().take(32).collect();
-            Err(format!("{text:?} is not a direction: use BUY or CALL, SELL or PUT"))
+            Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
         }
     }
 }
@@ -211,6 +211,8 @@ mod tests {
             ("CALL", Direction::Buy),
             ("call", Direction::Buy),
             ("Put", Direction::Sell),
+            ("up", Direction::Buy),
+            ("DOWN", Direction::Sell),
             ("sell", Direction::Sell),
             ("BUY", Direction::Buy),
         ] {
@@ -226,7 +228,10 @@ mod tests {
             ("[]", "no JSON object"),
             ("", "no JSON"),
             (r#"{"bot":"btc"}"#, "direction"),
-            (r#"{"bot":"btc","direction":"UP"}"#, "\"UP\" is not a direction: use BUY or CALL, SELL or PUT"),
+            (
+                r#"{"bot":"btc","direction":"HOLD"}"#,
+                "\"HOLD\" is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN",
+            ),
             (r#"{"bot":"btc","direction":"BUY","stake":5}"#, "stake"),
             (r#"{"bot":"btc","direction":"BUY","time":1767609000}"#, "its time 1767609000 is none"),
             (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),

@@ -168,6 +168,9 @@ fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
 
 fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     let mut notices = unfinished::notices(finished, scale);
+    if let Some(signals) = &finished.signals {
+        notices.push(format!("signals from outside: {}", signals.words().join("; ")));
+    }
     if finished.rejected_rows > 0 {
         let rows = counted(
             finished.rejected_rows,

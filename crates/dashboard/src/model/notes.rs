@@ -2,6 +2,7 @@
 
 use candlewick_engine::{ReloadNote, Reloaded};
 use candlewick_journal::StoredLine;
+use candlewick_runtime::control::SignalTally;
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::Value;
@@ -36,6 +37,8 @@ pub(crate) struct Notes {
     pub(crate) alarms: u64,
     /// The settings that were last read again.
     pub(crate) reloaded: Option<Reloaded>,
+    /// What came from outside in a run that has ended, and its number.
+    pub(crate) signals: Option<(u64, SignalTally)>,
 }
 
 impl Notes {
@@ -44,6 +47,10 @@ impl Notes {
         if let Ok(Some(note)) = ReloadNote::of_text(&stored.line.body) {
             self.reloaded = Some(note.reloaded.clone());
             return Some(note);
+        }
+        if let Some(signals) = SignalTally::of_note(&stored.line.body) {
+            self.signals = Some((stored.line.run, signals));
+            return None;
         }
         let note: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         let text = |name: &str| note[name].as_str().map(str::to_owned);

@@ -79,6 +79,10 @@ class Views {
     this.showBots(run, amount);
     this.showLimits(run, amount);
     this.refusals.show(Object.entries(run.refusals).sort((a, b) => b[1] - a[1]).map(([rule, count]) => ({ key: rule, cells: [rule, format.many(count)] })));
+    byId("signal-counts").hidden = state.signals.length === 0;
+    const signals = byId("signal-counts").querySelector("p");
+    const came = state.signals.map((line) => `${line}.`).join(" ");
+    if (signals.textContent !== came) signals.textContent = came;
     this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.utc(at), kind, text] })));
     this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [text] })));
     const counts = Object.entries(run.findings).map(([audit, count]) => `${audit} ${count}`);

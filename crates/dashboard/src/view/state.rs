@@ -40,6 +40,8 @@ pub(crate) struct State {
     /// What the list of signals gives next; null without a list, or where nothing is to come.
     #[schema(value_type = Option<Object>)]
     next_entry: Option<NextEntry>,
+    /// What came from outside in the last run, in lines of words; empty where nothing did.
+    signals: Vec<String>,
     /// How far the venue's clock is ahead of the machine's, at least and at most, in milliseconds.
     #[schema(value_type = Option<Vec<i64>>)]
     skew: Option<(Millis, Option<Millis>)>,
@@ -203,11 +205,25 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
         next_entry: bot.and_then(|bot| bot.signals.as_ref()?.next.clone()),
+        signals: signals_of(known),
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
         run: known
             .model
             .as_mut()
             .map(|model| run_of(model, now, known.reading.is_some() && !model.is_recent())),
+    }
+}
+
+/// What came from outside: as the bot says, else as its run noted it at its end.
+fn signals_of(known: &Known) -> Vec<String> {
+    let noted = || {
+        let model = known.model.as_ref()?;
+        let (_, signals) = model.notes.signals.as_ref().filter(|(run, _)| *run == model.run.number)?;
+        Some(signals.words())
+    };
+    match &known.bot {
+        Some(bot) => bot.signals.as_ref().map(|signals| signals.words()).unwrap_or_default(),
+        None => noted().unwrap_or_default(),
     }
 }
 

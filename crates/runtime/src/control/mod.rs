@@ -25,6 +25,7 @@ mod order;
 mod paths;
 mod signal;
 mod signal_bots;
+mod signal_words;
 // Who says it to whom.
 #[cfg(unix)]
 mod client;

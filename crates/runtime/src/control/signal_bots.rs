@@ -41,10 +41,7 @@ impl SignalBots {
     /// # Errors
     /// There is no such bot, or several.
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
-        let known = match symbol {
-            Some(written) => Some(self.symbol_of(written).ok_or(written)),
-            None => None,
-        };
+        let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {
             (None, None) => Err(format!("it names neither a bot nor a symbol: {}", self.names())),
             (Some(name), known) => {
@@ -188,7 +185,9 @@ mod tests {
             (now - Millis::DAY, None),
             (
                 now + Millis::MINUTE + Millis::new(1),
-                Some("its time 2026-01-05T10:31:00Z lies ahead of the venue's, which is 2026-01-05T10:30:00Z"),
+                Some(
+                    "its time 2026-01-05T10:31:00Z lies ahead of the venue's, which is 2026-01-05T10:30:00Z",
+                ),
             ),
             (
                 now - Millis::DAY - Millis::new(1),

@@ -96,6 +96,7 @@ impl Coordinator {
         for approved in self.session.journal.take_waiting() {
             self.handle(step.now, EventKind::NotSent { intent: approved.intent() }, step);
         }
+        self.note_signals(step);
         self.phase = Phase::Closing { stop, is_last_save: false, error: None };
         if !self.session.journal.is_away() {
             self.save_last(step);
@@ -154,6 +155,7 @@ impl Coordinator {
             halted: self.session.halted().cloned(),
             verdicts: self.session.session().verdicts().cloned().collect(),
             weight_of_all_bots: self.session.session().weight_of_all_bots(),
+            signals: self.outside.came().cloned().map(Box::new),
             dropped_notices: 0,
             not_durable: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),

@@ -1,5 +1,6 @@
 //! When and why a run ends: no more opens, what is open tracked to its settlement, within patience.
 
+use crate::control::SignalTally;
 use crate::{Audit, RuntimeError, RuntimeSettings, Stop, Tally};
 use candlewick_engine::{
     BotVerdict, IntentId, IntentRow, IntentState, Rule, SecondTrade, Session, TradeBook, VenueId,
@@ -137,6 +138,8 @@ pub struct Finished {
     pub verdicts: Vec<BotVerdict>,
     /// What all trades of several bots together may spend of alpha; 0 where they are not judged.
     pub weight_of_all_bots: f64,
+    /// What came from outside; none where nothing did.
+    pub signals: Option<Box<SignalTally>>,
     /// Notices that were dropped because a watcher did not read them in time.
     pub dropped_notices: u64,
     /// Why the journal's end may not be durable, if it may not: the next start finds out at the venue what it misses.

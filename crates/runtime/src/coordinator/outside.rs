@@ -32,6 +32,11 @@ impl OutsideWatch {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
 
+    /// What came so far, where anything did.
+    pub(super) fn came(&self) -> Option<&SignalTally> {
+        Some(&self.tally).filter(|tally| !tally.is_empty())
+    }
+
     /// The list says what it gives next.
     pub(super) fn expect(&mut self, next: Option<NextEntry>) {
         self.tally.next = next;
@@ -125,6 +130,13 @@ impl Coordinator {
             self.session.alarm(format!("what came as a signal ({source}) is none: {problem}"), step);
         }
         self.outside.tally.problem = Some(problem);
+    }
+
+    /// What came is noted when the run ends: what was dropped and what was no signal is in no other entry.
+    pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
+        if let Some(note) = self.outside.came().map(SignalTally::note) {
+            self.session.journal.note(note, step);
+        }
     }
 
     /// What a door has to say is kept in the journal.

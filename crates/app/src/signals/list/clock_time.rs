@@ -1,4 +1,4 @@
-//! A time of day in a time zone on certain days, and what becomes of it in the nights when clocks are changed.
+//! A time of day in a time zone on certain days or on one day of each year, and what becomes of it in the nights when clocks are changed.
 
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Weekday};
@@ -6,6 +6,8 @@ use chrono_tz::Tz;
 
 /// Days that are looked at for the next time: a week, and one whose night leaves it out.
 const LOOKED_AT: i64 = 15;
+/// Years that are looked at for the next 29 February, of which 1900 and 2100 have none.
+const YEARS: i32 = 8;
 /// No clock is farther from UTC.
 const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
 
@@ -15,6 +17,8 @@ pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
     pub(crate) zone: Tz,
     pub(crate) days: WeekDays,
+    /// The month and the day of it, where it comes once a year.
+    pub(crate) date: Option<(u32, u32)>,
 }
 
 /// Days of the week, a bit for each from Monday on.
@@ -75,12 +79,18 @@ impl ClockTime {
 
     /// The first moment after `from`.
     pub(crate) fn next_after(self, from: Millis) -> Option<Millis> {
-        self.between(from, from + Millis::DAY * LOOKED_AT).next()
+        let Some((month, day)) = self.date else {
+            return self.between(from, from + Millis::DAY * LOOKED_AT).next();
+        };
+        let year = utc_day(from, -1)?.year();
+        let days = (year..=year + YEARS).filter_map(|year| NaiveDate::from_ymd_opt(year, month, day));
+        days.filter_map(|day| self.on(day)).find(|moment| *moment > from)
     }
 
     /// Its moment on a day; none where the day is none of its own, or its night leaves the time out.
     fn on(self, day: NaiveDate) -> Option<Millis> {
-        if !self.days.hold(day.weekday()) {
+        let is_its_date = self.date.is_none_or(|date| date == (day.month(), day.day()));
+        if !is_its_date || !self.days.hold(day.weekday()) {
             return None;
         }
         let moment = self.zone.from_local_datetime(&day.and_time(self.time)).earliest()?;
@@ -101,7 +111,7 @@ mod tests {
 
     fn clock_time(time: &str, zone: &str, days: &str) -> ClockTime {
         let time = NaiveTime::parse_from_str(time, "%H:%M").unwrap();
-        ClockTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap() }
+        ClockTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap(), date: None }
     }
 
     /// Moments within days, as UTC; the expected ones are from `date -u -d 'TZ="..." ...'`.
@@ -140,6 +150,23 @@ mod tests {
         // Half an hour: Lord Howe goes from 02:00 back to 01:30 on 2026-04-05.
         let span = ("2026-04-04T12:00", "2026-04-05T12:00");
         check(("01:45", "Australia/Lord_Howe", ""), span, &["2026-04-04T14:45"]);
+    }
+
+    #[test]
+    fn a_date_without_a_year_comes_once_a_year() {
+        let moment = |text: &str| parse_time(text).unwrap();
+        let of = |month, day| ClockTime {
+            date: Some((month, day)),
+            ..clock_time("10:00", "America/Sao_Paulo", "")
+        };
+        // Sao Paulo is 3 h behind UTC since 2019.
+        let all: Vec<Millis> =
+            of(11, 27).between(moment("2026-01-01T00:00"), moment("2028-01-01T00:00")).collect();
+        assert_eq!(all, [moment("2026-11-27T13:00"), moment("2027-11-27T13:00")]);
+        assert_eq!(of(11, 27).next_after(all[0]), Some(all[1]));
+        assert_eq!(of(11, 27).next_after(all[0] - Millis::new(1)), Some(all[0]));
+        assert_eq!(of(2, 29).next_after(moment("2026-01-01T00:00")), Some(moment("2028-02-29T13:00")));
+        assert_eq!(of(2, 29).next_after(moment("2096-03-01T00:00")), Some(moment("2104-02-29T13:00")));
     }
 
     #[test]

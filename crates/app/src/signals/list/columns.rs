@@ -1,20 +1,63 @@
 //! What each column of a list is: as its first line names it, or, where that is an entry, as every line shows it.
 //!
-//! Traders write `M5;EURUSD;10:00;CALL` in any order and without names. A cell is taken for something only if it can be nothing else,
-//! and all lines have the order of the first one.
+//! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas or spaces. A cell is taken for
+//! something only if it can be nothing else, and all lines have the order of the first one.
 
+use super::date::WrittenDate;
+use crate::configuration::DateOrder;
 use crate::signals::message::direction_of;
+use crate::signals::signal_bots;
+use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
+use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::{CloseType, Millis};
-use chrono::{NaiveDate, NaiveTime};
+use chrono::NaiveTime;
 
 /// Columns that a first line may name, in the order of [`Cells`].
 const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];
 /// Times of day.
 pub(super) const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 
-/// The cells of an entry by what they are; empty where there is none.
-pub(super) type Cells = [String; 8];
+/// The cells of an entry.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    /// By what they are; empty where there is none.
+    pub(super) texts: [String; 8],
+    /// The date, where it has a column of its own.
+    pub(super) date: Option<WrittenDate>,
+}
+
+/// The bots that a list may be for.
+pub(super) struct ListBots<'a> {
+    pub(super) bots: &'a [BotSettings],
+    pub(super) signals: SignalBots,
+}
+
+impl<'a> ListBots<'a> {
+    pub(super) fn new(bots: &'a [BotSettings]) -> Self {
+        Self { bots, signals: signal_bots(bots) }
+    }
+
+    fn has_name(&self, cell: &str) -> bool {
+        self.bots.iter().any(|bot| bot.name == cell)
+    }
+
+    /// Whether a bot of this name trades what is written so, and no other bot does.
+    fn is_named_after_symbol(&self, cell: &str) -> bool {
+        let symbol = self.signals.symbol_of(cell);
+        self.bots.iter().all(|bot| bot.name != cell || Some(bot.symbol.as_str()) == symbol)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for name in self.bots.iter().flat_map(|bot| [bot.symbol.as_str(), bot.name.as_str()]) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        all
+    }
+}
 
 /// What a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +73,8 @@ pub(super) enum Column {
 /// How a list is read.
 #[derive(Debug)]
 pub(super) enum Columns {
-    /// The first line names these: where each of [`NAMES`] stands, and how many columns there are.
-    Named([Option<usize>; 8], usize),
+    /// The first line names these: where each of [`NAMES`] stands, how many there are, and what stands between them.
+    Named { places: [Option<usize>; 8], count: usize, delimiter: u8 },
     /// The first line is an entry of these.
     Shown(Vec<Column>),
 }
@@ -55,43 +98,63 @@ impl Column {
     }
 
     /// Whether a cell may be this.
-    fn may_be(self, cell: &str, bots: &[BotSettings]) -> bool {
+    fn may_be(self, cell: &str, bots: &ListBots<'_>) -> bool {
         match self {
-            Self::Date => NaiveDate::parse_from_str(cell, "%Y-%m-%d").is_ok(),
+            Self::Date => WrittenDate::parse(cell).is_some(),
             Self::Time => TIMES.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok()),
-            Self::Bot => bots.iter().any(|bot| bot.name == cell),
-            Self::Symbol => bots.iter().any(|bot| bot.symbol.as_str() == cell),
+            Self::Bot => bots.has_name(cell),
+            Self::Symbol => bots.signals.symbol_of(cell).is_some(),
             Self::Direction => direction_of(cell).is_ok(),
             Self::Expiry => timeframe(cell).is_some(),
         }
     }
 
     /// The only thing that a cell may be.
-    fn of(cell: &str, bots: &[BotSettings]) -> Result<Self, String> {
+    fn of(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
         let all = [Self::Date, Self::Time, Self::Bot, Self::Symbol, Self::Direction, Self::Expiry];
         let found: Vec<Self> = all.into_iter().filter(|column| column.may_be(cell, bots)).collect();
         match found.as_slice() {
             [column] => Ok(*column),
             // A bot that is named after its symbol.
-            [Self::Bot, Self::Symbol]
-                if bots.iter().all(|bot| bot.name != cell || bot.symbol.as_str() == cell) =>
-            {
-                Ok(Self::Bot)
-            }
-            [] if is_other_date(cell) => Err(format!(
-                "{cell:?} may be two dates, of the day or of the month first: write it as 2026-01-05"
-            )),
-            [] => Err(format!(
-                "{cell:?} is nothing that an entry has: a time such as 10:00, a date such as 2026-01-05, CALL or PUT (BUY or SELL), an \
-                 expiry such as M5 or H1, a symbol or a bot ({})",
-                known(bots)
-            )),
+            [Self::Bot, Self::Symbol] if bots.is_named_after_symbol(cell) => Ok(Self::Bot),
+            [] => Err(nothing(cell, bots)),
             several => {
                 let all: Vec<String> = several.iter().map(|column| column.one()).collect();
                 Err(format!("{cell:?} may be {}: {NAME_THEM}", all.join(" or ")))
             }
         }
     }
+}
+
+/// What is said of a cell that is nothing.
+fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
+    let names = bots.names();
+    let is_name = cell.len() >= 4 && cell.starts_with(|first: char| first.is_alphabetic());
+    if is_name {
+        let near = nearest(cell, names.iter().copied());
+        let near =
+            near.map_or_else(|| "there are".to_owned(), |near| format!("did you mean {near}? There are"));
+        return format!("{cell:?} is no symbol and no name of a bot: {near} {}", names.join(", "));
+    }
+    format!(
+        "{cell:?} is nothing that an entry has: a time such as 10:00, a date such as 2026-01-05, CALL or PUT (BUY or SELL, UP or DOWN), \
+         an expiry such as M5 or H1, a symbol or a bot ({})",
+        names.join(", ")
+    )
+}
+
+/// The cells of a line that no first line names: between semicolons, commas, upright strokes or spaces. A dash is no cell.
+pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
+    let mut cells = Vec::new();
+    for cell in line.split([';', ',', '|', '\t']).map(str::trim) {
+        if bots.has_name(cell) {
+            cells.push(cell.to_owned());
+        } else {
+            cells.extend(cell.split_whitespace().map(str::to_owned));
+        }
+    }
+    cells.retain(|cell| !["", "-", "\u{2013}", "\u{2014}"].contains(&cell.as_str()));
+    cells
 }
 
 const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
@@ -101,26 +164,29 @@ impl Columns {
     ///
     /// # Errors
     /// It neither names columns nor is it an entry; what is allowed.
-    pub(super) fn of(first: &csv::StringRecord, bots: &[BotSettings]) -> Result<Self, String> {
-        let is = |column: Column| first.iter().any(|cell| column.may_be(cell, bots));
+    pub(super) fn of((line, first): (u64, &str), bots: &ListBots<'_>) -> Result<Self, String> {
+        let cells = split(first, bots);
+        let is = |column: Column| cells.iter().any(|cell| column.may_be(cell, bots));
         if is(Column::Direction) && is(Column::Time) {
-            return Self::shown_by(first, bots).map_err(|problem| format!("line 1: {problem}"));
+            return Self::shown_by(&cells, bots).map_err(|problem| format!("line {line}: {problem}"));
         }
-        let place = |name: &str| first.iter().position(|column| column == name);
-        let is_known = first.iter().all(|column| NAMES.contains(&column));
+        let delimiter = delimiter_of(first);
+        let named = || first.split(char::from(delimiter)).map(|cell| cell.trim().trim_matches('"'));
+        let place = |name: &str| named().position(|column| column == name);
+        let is_known = named().all(|column| NAMES.contains(&column));
         if place("time").is_none() || place("direction").is_none() || !is_known {
-            let found = first.iter().collect::<Vec<_>>().join(",");
             return Err(format!(
                 "the first line names the columns: time and direction, and bot, symbol, close_type, days, zone and reason as far as \
-                 they are used; or it is an entry such as M5;EURUSD;10:00;CALL, with or without a date such as 2026-01-05. It is {found:?}"
+                 they are used; or it is an entry such as M5;EURUSD;10:00;CALL, with or without a date such as 2026-01-05. It is {:?}",
+                first.trim()
             ));
         }
-        Ok(Self::Named(NAMES.map(place), first.len()))
+        Ok(Self::Named { places: NAMES.map(place), count: named().count(), delimiter })
     }
 
-    fn shown_by(first: &csv::StringRecord, bots: &[BotSettings]) -> Result<Self, String> {
+    fn shown_by(cells: &[String], bots: &ListBots<'_>) -> Result<Self, String> {
         let mut columns: Vec<Column> = Vec::new();
-        for (place, cell) in first.iter().enumerate() {
+        for (place, cell) in cells.iter().enumerate() {
             let column = Column::of(cell, bots)?;
             if let Some(earlier) = columns.iter().position(|known| *known == column) {
                 let (one, other, what) = (earlier + 1, place + 1, column.one());
@@ -131,43 +197,38 @@ impl Columns {
         Ok(Self::Shown(columns))
     }
 
-    /// Whether the first line is an entry.
-    pub(super) const fn are_shown(&self) -> bool {
-        matches!(self, Self::Shown(_))
+    /// The cells of a line under columns that are named.
+    ///
+    /// # Errors
+    /// It has more columns than the first.
+    pub(super) fn named_cells(
+        (places, count): (&[Option<usize>; 8], usize),
+        line: &csv::StringRecord,
+    ) -> Result<Cells, String> {
+        if line.len() > count {
+            return Err(
+                "it has more columns than the first line: put a reason with a comma in quotes".to_owned()
+            );
+        }
+        let mut texts =
+            places.map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());
+        if let Some(duration) = timeframe(&texts[4]) {
+            texts[4] = duration.to_string();
+        }
+        Ok(Cells { texts, date: None })
     }
 
-    /// The cells of a line.
+    /// The cells of a line that is an entry of these columns.
     ///
     /// # Errors
     /// It has other columns than the first.
-    pub(super) fn cells(&self, line: &csv::StringRecord, bots: &[BotSettings]) -> Result<Cells, String> {
-        match self {
-            Self::Named(_, count) if line.len() > *count => {
-                Err("it has more columns than the first line: put a reason with a comma in quotes".to_owned())
-            }
-            Self::Named(places, _) => {
-                let mut cells = places
-                    .map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());
-                if let Some(duration) = timeframe(&cells[4]) {
-                    cells[4] = duration.to_string();
-                }
-                Ok(cells)
-            }
-            Self::Shown(columns) => Self::shown_cells(columns, line, bots),
-        }
-    }
-
-    fn shown_cells(
-        columns: &[Column],
-        line: &csv::StringRecord,
-        bots: &[BotSettings],
-    ) -> Result<Cells, String> {
+    pub(super) fn shown_cells(columns: &[Column], line: &str, bots: &ListBots<'_>) -> Result<Cells, String> {
+        let line = split(line, bots);
         if line.len() != columns.len() {
             let (found, first) = (line.len(), columns.len());
             return Err(format!("it has {found} columns, and the first line has {first}"));
         }
         let mut cells = Cells::default();
-        let mut date = String::new();
         for (place, (cell, expected)) in line.iter().zip(columns).enumerate() {
             let column = Column::of(cell, bots)?;
             if column != *expected {
@@ -176,29 +237,42 @@ impl Columns {
                     "column {number} is {column}, {cell:?}, and {expected} in the first line: all lines have one order of columns"
                 ));
             }
-            match column {
-                Column::Date => date = format!("{cell} "),
-                Column::Time => cell.clone_into(&mut cells[0]),
-                Column::Bot => cell.clone_into(&mut cells[1]),
-                Column::Symbol => cell.clone_into(&mut cells[2]),
-                Column::Direction => cell.clone_into(&mut cells[3]),
-                Column::Expiry => cells[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
-            }
+            let place = match column {
+                Column::Date => {
+                    cells.date = WrittenDate::parse(cell);
+                    continue;
+                }
+                Column::Time => 0,
+                Column::Bot => 1,
+                Column::Symbol => 2,
+                Column::Direction => 3,
+                Column::Expiry => 4,
+            };
+            cells.texts[place] = match column {
+                Column::Expiry => timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
+                _ => cell.clone(),
+            };
         }
-        cells[0].insert_str(0, &date);
         Ok(cells)
     }
+}
 
-    /// What each column was taken for, where nobody named them.
-    pub(super) fn words(&self) -> Option<String> {
-        let Self::Shown(columns) = self else { return None };
-        let is_dated = columns.contains(&Column::Date);
-        let words = columns.iter().map(|column| match column {
-            Column::Time if !is_dated => "time (each day, since there is no date)",
-            column => column.words(),
-        });
-        Some(words.collect::<Vec<_>>().join("; "))
-    }
+/// What columns that nobody named were taken for.
+pub(super) fn words(columns: &[Column], order: Option<DateOrder>, has_year: bool) -> String {
+    let is_dated = columns.contains(&Column::Date);
+    let order = order.map(|order| format!(", {}", order.words())).unwrap_or_default();
+    let words = columns.iter().map(|column| match column {
+        Column::Time if !is_dated => "time (each day, since there is no date)".to_owned(),
+        Column::Date if !has_year => format!("date (each year, since there is no year{order})"),
+        Column::Date if !order.is_empty() => format!("date ({})", &order[2..]),
+        column => column.words().to_owned(),
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// What stands between the columns of a list that names them.
+pub(super) fn delimiter_of(first: &str) -> u8 {
+    if first.contains(';') { b';' } else { b',' }
 }
 
 /// The duration of candles by a trader's name of them: M5 is five minutes, H1 an hour.
@@ -211,21 +285,4 @@ fn timeframe(text: &str) -> Option<CloseType> {
     let digits = text.get(1..).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))?;
     let count: i64 = digits.parse().ok().filter(|count| (1..=longest).contains(count))?;
     CloseType::new(Millis::from_seconds(count * unit)).ok()
-}
-
-/// A date in another form, whose day and month cannot be told apart.
-fn is_other_date(cell: &str) -> bool {
-    let parts: Vec<&str> = cell.split(['/', '.', '-']).collect();
-    (2..=3).contains(&parts.len())
-        && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit()))
-}
-
-fn known(bots: &[BotSettings]) -> String {
-    let mut all: Vec<&str> = Vec::new();
-    for name in bots.iter().flat_map(|bot| [bot.symbol.as_str(), bot.name.as_str()]) {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    all.join(", ")
 }

@@ -1,9 +1,10 @@
 //! The file: an entry a line, behind a first line that names the columns or without one.
 
 use super::clock_time::{ClockTime, WeekDays};
-use super::columns::{Cells, Columns, TIMES};
+use super::columns::{Cells, Column, Columns, ListBots, TIMES, words};
+use super::date::{ListDate, WrittenDate, order_of};
+use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
-use crate::signals::signal_bots;
 use candlewick_engine::{BotId, BotSettings, SignalReason};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sandbox::parse_time;
@@ -60,10 +61,26 @@ impl When {
         match (self, other) {
             (Self::Once(one), Self::Once(other)) => one == other,
             (Self::Daily(one), Self::Daily(other)) => {
-                (one.time, one.zone) == (other.time, other.zone) && one.days.meet(other.days)
+                (one.time, one.zone, one.date) == (other.time, other.zone, other.date)
+                    && one.days.meet(other.days)
             }
             _ => false,
         }
+    }
+}
+
+/// How a list is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListTerms {
+    /// Of times that name no zone.
+    pub(crate) zone: Tz,
+    /// Of dates that may be two; none: the list shows it.
+    pub(crate) dates: Option<DateOrder>,
+}
+
+impl ListTerms {
+    pub(crate) fn of(signals: &SignalSettings) -> Self {
+        Self { zone: signals.zone(), dates: signals.dates }
     }
 }
 
@@ -74,52 +91,98 @@ impl When {
 pub(super) fn parse(
     text: &str,
     bots: &[BotSettings],
-    zone: Tz,
+    terms: ListTerms,
 ) -> Result<(Vec<ListEntry>, Option<String>), String> {
     let text = text.trim_start_matches('\u{feff}');
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let delimiter = if first.contains(';') { b';' } else { b',' };
-    // Only a reason needs quotes, and it has a column with a name. One that is left open would make one entry of two lines.
-    let is_named = first.split(char::from(delimiter)).any(|cell| cell.trim().trim_matches('"') == "time");
-    let mut builder = csv::ReaderBuilder::new();
-    let builder =
-        builder.has_headers(false).trim(csv::Trim::All).flexible(true).delimiter(delimiter).quoting(is_named);
-    let mut reader = builder.from_reader(text.as_bytes());
-    let mut records = reader.records();
-    let first = records.next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
-    let columns = Columns::of(&first, bots)?;
-    let first = columns.are_shown().then_some(Ok(first));
-    let known = signal_bots(bots);
+    let known = ListBots::new(bots);
+    let first = (1..).zip(text.lines()).find(|(_, line)| !line.trim().is_empty()).unwrap_or((1, ""));
+    let columns = Columns::of(first, &known)?;
+    let lines = match &columns {
+        Columns::Named { places, count, delimiter } => named_lines(text, (places, *count), *delimiter)?,
+        Columns::Shown(columns) => shown_lines(text, columns, &known)?,
+    };
+    let dates: Vec<(u64, WrittenDate)> =
+        lines.iter().filter_map(|(line, cells)| Some((*line, cells.date?))).collect();
+    let order = order_of(&dates, terms.dates)?;
     let mut entries: Vec<ListEntry> = Vec::new();
-    for record in first.into_iter().chain(records) {
-        let record = record.map_err(|error: csv::Error| error.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let wrong = |problem: String| format!("line {line}: {problem}");
-        let cells = columns.cells(&record, bots).map_err(wrong)?;
-        entries.push(entry_of(&cells, line, (&known, zone)).map_err(wrong)?);
-        if entries.len() > MAX_ENTRIES {
-            return Err(wrong(format!("at most {MAX_ENTRIES} entries are possible")));
-        }
+    for (line, cells) in &lines {
+        let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
+        let entry = entry_of(cells, *line, (&known.signals, terms.zone), date);
+        entries.push(entry.map_err(|problem| format!("line {line}: {problem}"))?);
     }
     check_twins(&entries, bots)?;
-    Ok((entries, columns.words()))
+    let words = match &columns {
+        Columns::Named { .. } => None,
+        Columns::Shown(columns) => {
+            let has_year = dates.iter().all(|(_, date)| date.has_year());
+            Some(words(columns, order, has_year))
+        }
+    };
+    Ok((entries, words))
 }
 
-fn entry_of(cells: &Cells, line: u64, (bots, zone): (&SignalBots, Tz)) -> Result<ListEntry, String> {
+type Lines = Vec<(u64, Cells)>;
+
+/// The lines behind a first one that names their columns.
+fn named_lines(text: &str, columns: (&[Option<usize>; 8], usize), delimiter: u8) -> Result<Lines, String> {
+    let mut builder = csv::ReaderBuilder::new();
+    let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true).delimiter(delimiter);
+    let mut lines = Lines::new();
+    for record in builder.from_reader(text.as_bytes()).records().skip(1) {
+        let record = record.map_err(|error: csv::Error| error.to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cells = Columns::named_cells(columns, &record);
+        lines.push((line, cells.map_err(|problem| format!("line {line}: {problem}"))?));
+        check_count(&lines)?;
+    }
+    Ok(lines)
+}
+
+/// The lines of which each is an entry.
+fn shown_lines(text: &str, columns: &[Column], bots: &ListBots<'_>) -> Result<Lines, String> {
+    let mut lines = Lines::new();
+    for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+        let cells = Columns::shown_cells(columns, text, bots);
+        lines.push((line, cells.map_err(|problem| format!("line {line}: {problem}"))?));
+        check_count(&lines)?;
+    }
+    Ok(lines)
+}
+
+fn check_count(lines: &Lines) -> Result<(), String> {
+    match lines.last() {
+        Some((line, _)) if lines.len() > MAX_ENTRIES => {
+            Err(format!("line {line}: at most {MAX_ENTRIES} entries are possible"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn entry_of(
+    cells: &Cells,
+    line: u64,
+    (bots, zone): (&SignalBots, Tz),
+    date: Option<ListDate>,
+) -> Result<ListEntry, String> {
     let [time, bot, symbol, direction, close_type, days, own_zone, reason] =
-        cells.each_ref().map(String::as_str);
+        cells.texts.each_ref().map(String::as_str);
     let own_zone = match own_zone {
         "" => None,
         name => Some(name.parse::<Tz>().map_err(|_| {
             format!("{name:?} is no time zone: use an IANA name such as America/Sao_Paulo or UTC")
         })?),
     };
+    let zone = own_zone.unwrap_or(zone);
     let close_type = match close_type {
         "" => None,
         code => Some(code.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1"))?),
     };
+    let when = match date {
+        Some(date) => when_on(date, time, zone)?,
+        None => when_of(time, days, zone)?,
+    };
     Ok(ListEntry {
-        when: when_of(time, days, own_zone.unwrap_or(zone))?,
+        when,
         bot: bot_of(bot, symbol, bots)?,
         direction: direction_of(direction)?,
         close_type,
@@ -128,9 +191,24 @@ fn entry_of(cells: &Cells, line: u64, (bots, zone): (&SignalBots, Tz)) -> Result
     })
 }
 
+/// A time of day on a date, once or each year.
+fn when_on(date: ListDate, time: &str, zone: Tz) -> Result<When, String> {
+    let ListDate { year, month, day } = date;
+    let Some(year) = year else {
+        let time = time_of_day(time).ok_or_else(|| format!("{time:?} is no time of day"))?;
+        let days = WeekDays::parse("")?;
+        return Ok(When::Daily(ClockTime { time, zone, days, date: Some((month, day)) }));
+    };
+    when_of(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)
+}
+
+fn time_of_day(text: &str) -> Option<NaiveTime> {
+    TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok())
+}
+
 fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
-    if let Some(time) = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
-        return Ok(When::Daily(ClockTime { time, zone, days: WeekDays::parse(days)? }));
+    if let Some(time) = time_of_day(text) {
+        return Ok(When::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
     if !days.is_empty() {
         return Err(format!("days belong to a time of day such as 10:30, and {text:?} is a single moment"));

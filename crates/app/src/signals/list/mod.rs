@@ -2,17 +2,19 @@
 
 mod clock_time;
 mod columns;
+mod date;
 mod entry;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
 use candlewick_engine::{BotSettings, OutsideSignal, SignalId, SignalSource};
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
-use chrono_tz::Tz;
 use entry::{ListEntry, MAX_BYTES};
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
+
+pub(crate) use entry::ListTerms;
 
 /// The door's name.
 pub(crate) const SOURCE: &str = "list";
@@ -43,8 +45,8 @@ impl SignalList {
     ///
     /// # Errors
     /// What is wrong, in which line, and what is allowed.
-    pub(crate) fn parse(text: &str, bots: &[BotSettings], zone: Tz) -> Result<Self, String> {
-        let (entries, columns) = entry::parse(text, bots, zone)?;
+    pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
+        let (entries, columns) = entry::parse(text, bots, terms)?;
         Ok(Self { entries, columns, hash: blake3::hash(text.as_bytes()).to_hex().to_string() })
     }
 
@@ -52,8 +54,8 @@ impl SignalList {
     ///
     /// # Errors
     /// The same, and that the file cannot be read.
-    pub(crate) fn read(path: &Path, bots: &[BotSettings], zone: Tz) -> Result<Self, String> {
-        Self::parse(&text_of(path)?, bots, zone)
+    pub(crate) fn read(path: &Path, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
+        Self::parse(&text_of(path)?, bots, terms)
     }
 
     /// The list that a configuration names, if it names one.
@@ -63,7 +65,7 @@ impl SignalList {
     pub(crate) fn of(loaded: &Loaded) -> Result<Option<Self>, Problem> {
         let signals = &loaded.config.signals;
         let Some(path) = &signals.list else { return Ok(None) };
-        let read = Self::read(path, &loaded.config.bots, signals.zone());
+        let read = Self::read(path, &loaded.config.bots, ListTerms::of(signals));
         let problem = |problem: String| {
             let name = path.display().to_string();
             let problem = problem + &loaded.looked_for("signals.list", &name);

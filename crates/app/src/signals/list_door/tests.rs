@@ -106,7 +106,7 @@ fn check_edited(from: Millis, to: Millis, seed: u64) {
                     rows.insert(key, next(&mut state) as usize % 3);
                 }
             }
-            door.list = SignalList::parse(&text_of(&rows, &mut state), &door.bots, door.zone).unwrap();
+            door.list = SignalList::parse(&text_of(&rows, &mut state), &door.bots, door.terms).unwrap();
             standing = moments(&door.list);
         }
     }
@@ -153,8 +153,8 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     let (telling, mut told) = mpsc::unbounded_channel();
     tokio::spawn(run(orders, telling));
     let (ready, is_ready) = oneshot::channel();
-    let watch =
-        door(&loaded, clock.now()).watch(Door::new("list", Arc::clone(&clock), Arc::default(), sender.downgrade()), ready);
+    let watch = door(&loaded, clock.now())
+        .watch(Door::new("list", Arc::clone(&clock), Arc::default(), sender.downgrade()), ready);
     let task = tokio::spawn(watch);
     is_ready.await.unwrap();
     assert_eq!(heard(&mut told).await, "status");

@@ -94,10 +94,16 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
         (SignalOrder { bot: Some("other".to_owned()), ..order("1") }, "there is no bot \"other\""),
         (SignalOrder { bot: None, ..order("1") }, "neither a bot nor a symbol"),
         (SignalOrder { symbol: Some("NONE".to_owned()), ..order("1") }, "does not trade \"NONE\""),
-        (SignalOrder { bot: None, symbol: Some("NONE".to_owned()), ..order("1") }, "no bot trades \"NONE\": the bots trade "),
+        (
+            SignalOrder { bot: None, symbol: Some("NONE".to_owned()), ..order("1") },
+            "no bot trades \"NONE\": the bots trade ",
+        ),
         (order(""), "it has no id"),
         (SignalOrder { time: Some(ahead), ..order("1") }, "ahead of the venue's"),
-        (SignalOrder { time: Some(Millis::ZERO), ..order("1") }, "its time 1970-01-01T00:00:00Z is more than"),
+        (
+            SignalOrder { time: Some(Millis::ZERO), ..order("1") },
+            "its time 1970-01-01T00:00:00Z is more than",
+        ),
     ];
     let mut alarms = 0;
     for (count, (order, part)) in none.into_iter().enumerate() {

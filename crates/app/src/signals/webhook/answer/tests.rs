@@ -125,7 +125,7 @@ async fn what_is_no_signal_is_refused_with_what_is_wrong() {
         "",
         "garbage",
         "[]",
-        r#"{"bot":"btc","direction":"UP"}"#,
+        r#"{"bot":"btc","direction":"HOLD"}"#,
         r#"{"bot":"btc","direction":"BUY","stake":1}"#,
     ] {
         assert_eq!(bench.say(body).await, 400, "{body}");
@@ -155,8 +155,7 @@ async fn a_signal_for_nobody_or_of_another_time_is_refused_at_once_with_what_the
         (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "lies ahead of the venue's"),
     ];
     for (body, expected) in bodies {
-        let (status, answer, _) =
-            bench.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+        let (status, answer, _) = bench.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
         assert!(status == 400 && answer.contains(expected), "{body}: {status} {answer}");
     }
     assert_eq!(bench.told(5).await.0, 5, "each is counted, and told");

@@ -1,0 +1,136 @@
+//! What came from outside, in words: for `status`, the page, the end of a run, and the answers to orders.
+
+use super::{SignalTally, SourceTally};
+use candlewick_sdk::visible;
+
+impl SignalTally {
+    /// Whether anything came.
+    pub fn is_empty(&self) -> bool {
+        self.by_source.is_empty()
+    }
+
+    /// What came in all and what became of it, then the same of each door where there were several, then what was wrong with the
+    /// last that was no signal; nothing where nothing came.
+    pub fn words(&self) -> Vec<String> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let all = self.by_source.values().fold(SourceTally::default(), SourceTally::and);
+        let late = candlewick_engine::Rule::LateSignal.as_str();
+        let rules = self.refused.iter().filter(|(rule, _)| rule.as_str() != late);
+        let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
+        let mut lines = vec![format!("{} came: {}", all.came(), all.words(&rules))];
+        if self.by_source.len() > 1 {
+            let of_door =
+                |(door, tally): (&String, &SourceTally)| format!("{}: {}", visible(door), tally.words(&[]));
+            lines.extend(self.by_source.iter().map(of_door));
+        }
+        if let Some(problem) = &self.problem {
+            lines.push(format!("the last that was no signal: {}", visible(problem)));
+        }
+        lines
+    }
+}
+
+impl SourceTally {
+    fn and(self, other: &Self) -> Self {
+        Self {
+            approved: self.approved + other.approved,
+            refused: self.refused + other.refused,
+            late: self.late + other.late,
+            duplicates: self.duplicates + other.duplicates,
+            malformed: self.malformed + other.malformed,
+            turned_away: self.turned_away + other.turned_away,
+        }
+    }
+
+    const fn came(&self) -> u64 {
+        let Self { approved, refused, late, duplicates, malformed, turned_away } = *self;
+        approved + refused + late + duplicates + malformed + turned_away
+    }
+
+    /// Zeros left out. `rules` are those that refused, with their counts.
+    fn words(&self, rules: &[String]) -> String {
+        let Self { approved, refused, late, duplicates, malformed, turned_away } = *self;
+        let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
+        let counts = [
+            (approved, "approved".to_owned()),
+            (refused, format!("refused{rules}")),
+            (late, "late".to_owned()),
+            (duplicates, if duplicates == 1 { "duplicate" } else { "duplicates" }.to_owned()),
+            (malformed, "malformed".to_owned()),
+            (turned_away, "turned away".to_owned()),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The note that a run leaves in its journal when it ends: what came from outside.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct SignalNote {
+    signals: SignalTally,
+}
+
+impl SignalTally {
+    /// The note by which a journal has it.
+    pub(crate) fn note(&self) -> String {
+        let note = SignalNote { signals: Self { next: None, ..self.clone() } };
+        serde_json::to_string(&note).unwrap_or_default()
+    }
+
+    /// What a run that has ended left of it in a note of its journal; none where the note says something else.
+    pub fn of_note(body: &str) -> Option<Self> {
+        serde_json::from_str::<SignalNote>(body).ok().map(|note| note.signals)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally() -> SignalTally {
+        let webhook = SourceTally { approved: 2, late: 1, turned_away: 9, ..SourceTally::default() };
+        let list = SourceTally { duplicates: 1, malformed: 1, refused: 3, ..SourceTally::default() };
+        SignalTally {
+            approved: 2,
+            refused: [("LateSignal".to_owned(), 1), ("InFlight".to_owned(), 3)].into(),
+            duplicates: 1,
+            malformed: [("list".to_owned(), 1)].into(),
+            problem: Some("line 2: no\u{1b}".to_owned()),
+            next: None,
+            by_source: [("webhook".to_owned(), webhook), ("list".to_owned(), list)].into(),
+        }
+    }
+
+    #[test]
+    fn signals_are_counted_in_all_and_by_their_door() {
+        let expected = [
+            "17 came: 2 approved, 3 refused (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
+            "list: 3 refused, 1 duplicate, 1 malformed",
+            "webhook: 2 approved, 1 late, 9 turned away",
+            "the last that was no signal: line 2: no\u{241b}",
+        ];
+        let found = tally().words();
+        assert_eq!(found[..3], expected[..3]);
+        assert!(
+            found[3].starts_with("the last that was no signal: line 2: no") && !found[3].contains('\u{1b}')
+        );
+        let one = SourceTally { duplicates: 2, ..SourceTally::default() };
+        let one = SignalTally {
+            duplicates: 2,
+            by_source: [("list".to_owned(), one)].into(),
+            ..SignalTally::default()
+        };
+        assert_eq!(one.words(), ["2 came: 2 duplicates"]);
+        assert!(SignalTally::default().words().is_empty());
+    }
+
+    #[test]
+    fn a_note_has_them_and_no_other_note_does() {
+        assert_eq!(SignalTally::of_note(&tally().note()), Some(tally()));
+        for other in ["{\"note\":\"signals (list): read\"}", "{\"alarm\":\"x\"}", "{}", ""] {
+            assert_eq!(SignalTally::of_note(other), None, "{other}");
+        }
+    }
+}
