@@ -50,6 +50,17 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     bot.end();
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 2);
     assert_eq!(count(&folder, "command: news"), 1, "one trade of it");
+    // What was decided last, without a time, after the end of the run; and at the moment itself.
+    let why = |arguments: &[&str]| folder.run(&[&["why", "--config", "bot.toml"], arguments].concat());
+    let last = why(&[]).stdout;
+    assert!(last.contains("BUY approved as intent 1") && last.contains("(command: news)"), "{last}");
+    let decisions = why(&["--json"]).json()["decisions"].as_array().unwrap().clone();
+    let refused = decisions.iter().find(|decision| decision["rule"] == opposite["rule"]).unwrap();
+    let moment = why(&[&refused["time"].to_string(), "--json"]).json();
+    let signals = moment["bots"][0]["signals"].as_array().unwrap().clone();
+    let two = signals.iter().find(|signal| signal["id"] == "two").unwrap();
+    assert_eq!((&two["source"], &two["rule"]), (&json!("command"), &opposite["rule"]), "{moment}");
+    why(&["--bot", "nobody"]).fails(2, &["nobody", "btc"]);
     let proven = folder.run(&["parity", "--journal", "candlewick.db", "--json"]).json();
     assert_eq!(proven["decisions"]["difference"], Value::Null, "{proven}");
     // After a restart it is still known.
@@ -120,6 +131,8 @@ fn of_a_thousand_signals_each_is_one_trade_at_most_and_parity_explains_all() {
     assert_eq!(tally["refused"]["LateSignal"], 62, "{status}");
     assert_eq!(tally["malformed"], json!({"drill": 125 + 63}), "no such bot, or the year 1970");
     bot.end();
+    let why = folder.run(&["why", "--config", "bot.toml"]).stdout;
+    assert!(why.contains("late signal (LateSignal: 80") && why.contains(" s old, 5 s allowed)"), "{why}");
     assert!(approved > 0);
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312);
     assert_eq!(count(&folder, "signal from drill") - refused as usize, approved, "a trade each");

@@ -59,9 +59,9 @@ pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{
-    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, Hours, LambdaRule, LimitUse, OrderTerms,
-    PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule, SessionLimitSettings, SessionSpan,
-    VerdictSettings, Weekday,
+    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, Hours, LambdaRule, Lateness, LimitUse,
+    OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule, SessionLimitSettings,
+    SessionSpan, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

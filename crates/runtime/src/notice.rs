@@ -58,6 +58,8 @@ pub enum Notice {
     Price(Symbol, Price),
     /// How the run stands, after something of note and now and then: only for watchers who ask for it.
     Overview(Box<Overview>),
+    /// Something of interest, such as that a list was read again.
+    Note(String),
     /// Something went wrong that the run survives.
     Warning(String),
     /// Something that a person must see, however much else is said.

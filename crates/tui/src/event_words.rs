@@ -2,7 +2,7 @@
 
 use crate::view::Facts;
 use crate::words::signed;
-use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow};
+use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
 use candlewick_sdk::{Millis, price_text, visible};
 
 /// How a line of the log looks.
@@ -93,7 +93,7 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
 }
 
 /// The line of an action; that a day begins has none.
-pub(crate) fn action_line(action: &Action, facts: &Facts) -> Option<LogLine> {
+pub(crate) fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLine> {
     let bot = |place: usize| facts.bots.get(place).map_or("", |bot| bot.name.as_str());
     match action {
         Action::Open(approved) => {
@@ -108,7 +108,10 @@ pub(crate) fn action_line(action: &Action, facts: &Facts) -> Option<LogLine> {
             Some(LogLine::new(approved.decision_time(), Tone::Plain, &text))
         }
         Action::Refuse(refused) => {
-            let (bot, rule) = (bot(refused.bot.index()), refused.rule.words());
+            // Which limits and which candles, the screen does not know.
+            let lateness = Lateness::of((refused.decision_time, received), Millis::MAX, None);
+            let rule = refused.rule.with_lateness(refused.rule.words(), lateness);
+            let bot = bot(refused.bot.index());
             let text = format!("{bot} {} rejected: {rule}", refused.direction);
             Some(LogLine::new(refused.decision_time, Tone::Dim, &text))
         }

@@ -103,15 +103,17 @@ impl View {
                 self.note_equity(funds.free + funds.open_stakes);
                 let lines = event_line(&event, intent.as_ref(), &self.facts).into_iter();
                 let facts = &self.facts;
-                let lines: Vec<LogLine> =
-                    lines.chain(actions.iter().filter_map(|action| action_line(action, facts))).collect();
+                let lines: Vec<LogLine> = lines
+                    .chain(actions.iter().filter_map(|action| action_line(action, event.received, facts)))
+                    .collect();
                 for line in lines {
                     self.add_line(line);
                 }
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
             // The log has warnings, and counts what comes again and again; the overview has the rest.
-            Notice::Warning(_)
+            Notice::Note(_)
+            | Notice::Warning(_)
             | Notice::LeftInDoubt(_)
             | Notice::Logged { is_alarm: false, .. }
             | Notice::Evidence(_)

@@ -111,6 +111,7 @@ impl Facts {
                 format!("no more trades are opened; {unfinished} are open or in doubt, and waited for"),
             ),
             RunEvent::Started { .. }
+            | RunEvent::Note { .. }
             | RunEvent::Candle { .. }
             | RunEvent::Signal { .. }
             | RunEvent::Updated { .. }

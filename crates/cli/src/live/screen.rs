@@ -3,19 +3,17 @@
 //! Lines are written by a thread of their own, behind a bounded channel: a terminal that stands still (Ctrl-S, a pager)
 //! holds up nothing but itself.
 
-use super::decision_words::{refusal_words, verdict_words};
+use super::decision_words::{open_words, refusal_words, verdict_words};
 use super::header::Header;
 use super::stopping::stopping_words;
 use crate::terminal::coloured_line;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, Control, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
+    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
     RiskSettings, Settled, VenueId,
 };
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher};
-use candlewick_sdk::{
-    ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol, price_text, visible,
-};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, price_text, visible};
 use chrono::DateTime;
 use std::io::Write as _;
 use std::time::Duration;
@@ -51,7 +49,7 @@ pub(crate) struct Screen {
     detail: Detail,
     stream: Stream,
     scale: MoneyScale,
-    bots: Vec<String>,
+    bots: Vec<(String, Millis)>,
     symbols: Vec<Symbol>,
     series: Vec<Series>,
     /// The limits, as long as they are those of the start.
@@ -69,7 +67,7 @@ pub(super) const DIM: Style = Style::new().dimmed();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default();
 pub(super) const NOTE: Style = AnsiColor::Yellow.on_default();
-const BOLD: Style = Style::new().bold();
+pub(super) const BOLD: Style = Style::new().bold();
 
 impl Screen {
     pub(crate) fn new(
@@ -91,7 +89,7 @@ impl Screen {
             detail,
             stream,
             scale,
-            bots: bots.iter().map(|bot| visible(&bot.name).into_owned()).collect(),
+            bots: bots.iter().map(|bot| (visible(&bot.name).into_owned(), bot.interval.length())).collect(),
             symbols,
             series,
             risk: None,
@@ -248,10 +246,10 @@ impl Screen {
         );
     }
 
-    fn show_action(&self, action: &Action) {
+    fn show_action(&self, action: &Action, received: Millis) {
         match action {
             Action::Open(approved) => self.show_open(approved),
-            Action::Refuse(refused) => self.show_refused(refused),
+            Action::Refuse(refused) => self.show_refused(refused, received),
             Action::Verdict(judgement) => self.show_verdict(judgement),
             Action::DayOpened { start, equity } => {
                 if self.detail == Detail::All {
@@ -262,34 +260,26 @@ impl Screen {
     }
 
     fn show_open(&self, approved: &Approved) {
-        let expiry = approved.expiry();
-        let kind = match expiry.expiration_type {
-            ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
-            other => format!(" {other}"),
-        };
-        let text = format!(
-            "#{} {} {BOLD}{} {}{BOLD:#} {} for {}{kind}   {DIM}{}{DIM:#}",
-            approved.intent(),
-            self.bots.get(approved.bot().index()).map_or("", String::as_str),
-            approved.direction(),
-            self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str),
-            self.scale.format(approved.stake()),
-            expiry.close_type,
-            visible(&approved.reason().to_string()),
-        );
+        let symbol = self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str);
+        let text = open_words(approved, (self.bot_name(approved.bot()), symbol), self.scale);
         self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
     }
 
-    fn show_refused(&self, refused: &Refused) {
+    fn show_refused(&self, refused: &Refused, received: Millis) {
         if self.detail == Detail::All {
-            let bot = self.bots.get(refused.bot.index()).map_or("", String::as_str);
-            let text = refusal_words(refused, bot, self.risk.as_ref());
+            let bot = self.bots.get(refused.bot.index());
+            let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
+            let text = refusal_words(refused, bot, received, self.risk.as_ref());
             self.line(refused.decision_time, DIM, "signal", &text);
         }
     }
 
+    fn bot_name(&self, bot: BotId) -> &str {
+        self.bots.get(bot.index()).map_or("", |(name, _)| name.as_str())
+    }
+
     fn show_verdict(&self, judgement: &Judgement) {
-        let bot = self.bots.get(judgement.bot.index()).map_or("", String::as_str);
+        let bot = self.bot_name(judgement.bot);
         self.line(judgement.at, BOLD, "verdict", &verdict_words(judgement, bot));
     }
 
@@ -348,7 +338,7 @@ impl Screen {
                     self.print_closes();
                 }
                 for action in &actions {
-                    self.show_action(action);
+                    self.show_action(action, event.received);
                 }
             }
             Notice::Begins(funds) => {
@@ -356,6 +346,7 @@ impl Screen {
                     self.print(&header.text(&self.scale.format(funds.free)));
                 }
             }
+            Notice::Note(text) => self.line(self.latest, NOTE, "note", &visible(&text)),
             // The log shows warnings and alarms.
             Notice::Price(..)
             | Notice::Overview(_)

@@ -4,11 +4,14 @@ mod audit;
 mod candle;
 mod doubt;
 mod indicators;
+mod last;
 mod moment;
+mod outside;
 mod plain;
 mod step;
 mod trade;
 
 pub use indicators::INDICATORS_WITHIN;
+pub use last::{LastDecisions, read_last};
 pub use moment::{MomentQuery, read_moment};
 pub use trade::{AskedTrade, read_trade};

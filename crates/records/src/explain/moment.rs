@@ -1,6 +1,7 @@
 //! Why no trade was opened at a moment: what each bot was shown then, and what came of it.
 
 use super::candle::CandleLine;
+use super::outside::SignalMoment;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::lines::is_candle;
@@ -8,7 +9,7 @@ use crate::moment::utc;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use candlewick_engine::{
-    BotSettings, Event, EventKind, IntentId, IntentRow, IntentState, Origin, RiskSettings, Rule,
+    BotSettings, Event, EventKind, IntentId, IntentRow, IntentState, Lateness, Origin, RiskSettings, Rule,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
@@ -61,6 +62,13 @@ struct BotMoment {
     rejection: Option<String>,
     /// The recorded action.
     action: Option<Value>,
+    /// What came from outside since that candle, and what became of it.
+    signals: Vec<SignalMoment>,
+    /// When a signal that was refused was given, and when it was judged.
+    #[serde(skip)]
+    judged: Option<(Millis, Millis)>,
+    #[serde(skip)]
+    interval: Millis,
 }
 
 /// Reads what was decided at a moment, by some bots or all, in a journal of these contents, which may be of its last snapshot on. Each line that
@@ -85,8 +93,11 @@ pub async fn read_moment(
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
         let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
-        let moment =
-            BotMoment::of(bot, run, &lines)?.with_limit(contents, contents.risk_at(run, time)?.as_ref());
+        let risk = contents.risk_at(run, time)?;
+        let mut moment = BotMoment::of(bot, run, &lines)?.with_limit(contents, risk.as_ref());
+        let later = reader.sound_lines_between(from, time + reach_of(time), MAX_LINES).await?;
+        let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);
+        moment.signals = SignalMoment::all_of(&later, (bot, run), begun, risk.as_ref())?;
         let of_intent = match moment.intent {
             Some(intent) => reader.sound_lines_of(intent).await?,
             None => Vec::new(),
@@ -98,7 +109,7 @@ pub async fn read_moment(
 
 impl MomentQuery {
     /// The bots of a run that are meant.
-    fn bots_of<'a>(&self, run: &'a RecordedRun) -> Result<Vec<&'a BotSettings>, RecordsError> {
+    pub(super) fn bots_of<'a>(&self, run: &'a RecordedRun) -> Result<Vec<&'a BotSettings>, RecordsError> {
         let all = &run.settings.bots;
         if let Some(name) = self.bot.as_ref().filter(|name| all.iter().all(|bot| bot.name != **name)) {
             let known = all.iter().map(|bot| bot.name.clone()).collect();
@@ -137,6 +148,9 @@ impl BotMoment {
             intent: None,
             rejection: None,
             action: None,
+            signals: Vec::new(),
+            judged: None,
+            interval: bot.interval.length(),
         };
         let Some((place, candle)) = last else { return Ok(line) };
         line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
@@ -164,6 +178,7 @@ impl BotMoment {
         }
         if let Some(refused) = read_refusal(stored)? {
             (self.answer, self.rule) = ("refused", Some(refused.rule.as_str()));
+            self.judged = Some((refused.decision_time, stored.line.received));
         } else {
             (self.answer, self.intent) = ("opened", stored.line.intent);
         }
@@ -174,13 +189,18 @@ impl BotMoment {
     /// Says its refusal in words, with the limit by the settings that were in force, where they are known.
     fn with_limit(mut self, contents: &JournalContents, risk: Option<&RiskSettings>) -> Self {
         let rule = self.rule.and_then(|name| Rule::ALL.into_iter().find(|rule| rule.as_str() == name));
-        self.refusal = rule.map(|rule| match risk {
+        let words = rule.map(|rule| match risk {
             Some(risk) if rule == Rule::MaxOpenTrades && self.is_of_symbol(contents, risk) => {
                 Rule::MaxOpenTradesPerSymbol.words_within(risk, &self.bot)
             }
             Some(risk) => rule.words_within(risk, &self.bot),
             None => rule.words(),
         });
+        let lateness = self.judged.map(|times| Lateness::of(times, self.interval, risk));
+        self.refusal = match (rule, words, lateness) {
+            (Some(rule), Some(words), Some(lateness)) => Some(rule.with_lateness(words, lateness)),
+            (_, words, _) => words,
+        };
         self
     }
 
@@ -265,9 +285,20 @@ impl Display for MomentReport {
                     utc(line.received)
                 )?;
             }
+            for signal in &bot.signals {
+                write!(f, "\n  signal from outside, {signal}")?;
+            }
         }
         Ok(())
     }
+}
+
+/// How long a moment lasts for whoever names it to the minute, to the second or to the millisecond.
+fn reach_of(time: Millis) -> Millis {
+    [Millis::MINUTE, Millis::SECOND]
+        .into_iter()
+        .find(|unit| time.is_aligned_to(*unit))
+        .unwrap_or(Millis::new(1))
 }
 
 /// Why the venue rejected the intent that these lines are about, in its words.

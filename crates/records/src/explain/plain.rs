@@ -50,6 +50,10 @@ pub(super) fn of_entry(detail: &Value, scale: MoneyScale) -> String {
     let mut fields = fields.clone();
     // Bots and symbols are numbers there.
     fields.retain(|key, value| !(ELSEWHERE.contains(&key.as_str()) || key == "symbol" && value.is_number()));
+    // An expiration type that is left to the venue says nothing; its answer does.
+    if let Some(expiry) = fields.get_mut("expiry").and_then(Value::as_object_mut) {
+        expiry.retain(|_, value| value != "UNSTATED");
+    }
     for (key, value) in &mut fields {
         if let (true, Some(minor)) = (MINOR.contains(&key.as_str()), value.as_i64()) {
             *value = Value::String(scale.format(Money::from_minor(minor)));
@@ -162,6 +166,10 @@ mod tests {
                 json!({"bot": 2, "symbol": 2, "stake": 1000, "direction": "BUY", "decision_time": 5,
                        "expiry": {"close_type": "02:00", "expiration_type": "CANDLE_CLOSE"}, "reason": {"rsi": 24.1}}),
                 "BUY, stake 10.00, for 02:00, CANDLE_CLOSE",
+            ),
+            (
+                json!({"stake": 1000, "direction": "BUY", "expiry": {"close_type": "02:00", "expiration_type": "UNSTATED"}}),
+                "BUY, stake 10.00, for 02:00",
             ),
             (
                 json!({"event": "settled", "outcome": "LOST", "profit": -1000, "close_price": 1.3}),

@@ -143,7 +143,7 @@ impl Coordinator {
     pub(super) fn on_signal_note(&mut self, source: SignalSource, text: &str, step: &mut Step<'_>) {
         let text = format!("signals ({source}): {text}");
         self.session.journal.note(serde_json::json!({ "note": text }).to_string(), step);
-        step.warn(text);
+        step.note(text);
     }
 }
 

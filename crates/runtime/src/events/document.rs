@@ -212,6 +212,11 @@ pub enum RunEvent {
     },
     /// The venue is heard again.
     VenueHeard,
+    /// Something of interest, such as that a list was read again.
+    Note {
+        /// What.
+        text: String,
+    },
     /// Something that a person must see.
     Alarm {
         /// What.

@@ -321,6 +321,7 @@ impl Observer for Figures {
                 self.warnings.inc();
             }
             Notice::Begins(_)
+            | Notice::Note(_)
             | Notice::LeftInDoubt(_)
             | Notice::Overview(_)
             | Notice::Price(..)

@@ -1,0 +1,169 @@
+//! The last decisions of a journal: what was opened or refused, whenever that was.
+
+use super::moment::MomentQuery;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::moment::clock;
+use crate::refusal::read_refusal;
+use crate::run::RecordedRun;
+use candlewick_engine::{BotSettings, IntentId, Lateness};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::{Direction, Millis, Symbol, visible};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::{self, Display};
+
+/// Lines read at once.
+const PAGE: u32 = 2_000;
+/// Lines that are looked through at most.
+const LOOKED_AT: u64 = 200_000;
+/// Decisions that are shown.
+const SHOWN: usize = 10;
+
+/// The last decisions of a journal, the latest last.
+#[derive(Debug, Serialize)]
+pub struct LastDecisions {
+    decisions: Vec<Decision>,
+    /// How many entries were looked through.
+    looked_at: u64,
+}
+
+/// A signal that was opened or refused.
+#[derive(Debug, Serialize)]
+struct Decision {
+    /// Venue time at which it was judged.
+    time: Millis,
+    /// The number of its entry.
+    seq: u64,
+    run: u64,
+    bot: String,
+    symbol: Symbol,
+    direction: Option<Direction>,
+    /// The rule that refused it; null where none did.
+    rule: Option<&'static str>,
+    /// The same in words.
+    refusal: Option<String>,
+    /// The intent that was made.
+    intent: Option<u64>,
+    /// How that stands.
+    state: Option<&'static str>,
+    /// The reason of its strategy, or of who sent it.
+    reason: String,
+}
+
+/// Reads the last decisions of some bots or all. Each line that is shown is held to the hash before it.
+///
+/// # Errors
+/// The journal cannot be read, or has no such bot in its last run.
+pub async fn read_last(
+    reader: &mut Reader,
+    contents: &JournalContents,
+    (bot, symbol): (Option<&str>, Option<Symbol>),
+) -> Result<LastDecisions, RecordsError> {
+    let query = MomentQuery { time: Millis::ZERO, symbol, bot: bot.map(str::to_owned) };
+    query.bots_of(contents.last_run())?;
+    let is_meant = |own: &BotSettings| {
+        bot.is_none_or(|bot| own.name == bot) && symbol.is_none_or(|symbol| own.symbol == symbol)
+    };
+    let head = reader.head().await?.seq;
+    let (mut end, mut numbers) = (head, Vec::new());
+    while end > 0 && numbers.len() < SHOWN && head - end < LOOKED_AT {
+        let from = end.saturating_sub(u64::from(PAGE) - 1).max(1);
+        let page = reader.lines(from, PAGE).await?;
+        for stored in page.iter().rev().filter(|stored| stored.seq <= end) {
+            let is_one = bot_of(stored, contents).is_some_and(|(_, own)| is_meant(own));
+            if is_one && numbers.len() < SHOWN {
+                numbers.push(stored.seq);
+            }
+        }
+        end = from - 1;
+    }
+    numbers.reverse();
+    let lines = reader.lines_numbered(&numbers).await?;
+    let decisions = lines.iter().filter_map(|stored| Decision::of(stored, contents).transpose());
+    Ok(LastDecisions { decisions: decisions.collect::<Result<_, _>>()?, looked_at: head - end })
+}
+
+/// The bot whose decision a line is, and its run; none where it is none.
+fn bot_of<'a>(
+    stored: &StoredLine,
+    contents: &'a JournalContents,
+) -> Option<(&'a RecordedRun, &'a BotSettings)> {
+    let (body, kind) = (&stored.line.body, stored.line.kind);
+    let is_decision = kind == LineKind::Action
+        && (body.starts_with(r#"{"action":"refuse""#) || body.starts_with(r#"{"action":"open""#));
+    if !is_decision {
+        return None;
+    }
+    let action: Value = serde_json::from_str(body).ok()?;
+    let place = usize::try_from(action["bot"].as_u64()?).ok()?;
+    let run = contents.runs.iter().find(|run| run.number == stored.line.run)?;
+    Some((run, run.settings.bots.get(place)?))
+}
+
+impl Decision {
+    fn of(stored: &StoredLine, contents: &JournalContents) -> Result<Option<Self>, RecordsError> {
+        let Some((run, bot)) = bot_of(stored, contents) else { return Ok(None) };
+        let action: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+        let time = stored.line.received;
+        let refused = read_refusal(stored)?;
+        let risk = contents.risk_at(run, time)?;
+        let refusal = refused.as_ref().map(|refused| {
+            let rule = refused.rule;
+            let words = risk.as_ref().map_or_else(|| rule.words(), |risk| rule.words_within(risk, &bot.name));
+            let times = (refused.decision_time, time);
+            rule.with_lateness(words, Lateness::of(times, bot.interval.length(), risk.as_ref()))
+        });
+        let intent = stored.line.intent.filter(|_| refused.is_none());
+        let row = intent.and_then(|intent| contents.book.row(IntentId::new(intent)));
+        Ok(Some(Self {
+            time,
+            seq: stored.seq,
+            run: run.number,
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            direction: serde_json::from_value(action["direction"].clone()).ok(),
+            rule: refused.map(|refused| refused.rule.as_str()),
+            refusal,
+            intent,
+            state: row.map(|row| row.state.as_str()),
+            reason: action["reason"]["text"].as_str().unwrap_or_default().to_owned(),
+        }))
+    }
+}
+
+impl Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (time, bot, reason) = (clock(self.time), visible(&self.bot), visible(&self.reason));
+        let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
+        let outcome = match (&self.refusal, self.intent, self.state) {
+            (Some(refusal), ..) => format!("refused: {refusal}"),
+            (None, Some(intent), Some(state)) => format!("approved as intent {intent}, now {state}"),
+            (None, Some(intent), None) => format!("approved as intent {intent}"),
+            (None, None, _) => "approved".to_owned(),
+        };
+        write!(f, "{time}  {bot} on {}:{direction} {outcome} ({reason})", self.symbol)
+    }
+}
+
+impl Display for LastDecisions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(last) = self.decisions.last() else {
+            return write!(
+                f,
+                "No signal was opened or refused in the last {} entries of the journal. `candlewick why TIME` says what each bot saw at \
+                 a moment.",
+                self.looked_at
+            );
+        };
+        writeln!(f, "The last decisions, in UTC:")?;
+        for decision in &self.decisions {
+            writeln!(f, "{decision}")?;
+        }
+        write!(
+            f,
+            "`candlewick why \"{}\"` says more of one, `candlewick explain NUMBER` of an intent.",
+            clock(last.time)
+        )
+    }
+}
