@@ -41,6 +41,7 @@ fn a_gate_beside_a_strategy_that_is_no_combination_is_told_where_it_goes() {
     for text in [
         rule.replace("period = 2", &format!("file = \"rule.toml\", {gate}")),
         rule.replace("period = 2", &format!("buy = \"close > open\", {gate}")),
+        rule.replace("period = 2", gate),
         format!("{}{gate}\n", rule.replace("period = 2", "file = \"rule.toml\"")),
     ] {
         let folder = folder().with("bot.toml", &text);

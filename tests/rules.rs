@@ -193,6 +193,12 @@ fn texts_of_a_rule_are_searched_as_they_are_backtested() {
     let searched =
         ["--param", "expiry=01:00,03:00", "--param", "sell=rsi(5) > 70,close > open", "--min-trades", "5"];
     let found = folder.run(&[&["sweep", "--config", "inline.toml"], &common[..], &searched].concat()).json();
+    // The file of the best set says how long its trades last, which the bot's duration does not.
+    let own = ["--param", "expiry=02:00,03:00", "--min-trades", "5", "--out", "own"];
+    let own = folder.run(&[&["sweep", "--config", "inline.toml"], &common[..], &own].concat()).json();
+    let expiry = own["best"][0]["parameters"]["expiry"].as_str().unwrap();
+    let best = folder.read("own/best.toml");
+    assert!(best.contains(&format!("# Trades last {expiry}: the strategy names that itself")), "{best}");
     let rows = found["best"].as_array().unwrap();
     assert_eq!(rows.len(), 4, "{found:#}");
     for row in rows {

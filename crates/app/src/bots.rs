@@ -114,6 +114,12 @@ fn build<'a>(
     };
     let refused = |error: BuildError| {
         let kind = kind_of_build(&error);
+        let keys = bot.params.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        let unknown = |key: &&str| entry.parameters.iter().all(|known| known.name != *key);
+        let misplaced = keys.filter(unknown).find_map(|key| Some((key, of_combination(key, &bot.strategy)?)));
+        if let Some((key, problem)) = misplaced {
+            return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
+        }
         let unknown =
             unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
         if let Some((key, problem)) = unknown {
@@ -175,20 +181,23 @@ pub fn strategies_of(
 
 /// The durations of each bot's trades, as far as its strategy knows them beforehand; none where all have the bot's.
 pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
-    let of_bot = |bot: &BotSettings| {
-        let (name, expiry) = (bot.name.clone(), bot.expiry());
-        let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
-        let strategy = registry.find(&bot.strategy)?.build(&bot.params, &context).ok()?;
-        let mut durations = Vec::new();
-        for own in strategy.expiries() {
-            let duration = own.unwrap_or(expiry).close_type;
-            if !durations.contains(&duration) {
-                durations.push(duration);
-            }
+    let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
+    bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
+}
+
+/// The same of one bot with this strategy.
+pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<CloseType> {
+    let (name, expiry) = (bot.name.clone(), bot.expiry());
+    let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
+    let Ok(strategy) = entry.build(&bot.params, &context) else { return Vec::new() };
+    let mut durations = Vec::new();
+    for own in strategy.expiries() {
+        let duration = own.unwrap_or(expiry).close_type;
+        if !durations.contains(&duration) {
+            durations.push(duration);
         }
-        Some(durations)
-    };
-    bots.iter().map(|bot| of_bot(bot).filter(|own| *own != [bot.close_type]).unwrap_or_default()).collect()
+    }
+    if durations == [bot.close_type] { Vec::new() } else { durations }
 }
 
 /// What was meant by the name of a strategy.

@@ -15,10 +15,30 @@ pub struct CloseType(u32);
 /// Why a text is not a [`CloseType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a closeType code: use mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)"
+    "\"{text}\" is not a closeType code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
+    use_words(*meant)
 )]
 pub struct CloseTypeError {
     text: String,
+    /// The duration that it names in another way.
+    meant: Option<CloseType>,
+}
+
+fn use_words(meant: Option<CloseType>) -> String {
+    meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Codes are"))
+}
+
+/// The duration that a text names as traders name candles: `M5`, `5m`, `5min`, `H1`, `30s`.
+fn meant_by(text: &str) -> Option<CloseType> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits =
+        |part: &str| part.parse::<i64>().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let names = [("sec", 1), ("min", 60), ("s", 1), ("m", 60), ("h", 3_600)];
+    let seconds = names.iter().find_map(|(name, factor)| {
+        let number = text.strip_suffix(name).or_else(|| text.strip_prefix(name))?;
+        digits(number.trim()).filter(|number| *number <= 86_400).map(|number| number * factor)
+    })?;
+    CloseType::new(Millis::from_seconds(seconds)).ok()
 }
 
 /// What the duration is counted from.
@@ -61,7 +81,7 @@ impl CloseType {
         let whole = duration.is_aligned_to(Millis::SECOND);
         let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
         let milliseconds = u32::try_from(duration.get()).ok().filter(|_| is_in_range);
-        milliseconds.map(Self).ok_or_else(|| CloseTypeError { text: format!("{duration} ms") })
+        milliseconds.map(Self).ok_or_else(|| CloseTypeError { text: format!("{duration} ms"), meant: None })
     }
 
     /// The duration.
@@ -75,7 +95,7 @@ impl FromStr for CloseType {
     type Err = CloseTypeError;
 
     fn from_str(text: &str) -> Result<Self, CloseTypeError> {
-        let error = || CloseTypeError { text: text.chars().take(32).collect() };
+        let error = || CloseTypeError { text: text.chars().take(32).collect(), meant: meant_by(text) };
         let sexagesimal = |part: &str| {
             let two_digits = part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
             part.parse::<i64>().ok().filter(|value| two_digits && *value < 60).ok_or_else(error)
@@ -170,6 +190,29 @@ mod tests {
             let close_type: CloseType = code.parse().unwrap();
             assert_eq!(close_type.duration(), Millis::from_seconds(seconds));
             assert_eq!(close_type.to_string(), code);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_candle_is_answered_with_its_code() {
+        for (text, code) in [
+            ("M5", "05:00"),
+            ("5m", "05:00"),
+            ("5 min", "05:00"),
+            ("m90", "1:30:00"),
+            ("H1", "1:00:00"),
+            ("24h", "24:00:00"),
+            ("30s", "00:30"),
+            ("S5", "00:05"),
+        ] {
+            let error = text.parse::<CloseType>().unwrap_err().to_string();
+            let expected =
+                format!("\"{text}\" is not a closeType code: did you mean {code}? Codes are mm:ss,");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        for text in ["5", "25h", "m", "0m", "m-5", "5x", "1:00"] {
+            let error = text.parse::<CloseType>().unwrap_err().to_string();
+            assert!(error.contains("closeType code: use mm:ss"), "{error}");
         }
     }
 

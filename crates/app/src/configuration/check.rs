@@ -3,8 +3,9 @@
 //! The structs would refuse the same values, but stop at the first, and know neither where a value came from
 //! nor which key was meant.
 
+use super::near_keys::meant_key;
 use super::{KeyPath, Problem, of_combination};
-use crate::suggestion::{nearest, suggest};
+use crate::suggestion::nearest;
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
@@ -71,7 +72,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 None => {
                     let strategy = dict.get("strategy").and_then(Value::as_str);
                     let meant = strategy.and_then(|strategy| of_combination(key, strategy));
-                    let meant = meant.unwrap_or_else(|| suggest(key, known().collect::<Vec<_>>()));
+                    let meant = meant.unwrap_or_else(|| meant_key(key, &known().collect::<Vec<_>>()));
                     let problem = format!("there is no such key; {meant}");
                     problems.push(Problem::of_key(&inner, (self.origin_of)(value.tag()), problem));
                 }

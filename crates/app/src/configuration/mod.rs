@@ -12,6 +12,7 @@ mod logging;
 mod misplaced;
 mod monitoring;
 mod named_file;
+mod near_keys;
 mod notify;
 mod password;
 mod problem;

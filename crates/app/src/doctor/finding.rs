@@ -21,6 +21,7 @@ pub enum Check {
     Journal,
     Lease,
     Control,
+    Signals,
     Data,
     TimeZones,
 }
@@ -77,6 +78,7 @@ impl Check {
             Self::Journal => "journal",
             Self::Lease => "lease",
             Self::Control => "control",
+            Self::Signals => "signals",
             Self::Data => "data",
             Self::TimeZones => "time zones",
         }

@@ -15,6 +15,7 @@ mod disk;
 mod journal;
 mod lease;
 mod requests;
+mod signals;
 mod time_zones;
 // The venue.
 mod candles;
@@ -71,5 +72,6 @@ async fn examine_machine(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
         report(lease::check(&url).await);
     }
     control::check(loaded, report).await;
+    signals::check(loaded, report).await;
     data::check(loaded, report).await;
 }

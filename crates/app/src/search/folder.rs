@@ -1,12 +1,13 @@
 //! The folder of a sweep or a walk: the journals of its trials, and the results when all have run. It lies on this machine, or on object
 //! storage; then its files are worked on in a folder of this machine, and put there when they are whole.
 
+use crate::bots::own_durations_of;
 use crate::error::AppError;
 use crate::storage::{RemoteFolder, is_address};
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_history::write_whole_file;
-use candlewick_sdk::ExpirationType;
+use candlewick_sdk::{ExpirationType, StrategyEntry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, SweepSettings, TrialJournal};
 use serde_json::{Value, json};
@@ -177,11 +178,11 @@ impl ResultFolder {
 }
 
 /// The best set as a configuration that is laid over the one that was searched. What was not searched stays as it
-/// is written.
+/// is written; where the strategy names durations of its own, a comment says them, since the bot's is not that of its trades.
 ///
 /// # Errors
 /// Parameters that TOML cannot hold.
-pub fn best_bot(written: &Value, bot: &BotSettings) -> Result<String, AppError> {
+pub fn best_bot(written: &Value, bot: &BotSettings, entry: &StrategyEntry) -> Result<String, AppError> {
     let mut best = written.clone();
     best["params"] = bot.params.clone();
     best["close_type"] = json!(bot.close_type);
@@ -190,7 +191,15 @@ pub fn best_bot(written: &Value, bot: &BotSettings) -> Result<String, AppError> 
     }
     let text = toml::to_string(&json!({ "bots": [best] }));
     let text = text.map_err(|error| AppError::system("the best set is no TOML", error))?;
-    Ok(format!("# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{text}"))
+    let own: Vec<String> = own_durations_of(bot, entry).iter().map(ToString::to_string).collect();
+    let own = match own.as_slice() {
+        [] => String::new(),
+        own => format!(
+            "# Trades last {}: the strategy names that itself, and close_type is for signals from outside.\n",
+            own.join(" or ")
+        ),
+    };
+    Ok(format!("# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{own}{text}"))
 }
 
 fn unwritable(path: &Path, error: io::Error) -> AppError {

@@ -155,7 +155,7 @@ impl SweepContext<'_> {
 
     /// Writes the results: the same bytes, however often the sweep was stopped.
     fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
-        let PreparedSearch { written, space, sweep, .. } = self.prepared;
+        let PreparedSearch { written, space, sweep, entry, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
         let mut files = vec![
             folder.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
@@ -166,7 +166,7 @@ impl SweepContext<'_> {
             folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
         ];
         if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
-            let text = best_bot(written, &space.bot(&best.candidate))?;
+            let text = best_bot(written, &space.bot(&best.candidate), entry)?;
             files.push(folder.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
         }
         Ok(files)

@@ -1,14 +1,14 @@
 //! What a run says before its first event: whose money, where, which bots, within which limits, and how it is stopped.
 
+use super::limit_words::limit_words;
 use crate::terminal::lines;
 use candlewick_app::bots::own_durations;
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::signals::list_words;
-use candlewick_engine::{BotSettings, LadderEntry, RiskSettings, StakeSettings};
+use candlewick_engine::{BotSettings, LadderEntry, StakeSettings};
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
-use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, ExpirationType, Millis, Registry, visible};
 use std::path::PathBuf;
 
@@ -182,47 +182,6 @@ fn stake_words(stake: &StakeSettings) -> String {
     }
 }
 
-/// The limits that are on.
-fn limit_words(risk: &RiskSettings) -> String {
-    let count = |most: u32, what: &str| (most > 0).then(|| format!("{most} {what}"));
-    let money = |most: Decimal, what: &str| (!most.is_zero()).then(|| format!("{what} {most}"));
-    let percent = |most: f64, what: &str| (most > 0.0).then(|| format!("{what} {most} %"));
-    let hours = (!risk.hours.is_empty()).then(|| "trading hours".to_owned());
-    let verdict = risk.enforce_verdict.then(|| "no trades without an edge".to_owned());
-    let pauses = (!risk.pauses.is_empty()).then(|| {
-        counted(
-            risk.pauses.len() as u32,
-            "pause after wins, losses or trades",
-            "pauses after wins, losses or trades",
-        )
-    });
-    let payouts =
-        count(risk.min_payout_percent_by_symbol.len() as u32, "symbols with a least payout of their own");
-    let all = [
-        count(risk.max_open_trades, "open together"),
-        count(risk.max_open_trades_per_symbol, "on a symbol"),
-        count(risk.max_trades_per_hour, "an hour"),
-        count(risk.max_trades_per_day, "a day"),
-        money(risk.daily_loss_limit, "a day's loss"),
-        percent(risk.daily_loss_limit_percent, "a day's loss"),
-        money(risk.daily_profit_target, "a day's profit"),
-        percent(risk.daily_profit_target_percent, "a day's profit"),
-        percent(risk.max_drawdown_percent, "drawdown"),
-        count(risk.max_loss_streak, "losses in a row"),
-        count(risk.cooldown_after_loss_s, "s of rest after a loss"),
-        pauses,
-        percent(risk.min_payout_percent, "payout at least"),
-        payouts,
-        count(risk.best_payout_of.len() as u32, "symbols of which the best payout is traded"),
-        money(risk.max_stake, "stake at most"),
-        percent(risk.max_stake_percent, "stake at most"),
-        hours,
-        verdict,
-    ];
-    let on: Vec<String> = all.into_iter().flatten().collect();
-    if on.is_empty() { "none: all are off".to_owned() } else { on.join(", ") }
-}
-
 /// A text in lines of so many columns; a word that is longer has a line of its own.
 fn wrapped(text: &str, width: usize) -> Vec<&str> {
     let (mut lines, mut rest) = (Vec::new(), text);
@@ -259,20 +218,5 @@ mod tests {
             "over the network, https://venue.example"
         );
         assert_eq!(address_words("http://[::1]:7701"), "on this machine, http://[::1]:7701");
-    }
-
-    #[test]
-    fn limits_that_are_off_are_left_out() {
-        let defaults = limit_words(&RiskSettings::default());
-        assert_eq!(defaults, "3 open together, 1 on a symbol, 200 a day, a day's loss 100, drawdown 20 %");
-        let off = RiskSettings {
-            max_open_trades: 0,
-            max_open_trades_per_symbol: 0,
-            max_trades_per_day: 0,
-            daily_loss_limit: Decimal::ZERO,
-            max_drawdown_percent: 0.0,
-            ..RiskSettings::default()
-        };
-        assert_eq!(limit_words(&off), "none: all are off");
     }
 }

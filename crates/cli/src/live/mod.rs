@@ -9,6 +9,7 @@ mod full_screen;
 #[path = "without_full_screen.rs"]
 mod full_screen;
 mod header;
+mod limit_words;
 mod reading;
 mod screen;
 mod stopping;
