@@ -23,33 +23,77 @@ pub(crate) enum OrderOutcome {
     StaysOpen(Opening),
 }
 
-impl OrderOutcome {
-    /// Hands on the outcome of an order that reaches the venue at `arrival`. Not an answer: where what is refused and what settles
-    /// meet, an answer would be written in pieces and copied as a whole (docs/performance.md).
+/// An order that the wallet covers, with both of its prices: its outcome follows from them.
+///
+/// What settles is asked for apart from all else: where they meet, an outcome would be written in pieces and copied as a whole
+/// (docs/performance.md).
+pub(crate) struct QuotedOrder<'a> {
+    order: &'a Order,
+    settings: &'a SimulationSettings,
+    opening: Opening,
+    entry: Quote,
+    exit: Quote,
+}
+
+impl<'a> QuotedOrder<'a> {
+    /// Of an order that reaches the venue at `arrival`.
     #[inline(always)]
-    pub(crate) fn of<T>(
-        order: &Order,
+    pub(crate) fn of(
+        order: &'a Order,
         arrival: Millis,
         path: &PricePath,
-        settings: &SimulationSettings,
-        then: impl FnOnce(Self) -> T,
-    ) -> T {
-        let moments = Moments::of(order.expiry, arrival, settings);
-        let entry = path.quote(moments.entry);
+        settings: &'a SimulationSettings,
+    ) -> Self {
+        let Moments { open_time, close_time, entry, exit } = Moments::of(order.expiry, arrival, settings);
+        let (entry, exit) = (path.quote(entry), path.quote(exit));
         let open_price = match (order.expiry.expiration_type, entry) {
             // Accepted at its arrival; its price is fixed when its candle opens.
-            (ExpirationType::NextCandle, _) | (_, Quote::Beyond) => None,
+            (ExpirationType::NextCandle, _) | (_, Quote::Beyond | Quote::Gap) => None,
             (_, Quote::Price(priced)) => Some(opened_at(priced, order.direction)),
-            (_, Quote::Gap) => return then(Self::Refused(Refusal::NoPrice)),
         };
-        let Moments { open_time, close_time, .. } = moments;
         let opening = Opening { open_time, open_price, close_time, payout: settings.payout_of(order.symbol) };
-        match (entry, path.quote(moments.exit)) {
-            (Quote::Beyond, _) | (_, Quote::Beyond) => then(Self::StaysOpen(opening)),
-            (entry, exit) => then(Self::Settles(opening, settle(order, opening, entry, exit, settings))),
+        Self { order, settings, opening, entry, exit }
+    }
+
+    /// Its outcome, where that is no settlement.
+    #[inline(always)]
+    pub(crate) fn without_settlement(&self) -> Option<OrderOutcome> {
+        match (self.order.expiry.expiration_type, self.entry, self.exit) {
+            (
+                ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose,
+                Quote::Gap,
+                _,
+            ) => Some(OrderOutcome::Refused(Refusal::NoPrice)),
+            (_, Quote::Beyond, _) | (_, _, Quote::Beyond) => Some(OrderOutcome::StaysOpen(self.opening)),
+            (_, Quote::Gap | Quote::Price(_), Quote::Gap | Quote::Price(_)) => None,
         }
     }
 
+    /// How its trade opens and settles; a missing price cancels it.
+    #[inline(always)]
+    pub(crate) fn settled(&self) -> OrderOutcome {
+        let Self { order, settings, opening, .. } = *self;
+        let open_price = self.entry.priced().map(|priced| opened_at(priced, order.direction));
+        let close_price = self.exit.priced().map(|priced| closed_at(priced, order.direction));
+        let outcome = match (open_price, close_price) {
+            (Some(open), Some(close)) => outcome_of(order.direction, open, close, settings.draw),
+            (None, _) | (_, None) => Outcome::Cancelled,
+        };
+        let trade = SettledTrade {
+            number: order.number,
+            known_at: opening.close_time + settings.settle_delay_ms,
+            outcome,
+            profit: profit_of(outcome, order.stake, opening.payout),
+            open_price,
+            close_price,
+            open_time: opening.open_time,
+            close_time: opening.close_time,
+        };
+        OrderOutcome::Settles(opening, trade)
+    }
+}
+
+impl OrderOutcome {
     /// What the venue says at the arrival.
     #[inline(always)]
     pub(crate) fn answer(&self) -> AnswerKind {
@@ -57,33 +101,6 @@ impl OrderOutcome {
             Self::Refused(refusal) => AnswerKind::Refused(refusal),
             Self::Settles(opening, _) | Self::StaysOpen(opening) => AnswerKind::Opened(opening),
         }
-    }
-}
-
-/// The settlement of a trade with these two prices; a missing one cancels it.
-#[inline(always)]
-fn settle(
-    order: &Order,
-    opening: Opening,
-    entry: Quote,
-    exit: Quote,
-    settings: &SimulationSettings,
-) -> SettledTrade {
-    let open_price = entry.priced().map(|priced| opened_at(priced, order.direction));
-    let close_price = exit.priced().map(|priced| closed_at(priced, order.direction));
-    let outcome = match (open_price, close_price) {
-        (Some(open), Some(close)) => outcome_of(order.direction, open, close, settings.draw),
-        (None, _) | (_, None) => Outcome::Cancelled,
-    };
-    SettledTrade {
-        number: order.number,
-        known_at: opening.close_time + settings.settle_delay_ms,
-        outcome,
-        profit: profit_of(outcome, order.stake, opening.payout),
-        open_price,
-        close_price,
-        open_time: opening.open_time,
-        close_time: opening.close_time,
     }
 }
 

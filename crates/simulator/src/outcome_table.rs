@@ -2,7 +2,7 @@
 
 use crate::moments::Moments;
 use crate::order::{Opening, Order, Refusal};
-use crate::order_outcome::OrderOutcome;
+use crate::order_outcome::{OrderOutcome, QuotedOrder};
 use crate::outcome::profit_of;
 use crate::path::PricePath;
 use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
@@ -184,7 +184,8 @@ impl OutcomeTable {
             time: close,
         };
         let arrival = close + self.settings.latency_ms;
-        let kind = OrderOutcome::of(&order, arrival, &self.path, &self.settings, |outcome| match outcome {
+        let quoted = QuotedOrder::of(&order, arrival, &self.path, &self.settings);
+        let kind = match quoted.without_settlement().unwrap_or_else(|| quoted.settled()) {
             OrderOutcome::Refused(_) => Kind::NoPrice,
             OrderOutcome::StaysOpen(_) => Kind::StaysOpen,
             OrderOutcome::Settles(_, trade) => match trade.outcome {
@@ -193,7 +194,7 @@ impl OutcomeTable {
                 Outcome::Draw => Kind::Draw,
                 Outcome::Cancelled => Kind::Cancelled,
             },
-        });
+        };
         outcomes.fetch_or((kind as u8) << shift, Ordering::Relaxed);
         kind
     }

@@ -99,6 +99,12 @@ impl PricePath {
         self.symbol
     }
 
+    /// Whether it is that of this trading pair.
+    #[inline]
+    pub(crate) fn is_of(&self, symbol: &Symbol) -> bool {
+        self.symbol == *symbol
+    }
+
     /// `T_end`: the last close of the data.
     pub fn end(&self) -> Millis {
         self.end

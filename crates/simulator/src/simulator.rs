@@ -6,7 +6,7 @@
 
 use crate::event::{SettledTrade, UnsettledTrade, VenueEvent};
 use crate::order::{Answer, AnswerKind, Order, Refusal};
-use crate::order_outcome::OrderOutcome;
+use crate::order_outcome::{OrderOutcome, QuotedOrder};
 use crate::outcome::profit_of;
 use crate::outcome_table::{OutcomeTable, TableTrade};
 use crate::path::{PathPrice, PriceMoment, PricePath};
@@ -148,13 +148,17 @@ impl Simulator {
             return answer;
         }
         let Self { settings, paths, under_way, .. } = self;
-        let Some(path) = paths.iter().find(|path| path.symbol() == order.symbol) else {
-            return under_way.put(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
+        let Some(path) = paths.iter().find(|path| path.is_of(&order.symbol)) else {
+            return under_way.put_rarely(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
         };
         if !under_way.covers(order.stake, at) {
-            return under_way.put(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
+            return under_way.put_rarely(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
         }
-        OrderOutcome::of(order, at, path, settings, |outcome| under_way.put(order, at, outcome))
+        let quoted = QuotedOrder::of(order, at, path, settings);
+        match quoted.without_settlement() {
+            None => under_way.put(order, at, quoted.settled()),
+            Some(outcome) => under_way.put_rarely(order, at, outcome),
+        }
     }
 
     /// Takes an order whose outcome is in a table; nothing happens with any other. Apart, so that an outcome that is computed is written once, into its queue.
@@ -269,6 +273,12 @@ impl UnderWay {
         }
         self.update_next_due();
         answer
+    }
+
+    /// The same of an order that does not settle: nearly every one does.
+    #[cold]
+    fn put_rarely(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+        self.put(order, at, outcome)
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::error::checked_period;
 use super::smoothing::Smoothing;
-use super::{IndicatorError, is_usable};
+use super::{IndicatorError, LARGEST, is_usable};
 
 /// The share of gains in all movement, 0 to 100, gains and losses smoothed as Wilder did (TA-Lib `RSI`).
 ///
@@ -15,6 +15,8 @@ use super::{IndicatorError, is_usable};
 pub struct Rsi {
     /// Zero before the first value, whose change is left out.
     previous: f64,
+    /// The largest value that only has to be smoothed: none until the index is warm. One question tells both.
+    largest: f64,
     /// Gains and losses.
     movements: Smoothing<2>,
 }
@@ -26,19 +28,27 @@ impl Rsi {
     /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
         let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).leaving_out_first();
-        Ok(Self { previous: 0.0, movements })
+        Ok(Self { previous: 0.0, largest: -1.0, movements })
     }
 
     /// Takes the next value, usually a close.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
-        if !is_usable(value) {
-            return None;
-        }
-        let change = value - std::mem::replace(&mut self.previous, value);
+        let change = value - self.previous;
         // Without a branch: whether a candle rose cannot be predicted.
-        let gain = change.max(0.0);
-        let [gain, loss] = self.movements.update_all([gain, gain - change])?;
+        let movements = [change, -change].map(|change| change.max(0.0));
+        let [gain, loss] = if value.abs() <= self.largest {
+            self.previous = value;
+            self.movements.smooth(movements)
+        } else {
+            if !is_usable(value) {
+                return None;
+            }
+            self.previous = value;
+            let first = self.movements.update_all(movements)?;
+            self.largest = LARGEST;
+            first
+        };
         let movement = gain + loss;
         Some(if movement > 0.0 { 100.0 * (gain / movement) } else { still() })
     }
@@ -64,6 +74,8 @@ fn still() -> f64 {
 mod tests {
     use super::*;
     use crate::indicator::reference::{check, check_stability};
+    use crate::testkit::random_walk;
+    use std::cmp::Ordering;
 
     #[test]
     fn values_are_those_of_ta_lib() {
@@ -84,6 +96,33 @@ mod tests {
         let answers = [10.0, 11.0, 10.0, 12.0, 8.0].map(|value| rsi.update(value));
         let expected = 100.0 * (0.625 / 2.75);
         assert_eq!(answers, [None, None, Some(50.0), Some(100.0 * (1.25 / 1.5)), Some(expected)]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_left_out_before_the_first_value_and_after_it() {
+        const PERIOD: usize = 3;
+        let closes: Vec<f64> = random_walk(7, 40).iter().map(crate::Candle::close).collect();
+        let mut rsi = Rsi::new(PERIOD).unwrap();
+        let weight = 1.0 / PERIOD as f64;
+        let mut means = [0.0; 2];
+        for (index, close) in closes.iter().enumerate() {
+            for junk in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e101, -1e101] {
+                assert_eq!(rsi.update(junk), None, "{junk} before {index}");
+            }
+            let answer = rsi.update(*close);
+            let Some(before) = index.checked_sub(1) else { continue };
+            let change = close - closes[before];
+            for (mean, movement) in means.iter_mut().zip([change.max(0.0), (-change).max(0.0)]) {
+                // The first value is the simple mean of as many as the period has.
+                *mean = match index.cmp(&PERIOD) {
+                    Ordering::Less => *mean + movement,
+                    Ordering::Equal => (*mean + movement) / PERIOD as f64,
+                    Ordering::Greater => weight * movement + (1.0 - weight) * *mean,
+                };
+            }
+            let [gain, loss] = means;
+            assert_eq!(answer, (index >= PERIOD).then(|| 100.0 * (gain / (gain + loss))), "{index}");
+        }
     }
 
     #[test]

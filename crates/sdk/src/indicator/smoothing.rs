@@ -63,10 +63,16 @@ impl<const LINES: usize> Smoothing<LINES> {
             self.means = self.means.map(|sum| sum / self.period as f64);
             return Some(self.means);
         }
+        Some(self.smooth(values))
+    }
+
+    /// Takes a finite value for each line, once it has answered.
+    #[inline]
+    pub(super) fn smooth(&mut self, values: [f64; LINES]) -> [f64; LINES] {
         let Self { weights, kept, means, .. } = *self;
         // All lines are computed before any is written, so that they are computed together.
         self.means = array::from_fn(|line| weights[line] * values[line] + kept[line] * means[line]);
-        Some(self.means)
+        self.means
     }
 
     /// Values until the first answer.
