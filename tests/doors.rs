@@ -102,12 +102,15 @@ fn count(folder: &Folder, text: &str) -> usize {
 fn tally_when(folder: &Folder, source: &str, is_it: impl Fn(&Value) -> bool) -> Value {
     let watch = Stopwatch::start();
     loop {
-        let status = folder.run(&["status", "--json", "--config", "bot.toml"]).json();
-        let tally = status["bot"]["signals"]["by_source"][source].clone();
-        if is_it(&tally) {
-            return tally;
+        // A run that has begun just now may not have written its journal.
+        let status = folder.run(&["status", "--json", "--config", "bot.toml"]);
+        if status.code == 0 {
+            let tally = status.json()["bot"]["signals"]["by_source"][source].clone();
+            if is_it(&tally) {
+                return tally;
+            }
         }
-        assert!(watch.elapsed() < PATIENCE, "{status}");
+        assert!(watch.elapsed() < PATIENCE, "{} {}", status.stdout, status.stderr);
     }
 }
 
