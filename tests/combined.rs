@@ -258,3 +258,57 @@ fn what_a_gate_was_worth_in_a_report_is_what_it_would_have_been_worth_on_all_tra
     ]);
     assert!(!folder.read("all.html").contains("#gates"));
 }
+
+/// London's hours and days, once a day: the same in a backtest and live, and told before, while and after it trades.
+#[test]
+fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_they_stand() {
+    let hours = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }]";
+    let gate = "gate = { after_virtual_losses = 1, resets = \"day\", day_timezone = \"Europe/London\" }";
+    let params = |more: &str| {
+        format!("first_of = [{{ strategy = \"rsi-reversal\", params = {{ period = 5 }} }}], {gate}{more}")
+    };
+    let folder = folder(3)
+        .with("gated.toml", &bot("combine", &params(&format!(", {hours}"))))
+        .with(
+            "hours.toml",
+            "[risk]\nhours = [{ from = \"08:00\", to = \"17:00\", timezone = \"Europe/London\" }]\n",
+        )
+        .with("plain.toml", &bot("combine", &params("")));
+    let tested = backtest(&folder, "gated.toml");
+    assert!(tested.lines().count() > 20, "{tested}");
+    let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--config", "gated.toml"];
+    let more = ["--data", "BTCUSDT_1m.csv", "--journal", "run.db", "--trades", "live.csv"];
+    let said = folder.run(&[&live[..], &more[..]].concat()).stdout;
+    assert_eq!(folder.read("live.csv"), tested);
+    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    assert_eq!(parity["unexplained"], Value::from(0), "{parity}");
+    let joined = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "gates one: opens after 1 virtual loss, closes with the day",
+        "ruin bot \"one\": its stake of 10.00 is ruined within 1000 trades with a probability of 0.00 % if it wins",
+        "; held to its limits of 0.00 %, and these end its trading for good in",
+    ] {
+        assert!(joined.contains(part), "no {part} in\n{said}");
+    }
+    let explained = folder.run(&["explain", "1", "--journal", "run.db"]).stdout;
+    assert!(
+        explained
+            .contains("Gate before it: open: until the day ends\nGate after it: open: until the day ends"),
+        "{explained}"
+    );
+    let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json();
+    assert_eq!(explained["gate"]["before"], "open: until the day ends", "{explained}");
+    assert_eq!(explained["indicators"]["gate.open"], 1.0, "{explained}");
+    // A gate beside the hours of [risk] counts what these refuse, and that is said; one behind a filter of hours does not.
+    for (config, is_said) in [("plain.toml", true), ("gated.toml", false)] {
+        let checked = folder.run(&["config", "check", "--config", config, "--config", "hours.toml"]);
+        assert_eq!(checked.code, 0, "{}", checked.stderr);
+        let note = "bot \"one\": its gate counts every signal, those outside of risk.hours too";
+        assert_eq!(checked.stdout.contains(note), is_said, "{config}: {}", checked.stdout);
+        assert!(
+            checked.stdout.contains("trading hours: no difference to that, of as many trades"),
+            "{}",
+            checked.stdout
+        );
+    }
+}

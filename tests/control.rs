@@ -25,8 +25,10 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
         BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
         stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
         let mut order: Value = serde_json::from_str(&line).unwrap();
-        // By it the order is known again when it comes another way.
-        assert_eq!(order.as_object_mut().unwrap().remove("token").unwrap().as_str().unwrap().len(), 32);
+        // By it an order is known again when it comes another way; a question needs none.
+        if order["order"] != "status" {
+            assert_eq!(order.as_object_mut().unwrap().remove("token").unwrap().as_str().unwrap().len(), 32);
+        }
         order
     })
 }
@@ -48,6 +50,30 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     assert!(!file.exists());
     let nothing = ["nothing to resume", "candlewick.db.sock", "candlewick.db.HALT", "--config"];
     folder.run(&["resume"]).fails(2, &nothing);
+}
+
+#[test]
+fn status_says_how_far_the_gates_of_the_bot_are_from_opening() {
+    let folder = recording::folder();
+    assert_eq!(recording::record_in_lock_step(&folder).code, 0);
+    let words = "closed: 1 of 2 virtual losses in a row";
+    let answer = STATE.replace("\"open\":2", &format!("\"open\":2,\"gates\":{{\"hook\":\"{words}\"}}"));
+    let status = |more: &[&str]| folder.run(&[&["status", "--journal", "run.db"], more].concat());
+    for json in [false, true] {
+        let socket = folder.path("run.db.sock");
+        let bot = bot(&socket, format!("{{\"answer\":\"done\",\"state\":{answer}}}"));
+        if json {
+            assert_eq!(status(&["--json"]).json()["bot"]["gates"]["hook"], words);
+        } else {
+            let said = status(&[]).stdout;
+            let line = said.lines().find(|line| line.contains("hook: ")).unwrap_or_default().to_owned();
+            assert!(line.contains("gates") && line.contains(words), "{said}");
+        }
+        assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
+        std::fs::remove_file(socket).unwrap();
+    }
+    // Without a bot nobody knows.
+    assert!(!status(&[]).stdout.contains("gates"));
 }
 
 /// A bot listens at this socket and is found by this configuration.

@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("journal", &["sdk", "engine"]),
     ("notify", &[]),
     ("storage", &[]),
-    ("rules", &["sdk", "statistics"]),
+    ("rules", &["sdk", "engine", "statistics"]),
     ("runtime", &["sdk", "engine", "broker", "journal", "simulator", "statistics"]),
     ("records", &["sdk", "engine", "statistics", "journal", "backtest", "simulator", "broker"]),
     ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),

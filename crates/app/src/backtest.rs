@@ -119,7 +119,8 @@ impl BacktestTerms {
         let ruin = ruin_of(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
-        candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
+        candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
+        candles.notices.extend(ruin.stakes);
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();

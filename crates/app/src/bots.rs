@@ -200,6 +200,18 @@ pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<
     if durations == [bot.close_type] { Vec::new() } else { durations }
 }
 
+/// What opens and closes the gate before each bot's signals, in words; none of a bot that has none.
+pub fn gate_rules(bots: &[BotSettings], registry: &Registry) -> Vec<Option<String>> {
+    bots.iter().map(|bot| Some(strategy_of(bot, registry)?.gate()?.rule)).collect()
+}
+
+/// A bot's strategy, as it is before the first candle.
+fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
+    let (name, expiry) = (bot.name.clone(), bot.expiry());
+    let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
+    registry.find(&bot.strategy)?.build(&bot.params, &context).ok()
+}
+
 /// What was meant by the name of a strategy.
 pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     let suggested = suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()));

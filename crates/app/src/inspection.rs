@@ -1,6 +1,6 @@
 //! Everything that is wrong with a configuration, as far as it can be known without candles and without the venue.
 
-use crate::bots::{BotSet, problem_of_session, session_settings};
+use crate::bots::{BotSet, gate_rules, problem_of_session, session_settings};
 use crate::candles::DataName;
 use crate::configuration::{
     self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
@@ -11,7 +11,7 @@ use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
-    EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ruin, check_stakes,
+    BotSettings, EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ruin, check_stakes,
 };
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -98,10 +98,38 @@ pub fn demand_of(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
 }
 
 /// What is sound, and worth knowing.
-pub fn notices_of(loaded: &Loaded) -> Vec<String> {
+pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
     let ruin = ruin_of(loaded).unwrap_or_default();
-    ladders.into_iter().map(|notice| notice.text).chain(ruin.notices).collect()
+    let gates = gates_beside_hours(loaded, registry);
+    ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates).collect()
+}
+
+/// How probably the stakes that are no ladders run out of money: a figure that each configuration has.
+pub fn ruin_of_stakes(loaded: &Loaded) -> Vec<String> {
+    ruin_of(loaded).unwrap_or_default().stakes
+}
+
+/// Gates that count signals which the trading hours then refuse.
+fn gates_beside_hours(loaded: &Loaded, registry: &Registry) -> Vec<String> {
+    let Config { risk, bots, .. } = &loaded.config;
+    if risk.hours.is_empty() {
+        return Vec::new();
+    }
+    let counts_all = |bot: &BotSettings| {
+        let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
+        !filters.into_iter().flatten().any(|filter| filter.get("hours").is_some())
+    };
+    let gated = bots.iter().zip(gate_rules(bots, registry));
+    let gated = gated.filter(|(bot, rule)| rule.is_some() && counts_all(bot));
+    let notice = |(bot, _): (&BotSettings, _)| {
+        format!(
+            "bot \"{}\": its gate counts every signal, those outside of risk.hours too; with \
+             filters = [{{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }}] in its params it counts those of the hours alone",
+            bot.name
+        )
+    };
+    gated.map(notice).collect()
 }
 
 /// How probably the ladders run out of money, by the configured balance and the payouts of the bots' symbols.

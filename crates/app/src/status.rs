@@ -1,12 +1,16 @@
 //! What is known of a journal and its bot: money, open trades, doubts, verdicts, who holds it, whether trades are opened.
 
+mod holder;
+
+pub use holder::HolderLine;
+
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe_phase;
 use crate::error::AppError;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent;
 use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, TradeBook};
-use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
+use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{JournalContents, LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{
@@ -78,26 +82,6 @@ pub struct Status {
     /// How many decimals the wallet keeps.
     #[serde(skip)]
     decimals: usize,
-}
-
-/// Who holds the journal.
-#[derive(Debug, Serialize)]
-pub struct HolderLine {
-    /// What runs.
-    pub program: String,
-    /// Its process.
-    pub pid: u32,
-    /// Its machine.
-    pub host: String,
-    /// Whether its process and its heartbeat say that it lives.
-    pub alive: bool,
-    /// When it took hold.
-    pub since: Millis,
-    /// Its last sign of life.
-    pub heartbeat: Millis,
-    /// What the journal's clock said when this was read.
-    #[serde(skip)]
-    read: Millis,
 }
 
 impl Status {
@@ -224,6 +208,12 @@ impl Status {
         })
     }
 
+    /// As the bot answers: without one, nobody knows how they stand.
+    fn gates(&self) -> Vec<String> {
+        let gates = self.bot.iter().filter_map(|bot| bot.gates.as_deref()).flatten();
+        gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()
+    }
+
     fn stream_text(&self) -> String {
         let Some(stream) = self.market().and_then(|market| market.stream) else { return "-".to_owned() };
         let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
@@ -286,24 +276,6 @@ fn verdicts_of(session: &Session, book: &TradeBook) -> Vec<VerdictLine> {
     bots.map(line).collect()
 }
 
-impl HolderLine {
-    fn of(lease: Lease) -> Self {
-        let judge = Holder::of_this_process("candlewick");
-        let alive = !LeaseTerms::default().is_over(&lease, &judge);
-        let Lease { holder, since, heartbeat, silence, .. } = lease;
-        let read = heartbeat + silence;
-        Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat, read }
-    }
-}
-
-impl fmt::Display for HolderLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, pid, host, alive, heartbeat, .. } = self;
-        let life = if *alive { "alive" } else { "no longer alive" };
-        write!(f, "{program} (process {pid} on {host}), {life}, last sign of life {}", utc(*heartbeat))
-    }
-}
-
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
@@ -332,12 +304,15 @@ impl fmt::Display for Status {
             ("settled trades", self.settled_text()),
             ("opens", self.opens()),
             ("settings", self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded)),
+            ("gates", String::new()),
             ("limits in force", String::new()),
             ("verdicts", String::new()),
             ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),
         ] {
             let lines = match name {
+                // A line of each bot that has one; without any there is no such row.
+                "gates" => self.gates(),
                 "limits in force" if self.limits.is_empty() => vec!["none: all are off".to_owned()],
                 "limits in force" => self.limits.iter().map(|limit| limit.words(self.decimals)).collect(),
                 "signals from outside" => {

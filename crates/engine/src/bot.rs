@@ -4,8 +4,8 @@ use crate::reentry::Reentry;
 use crate::stake::Stake;
 use crate::{BotVerdict, SymbolId};
 use candlewick_sdk::{
-    Candle, CandleAnswer, Direction, Expiry, LongerCandles, Millis, Price, Settlement, ShownCandles, Signal,
-    Strategy,
+    Candle, CandleAnswer, Direction, Expiry, GateView, LongerCandles, Millis, Price, Settlement,
+    ShownCandles, Signal, Strategy,
 };
 
 /// In the order in which it is read: what a signal needs stands together, because the bots of a crowd do not all fit the nearest cache.
@@ -206,6 +206,11 @@ impl Bot {
     /// Whether its strategy lets nothing be traded for now, whoever asks for it.
     pub(crate) fn is_gate_closed(&self) -> bool {
         self.strategy.is_gate_closed()
+    }
+
+    /// How the gate before its signals stands, for people.
+    pub(crate) fn gate(&self) -> Option<GateView> {
+        self.strategy.gate()
     }
 
     pub(crate) fn on_price(&mut self, price: &Price) -> Option<Signal> {

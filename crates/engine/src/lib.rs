@@ -34,6 +34,7 @@ mod reentry;
 mod reload;
 mod risk;
 mod ruin;
+mod ruin_limits;
 mod session;
 mod settings;
 mod stake;
@@ -59,9 +60,9 @@ pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{
-    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, Hours, LambdaRule, Lateness, LimitUse,
-    OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule, SessionLimitSettings,
-    SessionSpan, VerdictSettings, Weekday,
+    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, Hours, LambdaRule, Lateness,
+    LimitUse, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule,
+    SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

@@ -1,11 +1,12 @@
 //! How probably configured stakes run out of money: looked at before the first trade.
 
 use crate::risk::Limits;
+use crate::ruin_limits::{ToldStakes, least_payout, left_out, limits_of};
 use crate::{BotSettings, EngineError, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, Outcome, Payout, Symbol};
 use candlewick_statistics::{
-    MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, break_even, kelly_fraction,
-    required_balance, ruin,
+    MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, WalletLimits, break_even,
+    kelly_fraction, required_balance, ruin,
 };
 use std::fmt::Write as _;
 
@@ -35,13 +36,17 @@ pub struct StakeRuin {
     pub question: RuinQuestion,
     /// The lower bound of the win rate, where enough trades are known.
     pub lower_bound: Option<f64>,
+    /// What its trades are held to.
+    pub limits: WalletLimits,
 }
 
-/// What is to be said of all ladders before the first trade.
+/// What is to be said of all stakes before the first trade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuinReport {
     /// The figures of each ladder.
-    pub notices: Vec<String>,
+    pub ladders: Vec<String>,
+    /// Those of all other stakes, a line for bots of one.
+    pub stakes: Vec<String>,
     /// Why they are not to be traded, with what to change.
     pub refusal: Option<String>,
 }
@@ -91,6 +96,7 @@ impl StakeRuin {
         key: &str,
     ) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
+        let payout = least_payout(record.payout, bot, settings);
         let money = |amount| {
             let exact = scale.exact(amount).map(to_units);
             exact.map_err(|source| EngineError::Amount { key: format!("{key}.amount"), source })
@@ -110,7 +116,7 @@ impl StakeRuin {
             }
             StakeSettings::Soros { amount, wins } => StakePlan::Soros { base: money(amount)?, wins, step },
             StakeSettings::Kelly { fraction, kelly_floor_trades, .. } => {
-                let payout_fraction = record.payout.to_fraction();
+                let payout_fraction = payout.to_fraction();
                 let stakes_more = |p: f64| kelly_fraction(p, payout_fraction).is_ok_and(|share| share > 0.0);
                 if let Some(believed_win_probability) = record.lower_bound.filter(|p| stakes_more(*p)) {
                     let fraction = fraction / f64::from(together);
@@ -124,7 +130,7 @@ impl StakeRuin {
                 }
             }
         };
-        let payout_fraction = record.payout.to_fraction();
+        let payout_fraction = payout.to_fraction();
         let win_probability = break_even(payout_fraction).map_err(|error| wrong(key, &error))?;
         let balance = to_units(balance);
         let question = RuinQuestion {
@@ -135,7 +141,8 @@ impl StakeRuin {
             draw_share: 0.0,
             horizon_trades,
         };
-        Ok(Self { bot: bot.name.clone(), plan, question, lower_bound: record.lower_bound })
+        let (lower_bound, limits) = (record.lower_bound, limits_of(bot, settings));
+        Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
 
     /// Whether the limit of ruin holds for it: stakes that follow the trades before them.
@@ -182,36 +189,28 @@ pub fn check_ruin(
         let problem = format!("a horizon is 1 to {MAX_HORIZON_TRADES} trades");
         return Err(EngineError::setting("risk.ruin_horizon_trades", problem));
     }
-    let ladders = StakeRuin::of_bots(settings, balance, records)?;
-    let ladders: Vec<StakeRuin> = ladders.into_iter().filter(StakeRuin::is_ladder).collect();
-    let mut report = RuinReport::default();
-    let mut total = 0.0;
-    for ladder in &ladders {
-        let refused = |error: StatisticsError| wrong(&format!("stake of bot \"{}\"", ladder.bot), &error);
-        let decisive = ladder.at(ladder.decisive_rate()).map_err(refused)?;
-        let coin = ladder.at(0.5).map_err(refused)?;
-        total += decisive;
-        let bot = settings.bots.iter().find(|bot| bot.name == ladder.bot);
-        let is_with_candles = bot.is_some_and(|bot| bot.stake.enters_without_signal());
-        report.notices.push(format!(
-            "bot \"{}\": its ladder is ruined within {} trades with a probability of {} if it wins {} ({}), of {} if it wins 50 %{}",
-            ladder.bot,
-            ladder.question.horizon_trades,
-            percent(decisive),
-            percent(ladder.decisive_rate()),
-            if ladder.lower_bound.is_some_and(|bound| bound <= ladder.decisive_rate()) {
-                "the lower bound of its trades"
-            } else {
-                "break-even"
-            },
-            percent(coin),
-            if is_with_candles {
-                "; each level above the first is entered with the next candle, whatever the strategy says"
-            } else {
-                ""
-            },
-        ));
+    let stakes = StakeRuin::of_bots(settings, balance, records)?;
+    let (mut report, mut told) = (RuinReport::default(), ToldStakes::default());
+    let (mut total, mut ladders) = (0.0, Vec::new());
+    for (bot, stake) in settings.bots.iter().zip(stakes) {
+        let key = format!("stake of bot \"{}\"", bot.name);
+        let refused = |error: StatisticsError| wrong(&key, &error);
+        let left_out = left_out(bot, &settings.risk).unwrap_or_default();
+        if !stake.is_ladder() {
+            told.add(stake, &left_out, settings.money_scale).map_err(refused)?;
+            continue;
+        }
+        total += stake.at(stake.decisive_rate()).map_err(refused)?;
+        let with_candles = if bot.stake.enters_without_signal() {
+            "; each level above the first is entered with the next candle, whatever the strategy says"
+        } else {
+            ""
+        };
+        let words = stake.words(settings.money_scale).map_err(refused)?;
+        report.ladders.push(format!("bot \"{}\": {words}{left_out}{with_candles}", bot.name));
+        ladders.push(stake);
     }
+    report.stakes = told.lines();
     if limit > 0.0 && total > limit {
         report.refusal = Some(refusal(&ladders, total, settings)?);
     }
@@ -312,13 +311,13 @@ mod tests {
             assert!(refusal.contains(part), "{part}: {refusal}");
         }
         assert_eq!(check(&[martingale(3)], 0.0, even).refusal, None, "0 turns the limit off");
-        assert_eq!(check(&[martingale(3)], 0.0, even).notices.len(), 1);
+        assert_eq!(check(&[martingale(3)], 0.0, even).ladders.len(), 1);
     }
 
     #[test]
     fn a_ladder_that_goes_on_with_the_next_candle_says_so_beside_its_ruin() {
         let stake = |entry| StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry };
-        let notice = |entry| check(&[stake(entry)], 0.0, record(None)).notices.remove(0);
+        let notice = |entry| check(&[stake(entry)], 0.0, record(None)).ladders.remove(0);
         let [signal, candle] = [crate::LadderEntry::NextSignal, crate::LadderEntry::NextCandle].map(notice);
         let more = "; each level above the first is entered with the next candle, whatever the strategy says";
         assert_eq!(candle, format!("{signal}{more}"));
@@ -333,12 +332,13 @@ mod tests {
         assert_eq!(check(&[martingale(3)], single * 1.5, even).refusal, None);
         assert!(check(&[martingale(3), martingale(3)], single * 1.5, even).refusal.is_some());
         let flat = StakeSettings::Fixed { amount: Decimal::from(60) };
-        assert_eq!(check(&[flat], 0.001, even), RuinReport::default());
+        let found = check(&[flat], 0.001, even);
+        assert_eq!((found.ladders.len(), found.stakes.len(), found.refusal), (0, 1, None));
     }
 
     #[test]
     fn the_lower_bound_counts_only_where_it_is_worse() {
-        let text = |record| check(&[martingale(3)], 0.0, record).notices.remove(0);
+        let text = |record| check(&[martingale(3)], 0.0, record).ladders.remove(0);
         for (bound, said) in [
             (None, "50.00 % (break-even)"),
             (Some(0.85), "50.00 % (break-even)"),

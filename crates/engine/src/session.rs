@@ -234,6 +234,11 @@ impl Session {
         &self.series
     }
 
+    /// How the gate of each bot that has one stands, in words, behind its name.
+    pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
+        self.names.iter().zip(&self.bots).filter_map(|(name, bot)| Some((name.clone(), bot.gate()?.now)))
+    }
+
     /// The bots' names, in their order.
     pub fn bots(&self) -> &[String] {
         &self.names

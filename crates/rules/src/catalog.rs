@@ -17,6 +17,8 @@ pub(crate) enum Takes {
     Truth,
     /// A time of the day, in quotes.
     Time,
+    /// A time zone, in quotes.
+    Zone,
 }
 
 /// A function of rules.
@@ -50,7 +52,7 @@ impl Function {
     }
 }
 
-use Takes::{Constant, Number, Period, Source, Time, Truth};
+use Takes::{Constant, Number, Period, Source, Time, Truth, Zone};
 
 /// The indicators, each as its page in `candlewick_sdk::indicator` defines it.
 pub(crate) const INDICATORS: [Function; 20] = [
@@ -108,7 +110,8 @@ pub(crate) const FUNCTIONS: [Function; 17] = [
 ];
 
 /// `between("08:00", "17:00")` stands apart, as it is a condition on the time alone.
-pub(crate) const BETWEEN: Function = function("between", "between(\"from\", \"to\")", &[Time, Time]);
+pub(crate) const BETWEEN: Function =
+    function("between", "between(\"from\", \"to\", \"time zone\")", &[Time, Time, Zone]).optional(1);
 
 /// The fields of a candle.
 pub(crate) const FIELDS: [&str; 7] = ["open", "high", "low", "close", "volume", "median", "typical"];

@@ -6,6 +6,7 @@ use crate::compile::{At, Compiler, Kind, Value};
 use crate::graph::{Binary, Clock, Field, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
+use candlewick_engine::{EngineError, Hours, Window};
 use candlewick_sdk::Millis;
 use std::ops::Range;
 
@@ -88,8 +89,15 @@ impl Compiler<'_> {
                         "the two times are the same: nothing lies between them",
                     ));
                 }
-                let name = format!("between(\"{}\", \"{}\")", clock_of(from), clock_of(to));
-                truth(self.graph.add(Op::Between(from, to), name, 1, at.candles))
+                let times = format!("\"{}\", \"{}\"", clock_of(from), clock_of(to));
+                let (op, name) = match arguments.get(2) {
+                    None => (Op::Between(from, to), format!("between({times})")),
+                    Some(zone) => {
+                        let (window, zone) = hours(at, (from, to), *zone)?;
+                        (Op::InHours(Box::new(window)), format!("between({times}, \"{zone}\")"))
+                    }
+                };
+                truth(self.graph.add(op, name, 1, at.candles))
             }
             _ => {
                 let (id, _) = self.indicator(at, function, arguments, place)?;
@@ -256,6 +264,26 @@ fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
     let (hours, minutes) = two(hours).zip(two(minutes)).ok_or_else(wrong)?;
     let time = hours * Millis::HOUR.get() + minutes * Millis::MINUTE.get();
     if minutes < 60 && time <= Millis::DAY.get() { Ok(time) } else { Err(wrong()) }
+}
+
+/// Hours of a time zone, as `[risk].hours` has them, and the zone.
+fn hours(at: At<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
+    let part = at.tree.part(zone);
+    let Form::Text(zone) = &part.form else {
+        let message = "a time zone stands here, in quotes, by its IANA name: \"Europe/London\"";
+        return Err(RuleError::new(part.place.clone(), message));
+    };
+    // The end of a day is the beginning of the next.
+    let clock = |time: i64| clock_of(time % Millis::DAY.get());
+    let hours = Hours { days: Vec::new(), from: clock(from), to: clock(to), timezone: zone.clone() };
+    let window = Window::new(&hours, "between").map_err(|error| {
+        let problem = match error {
+            EngineError::Setting { problem, .. } => problem,
+            other => other.to_string(),
+        };
+        RuleError::new(part.place.clone(), problem)
+    })?;
+    Ok((window, hours.timezone))
 }
 
 fn clock_of(time: i64) -> String {

@@ -1,6 +1,7 @@
 //! What a rule computes, as a list in which each value stands behind those that it is made of, and each stands once.
 
 use crate::indicator::Indicator;
+use candlewick_engine::Window;
 use candlewick_sdk::Interval;
 use std::collections::HashMap;
 
@@ -34,8 +35,10 @@ pub(crate) enum Op {
     Constant(f64),
     Field(Field),
     Clock(Clock),
-    /// Whether the candle closes at such a time of the day, in ms.
+    /// Whether the candle closes at such a time of the day, in ms, UTC.
     Between(i64, i64),
+    /// The same in a time zone.
+    InHours(Box<Window>),
     Negate(Id),
     Abs(Id),
     Not(Id),
@@ -165,9 +168,12 @@ impl Op {
     /// The values that it is made of, of the same candles.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Id> {
         let parts = match self {
-            Self::Constant(_) | Self::Field(_) | Self::Clock(_) | Self::Between(..) | Self::Longer(_) => {
-                [None, None]
-            }
+            Self::Constant(_)
+            | Self::Field(_)
+            | Self::Clock(_)
+            | Self::Between(..)
+            | Self::InHours(_)
+            | Self::Longer(_) => [None, None],
             Self::Crosses { order: of, .. }
             | Self::Negate(of)
             | Self::Abs(of)

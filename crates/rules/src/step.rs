@@ -4,6 +4,7 @@ use crate::graph::{Binary, Clock, Field, Op};
 use crate::indicator::{ByNumber, Indicator, write};
 use crate::instruction::crosses;
 use crate::program::{Place, Slots};
+use candlewick_engine::Window;
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, Millis};
 
@@ -24,6 +25,7 @@ pub(crate) enum Action {
     Field(Field),
     Clock(Clock),
     Between(i64, i64),
+    InHours(Box<Window>),
     Negate(Place),
     Abs(Place),
     Not(Place),
@@ -86,6 +88,7 @@ impl Step {
             (Op::Field(field), _) => Action::Field(*field),
             (Op::Clock(clock), _) => Action::Clock(*clock),
             (Op::Between(from, to), _) => Action::Between(*from, *to),
+            (Op::InHours(window), _) => Action::InHours(window.clone()),
             (Op::Negate(_), [of]) => Action::Negate(*of),
             (Op::Abs(_), [of]) => Action::Abs(*of),
             (Op::Not(_), [of]) => Action::Not(*of),
@@ -156,6 +159,7 @@ impl Step {
             Action::Abs(of) => values.at(*of).abs(),
             Action::Clock(clock) => clock.of(candle, interval),
             Action::Between(from, to) => is_between(candle, interval, *from, *to),
+            Action::InHours(window) => is_in_hours(candle, interval, window),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
             Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
             Action::Order(order) => return order.take(candle, out, values),
@@ -194,6 +198,12 @@ fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
     let holds = if from < to { (from..to).contains(&time) } else { time >= from || time < to };
     f64::from(u8::from(holds))
+}
+
+/// Whether a candle closes within hours of a time zone.
+#[inline(never)]
+pub(crate) fn is_in_hours(candle: &Candle, interval: Interval, window: &Window) -> f64 {
+    f64::from(u8::from(window.contains(candle.close_time(interval))))
 }
 
 /// Puts a value in the place of the oldest, which is the next to be replaced; the oldest.

@@ -4,7 +4,7 @@ use crate::columns::Columns;
 use crate::graph::{Binary, Clock};
 use crate::instruction::crosses;
 use crate::program::{Few, Place};
-use crate::step::{Action, Step, count, replace_oldest};
+use crate::step::{Action, Step, count, is_in_hours, replace_oldest};
 use candlewick_sdk::{Candle, Interval, MOST_TOGETHER, Millis};
 
 impl Step {
@@ -48,6 +48,9 @@ impl Step {
                     let holds = if from < to { from <= time && time < to } else { time >= from || time < to };
                     f64::from(u8::from(holds))
                 });
+            }
+            Action::InHours(window) => {
+                columns.of_candles(candles, out, values, |candle| is_in_hours(candle, interval, window));
             }
             Action::Last { of, last } => *last = columns.back(*of, *last, out, values),
             Action::Back { of, last, next } => {

@@ -175,6 +175,8 @@ fn the_short_filters_are_what_their_rules_say() {
     // The first candle closes at 00:01 UTC. A rise of one from 10 has a true range of 1 in 11; the first candle has none.
     for (filter, closes, expected) in [
         (json!({ "hours": ["00:02", "00:04"] }), &[1.0, 1.0, 1.0, 1.0, 1.0][..], ".bb.."),
+        // Midnight of UTC is 05:30 in India, all year.
+        (json!({ "hours": ["05:32", "05:34"], "timezone": "Asia/Kolkata" }), &[1.0; 5], ".bb.."),
         (json!({ "trend": 2 }), &[1.0, 2.0, 1.5, 1.4, 1.6], ".b..b"),
         (json!({ "volatility": { "period": 1, "min": 0.05 } }), &[10.0, 10.0, 11.0, 11.0, 11.0], "..b.."),
         (json!({ "volatility": { "period": 1, "max": 0.05 } }), &[10.0, 10.0, 11.0, 11.0, 11.0], ".b.bb"),
@@ -447,7 +449,19 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [part("b")], "filters": [{ "hours": ["8", "17:00"] }] }), "part hours: "),
         (
             json!({ "first_of": [part("b")], "filters": [{ "hours": "08:00-17:00" }] }),
-            "filters[0]: hours are two times of the day, UTC: hours = [\"08:00\", \"17:00\"]",
+            "filters[0]: hours are two times of the day, UTC unless a timezone stands beside them: hours = [\"08:00\", \"17:00\"]",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "timezone": "London" }] }),
+            "part hours: ",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "timezone": "London" }] }),
+            "\"London\" is not a time zone: use an IANA name, such as UTC or Europe/London",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "timezone": "Europe/London" }] }),
+            "filters[0]: timezone belongs to a filter with `hours`",
         ),
         (
             json!({ "first_of": [part("b")], "filters": ["adx(14) < 30"] }),

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 use candlewick_rules::entry;
-use candlewick_sdk::Registry;
 use candlewick_sdk::testkit::{bot, from_closes};
+use candlewick_sdk::{BotContext, Candle, Millis, Ohlcv, Registry};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -162,5 +162,47 @@ fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
             longer.show(candle, &mut *strategy);
         }
         assert_eq!(met, expected, "{rule}");
+    }
+}
+
+/// London's clocks stood at UTC until 2026-03-29 at 01:00 UTC, an hour ahead of it until 2026-10-25 at 01:00 UTC. Those of New York
+/// were four hours behind UTC from 2026-03-08 to 2026-11-01, else five.
+#[test]
+fn hours_of_a_time_zone_follow_its_summer_time() {
+    let london = "between('08:00', '17:00', 'Europe/London')";
+    let an_hour = "between('01:00', '02:00', 'Europe/London')";
+    let evening = "between('18:00', '24:00', 'America/New_York')";
+    // Days after 2026-01-01: 5 January, 1 July, 29 March and 25 October. Hours of UTC at which a candle of that day closes.
+    for (rule, day, expected) in [
+        (london, 4, &[(8, 17)][..]),
+        (london, 181, &[(7, 16)][..]),
+        // The clocks have changed before eight.
+        (london, 87, &[(7, 16)][..]),
+        (london, 297, &[(8, 17)][..]),
+        // In spring there is no hour from one to two; in autumn it comes twice.
+        (an_hour, 87, &[][..]),
+        (an_hour, 297, &[(0, 2)][..]),
+        (evening, 4, &[(0, 5), (23, 24)][..]),
+        (evening, 181, &[(0, 4), (22, 24)][..]),
+        // India is five and a half hours ahead, all year: 18:00 to 22:00 of UTC.
+        ("between('23:30', '03:30', 'Asia/Kolkata')", 4, &[(18, 22)][..]),
+    ] {
+        let bot = BotContext { interval: "1h".parse().unwrap(), ..bot("BTCUSDT") };
+        let midnight = Millis::new(1_767_225_600_000) + Millis::DAY * day;
+        let candle = |closes: i64| {
+            let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+            Candle::new(midnight + Millis::HOUR * (closes - 1), "1h".parse().unwrap(), prices).unwrap()
+        };
+        let candles: Vec<Candle> = (0..24).map(candle).collect();
+        let expected: Vec<i64> = expected.iter().flat_map(|(from, to)| *from..*to).collect();
+        let build = || entry().build(&json!({ "buy": rule }), &bot).unwrap();
+        let mut strategy = build();
+        let signals = (0..).zip(&candles).filter(|(_, candle)| strategy.on_candle(candle).is_some());
+        assert_eq!(signals.map(|(hour, _)| hour).collect::<Vec<i64>>(), expected, "{rule}, day {day}");
+        let (mut strategy, mut answers) = (build(), Vec::new());
+        strategy.on_candles_ahead(&candles, candles.len(), &mut answers);
+        let hours =
+            answers.iter().map(|answer| (answer.candle_time - midnight).get() / Millis::HOUR.get() + 1);
+        assert_eq!(hours.collect::<Vec<i64>>(), expected, "{rule}, day {day}, many candles together");
     }
 }

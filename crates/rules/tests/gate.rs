@@ -272,6 +272,7 @@ fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their
             .map(|signal| GatedTrade {
                 decided: signal.decided.get(),
                 known: signal.known.get(),
+                day: signal.day,
                 unit_return: match signal.outcome {
                     TradeOutcome::Won => 0.8,
                     TradeOutcome::Lost => -1.0,
@@ -293,4 +294,117 @@ fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their
     assert_eq!(rows, ["1 false Lost", "2 false Lost", "3 true Lost", "4 false Won", "5 false Cancelled"]);
     let bare = json!({ "first_of": [{ "strategy": "always" }] });
     assert!(combine::follow_gate(&entry, &bare, &minute_bot("01:00"), &shown).unwrap().is_none());
+}
+
+/// Candles of an hour that all close lower, the first of which closes at this moment.
+fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
+    let interval = "1h".parse().unwrap();
+    let candle = |hour: i64| {
+        let numbers = Ohlcv { open: 100.0, high: 101.0, low: 99.0, close: 99.0, volume: 1.0 };
+        Candle::new(first_close + Millis::HOUR * (hour - 1), interval, numbers).unwrap()
+    };
+    (0..count).map(candle).collect()
+}
+
+/// Every trade of an hour is lost, so that one virtual loss a day opens each of these gates with the second signal of a day. The first candle
+/// closes at the midnight with which 2026-03-28 begins, in London and of UTC; London's clocks go forward in the night after it.
+#[test]
+fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
+    let midnight = Millis::new(1_774_656_000_000);
+    let candles = falling_hours(midnight, 75);
+    let london = json!({ "after_virtual_losses": 1, "resets": "day", "day_timezone": "Europe/London" });
+    let with = |more: Value| {
+        let mut gate = london.clone();
+        gate.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        gate
+    };
+    // The hours at which a day's first signal is given: days of 24 hours, and one of 23.
+    let of_london: Vec<usize> = vec![0, 24, 47, 71];
+    let at_eight = with(json!({ "day_start": "08:00" }));
+    for (gate, begins, is_once) in [
+        (london.clone(), of_london.clone(), false),
+        (json!({ "after_virtual_losses": 1, "resets": "day" }), vec![0, 24, 48, 72], false),
+        // Half past midnight: the first candle of the day closes an hour later. The first day here began the day before.
+        (with(json!({ "day_start": "00:30" })), vec![0, 1, 25, 48, 72], false),
+        (at_eight, vec![0, 8, 31, 55], false),
+        (with(json!({ "close_after_trades": 1, "openings": 1 })), of_london, true),
+    ] {
+        let bot = BotContext { interval: "1h".parse().unwrap(), ..minute_bot("1:00:00") };
+        let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
+        let mut strategy = combine::entry(registry()).build(&params, &bot).unwrap();
+        assert_eq!(strategy.warmup(), 25, "the candles of a day");
+        let traded = |candle| strategy.on_candle(candle).is_some_and(|signal| !signal.is_virtual);
+        let traded: Vec<bool> = candles.iter().map(traded).collect();
+        let second = |hour: usize| hour > 0 && begins.contains(&(hour - 1)) && !begins.contains(&hour);
+        let expected = |hour: usize| if is_once { second(hour) } else { !begins.contains(&hour) };
+        let expected: Vec<bool> = (0..candles.len()).map(expected).collect();
+        assert_eq!(traded, expected, "{gate}");
+    }
+}
+
+#[test]
+fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
+    let hook = json!({ "after_virtual_losses": 2, "history": 0 });
+    let mut strategy =
+        gated(&hook, &json!({ "strategy": "script", "params": { "script": "bbb.b" } }), "01:00");
+    let rule = "opens after 2 virtual losses in a row, closes after 1 real trade";
+    let shown = candles("udddd");
+    let said = shown.iter().map(|candle| {
+        strategy.on_candle(candle);
+        let view = strategy.gate().unwrap();
+        assert_eq!(view.rule, rule);
+        (view.before, view.now)
+    });
+    let closed = |losses: u32| format!("closed: {losses} of 2 virtual losses in a row");
+    let open = "open: 0 of 1 real trade".to_owned();
+    let expected = [
+        (closed(0), closed(0)),
+        (closed(1), closed(1)),
+        // It opened with the loss that this candle ended, let its signal pass, and closed with it.
+        (open, closed(0)),
+        // The real loss counts for nothing, and there was no signal.
+        (closed(0), closed(0)),
+        (closed(0), closed(0)),
+    ];
+    assert_eq!(said.collect::<Vec<_>>(), expected);
+    assert!(
+        combine::entry(registry())
+            .build(&json!({ "first_of": [{ "strategy": "always" }] }), &minute_bot("01:00"))
+            .unwrap()
+            .gate()
+            .is_none()
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_day_of_a_gate_is_said() {
+    for (gate, expected) in [
+        (json!({ "after_virtual_losses": 2, "resets": "week" }), "resets can only be \"day\", not \"week\""),
+        (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings belong to resets = \"day\""),
+        (
+            json!({ "after_virtual_losses": 2, "day_start": "08:00" }),
+            "day_start, day_timezone and openings belong to",
+        ),
+        (
+            json!({ "after_virtual_losses": 2, "resets": "day", "day_start": "8" }),
+            "gate.day_start: \"8\" is not a time of day: use HH:MM, such as 09:30",
+        ),
+        (
+            json!({ "after_virtual_losses": 2, "resets": "day", "day_timezone": "London" }),
+            "gate.day_timezone: \"London\" is not a time zone: use an IANA name, such as UTC or Europe/London",
+        ),
+        (
+            json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }),
+            "a verdict is not reached within a day",
+        ),
+        (
+            json!({ "after_virtual_losses": 2, "resets": "day", "openings": 0 }),
+            "whole numbers from 1 to 10000",
+        ),
+    ] {
+        let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
+        let refused = combine::entry(registry()).build(&params, &minute_bot("01:00")).err();
+        let told = refused.map(|error| error.to_string()).unwrap_or_default();
+        assert!(told.contains(expected), "{gate}\nis told:  {told}\nexpected: {expected}");
+    }
 }

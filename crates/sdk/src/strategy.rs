@@ -2,8 +2,8 @@
 
 use crate::candle_loop::Several;
 use crate::{
-    Candle, CandleAnswer, CandleLoop, Declaration, Expiry, Interval, Parameters, Price, Settlement, Signal,
-    Symbol,
+    Candle, CandleAnswer, CandleLoop, Declaration, Expiry, GateView, Interval, Parameters, Price, Settlement,
+    Signal, Symbol,
 };
 
 /// A strategy of one bot on one series.
@@ -73,6 +73,12 @@ pub trait Strategy: CandleLoop + Send {
     /// that makes its own signals [virtual](crate::Signal::as_virtual) at times says here when. Asked at each signal from outside.
     fn is_gate_closed(&self) -> bool {
         false
+    }
+
+    /// How the gate before its signals stands, in words, for people; none of a strategy that has none. Asked by `status`, `explain` and
+    /// the like, never to decide anything.
+    fn gate(&self) -> Option<GateView> {
+        None
     }
 
     /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them

@@ -1,7 +1,7 @@
 //! Strategies that answer many candles in one call.
 
 use crate::candle_loop::{CandleAnswer, Several};
-use crate::{Candle, Expiry, Interval, Price, Settlement, Signal, Strategy};
+use crate::{Candle, Expiry, GateView, Interval, Price, Settlement, Signal, Strategy};
 
 /// How many candles are answered in one call at most: as many as a number of 64 bits has places for.
 pub const MOST_TOGETHER: usize = 64;
@@ -73,6 +73,10 @@ impl<S: AnswersTogether> Strategy for Together<S> {
 
     fn is_gate_closed(&self) -> bool {
         self.0.is_gate_closed()
+    }
+
+    fn gate(&self) -> Option<GateView> {
+        self.0.gate()
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {

@@ -89,11 +89,12 @@ fn on_threads(
             scope.spawn(move || simulate_ruin(question, plan, seed + thread, own))
         };
         let started: Vec<_> = (0..THREADS).map(part).collect();
-        let mut ruined = 0;
+        let mut all = RuinTrials { paths, ruined: 0, stopped: 0 };
         for thread in started {
-            ruined += thread.join().expect("a simulation does not panic")?.ruined;
+            let own = thread.join().expect("a simulation does not panic")?;
+            (all.ruined, all.stopped) = (all.ruined + own.ruined, all.stopped + own.stopped);
         }
-        Ok(RuinTrials { paths, ruined })
+        Ok(all)
     })
 }
 

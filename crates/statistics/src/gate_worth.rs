@@ -11,6 +11,8 @@ pub struct GatedTrade {
     pub decided: i64,
     /// When its result became known, in the same unit. What is known at the moment of a decision is known to it.
     pub known: i64,
+    /// The day in which it was decided, by any number that no other day has: what a gate that resets daily goes by.
+    pub day: i64,
     /// What it returned per unit of stake: above 0 is a win, below 0 a loss, 0 neither.
     pub unit_return: f64,
 }
@@ -61,7 +63,7 @@ pub fn gate_worth(
     }
     let gate = TradeGate::new(rule)?;
     let order = order_of(trades);
-    let actual = real_mean(&gate, &order, &returns);
+    let actual = real_mean(&gate, (trades, &order), &returns);
     let count = trades.len();
     let mut worth = GateWorth {
         trades: count as u64,
@@ -85,7 +87,7 @@ pub fn gate_worth(
         means.push(random);
         // The order of a sum must not decide between equals.
         random_hits += u32::from(random >= mean - 1e-12);
-        let shuffled = real_mean(&gate, &order, &returns);
+        let shuffled = real_mean(&gate, (trades, &order), &returns);
         shuffled_hits += u32::from(shuffled.is_none_or(|(shuffled, _)| shuffled >= mean - 1e-12));
     }
     means.sort_by(f64::total_cmp);
@@ -112,7 +114,11 @@ fn order_of(trades: &[GatedTrade]) -> Vec<Step> {
 }
 
 /// The mean of the trades that a gate lets be real, and how many those are; none without any.
-fn real_mean(gate: &TradeGate, order: &[Step], returns: &[f64]) -> Option<(f64, usize)> {
+fn real_mean(
+    gate: &TradeGate,
+    (trades, order): (&[GatedTrade], &[Step]),
+    returns: &[f64],
+) -> Option<(f64, usize)> {
     let mut gate = gate.clone();
     let mut decisions: Vec<Option<GateDecision>> = vec![None; returns.len()];
     let (mut sum, mut real) = (0.0, 0);
@@ -123,6 +129,7 @@ fn real_mean(gate: &TradeGate, order: &[Step], returns: &[f64]) -> Option<(f64, 
                 gate.on_ended(decision, outcome_of(unit_return));
             }
         } else {
+            gate.on_day(trades[place].day);
             let decision = gate.on_decided();
             if decision.is_real() {
                 sum += unit_return;

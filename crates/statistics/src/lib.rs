@@ -53,6 +53,7 @@ mod clopper_pearson;
 mod confidence_sequence;
 mod direction_baseline;
 mod false_discovery;
+mod gate_words;
 mod gate_worth;
 mod kelly;
 mod metrics;
@@ -101,12 +102,12 @@ pub use ruin::{
 pub use runs_test::{RunsTest, runs_test};
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
-    BlockBootstrap, BlockLength, PathRange, RuinTrials, StreamEvent, TradeDependence, TradeStream,
-    VerdictRates, best_block_length, simulate_ruin,
+    BlockBootstrap, BlockLength, MoneyStop, PathRange, RuinTrials, Stops, StreamEvent, TradeDependence,
+    TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin, simulate_ruin,
 };
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
-pub use trade_gate::{GateDecision, GateOpening, GateRule, TradeGate};
+pub use trade_gate::{GateDecision, GateOpening, GateRule, GateStanding, TradeGate};
 pub use trade_outcome::TradeOutcome;
 pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};
 pub use wilson::{ConfidenceInterval, wilson_interval};

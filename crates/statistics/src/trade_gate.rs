@@ -39,6 +39,19 @@ pub struct GateRule {
     pub close_after_trades: u32,
     /// It closes after so many real wins.
     pub close_after_wins: u32,
+    /// With each day it closes and counts anew: trades of the day before say nothing any more.
+    pub resets_daily: bool,
+    /// It opens at most so often a day, where it resets daily.
+    pub openings: u32,
+}
+
+impl GateRule {
+    /// What opens it, with nothing that closes it.
+    pub const fn opening(opening: GateOpening) -> Self {
+        let (close_after_losses, close_after_trades, close_after_wins) = (0, 0, 0);
+        let (resets_daily, openings) = (false, 0);
+        Self { opening, close_after_losses, close_after_trades, close_after_wins, resets_daily, openings }
+    }
 }
 
 /// A trade as a gate decided it: whether it is real, and what the gate has to know again when it ends.
@@ -47,6 +60,7 @@ pub struct GateDecision {
     is_real: bool,
     /// In which span between two moves of the gate it was decided.
     span: u64,
+    day: Option<i64>,
     stake: Option<NotionalStake>,
 }
 
@@ -59,6 +73,9 @@ pub struct GateDecision {
 pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
+    /// The present day, and how often it opened in it.
+    day: Option<i64>,
+    opened: u32,
     /// Counts its moves.
     span: u64,
     /// Losses in a row of the trades of this span: virtual ones while it is closed, real ones while it is open.
@@ -71,40 +88,29 @@ pub struct TradeGate {
     test: Option<EdgeTest>,
 }
 
-impl GateDecision {
-    /// Whether the trade is real.
-    pub const fn is_real(&self) -> bool {
-        self.is_real
-    }
+/// How a gate stands, and how far it is from opening or closing. Written out it says so: `closed: 1 of 2 virtual losses in a row`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GateStanding {
+    pub(crate) rule: GateRule,
+    pub(crate) is_open: bool,
+    /// How often it opened in its day.
+    pub(crate) opened: u32,
+    /// In a row, virtual ones while it is closed.
+    pub(crate) losses: u32,
+    /// Real ones since it opened.
+    pub(crate) trades: u32,
+    pub(crate) wins: u32,
+    /// Ended trades that are remembered, and those of them that were won.
+    pub(crate) known: u32,
+    pub(crate) won: u32,
+    /// The account that bets on an edge, and what it is to reach.
+    pub(crate) evidence: [f64; 2],
 }
 
-impl TradeGate {
-    /// A gate that is closed.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotANumberFor`] for a gate that opens after 0 losses, over 0 trades, or after losses and that nothing would
-    /// ever close, and for a payout that is none; [`StatisticsError::NotAProbability`] for a win rate that is none.
-    pub fn new(rule: GateRule) -> Result<Self, StatisticsError> {
-        let never = |what| Err(StatisticsError::NotANumberFor { what, value: 0.0 });
-        let closes = [rule.close_after_losses, rule.close_after_trades, rule.close_after_wins];
-        let mut test = None;
-        match rule.opening {
-            GateOpening::AfterVirtualLosses(0) => return never("virtual losses before a gate opens"),
-            GateOpening::AfterVirtualLosses(_) if closes == [0; 3] => {
-                return never("losses, wins or trades after which a gate closes");
-            }
-            GateOpening::WinRate { over: 0, .. } => return never("trades that a win rate is taken over"),
-            GateOpening::WinRate { rate, .. } => {
-                check_probability("win rate of a gate", rate)?;
-            }
-            GateOpening::VerdictShown { payout, .. } if !(payout.is_finite() && payout > 0.0) => {
-                return Err(StatisticsError::NotANumberFor { what: "the payout of a gate", value: payout });
-            }
-            GateOpening::VerdictShown { test: plan, .. } => test = Some(EdgeTest::new(plan)),
-            GateOpening::AfterVirtualLosses(_) => {}
-        }
-        let recent = VecDeque::new();
-        Ok(Self { rule, is_open: false, span: 0, losses: 0, trades: 0, wins: 0, recent, test })
+impl GateStanding {
+    /// What opens and closes it.
+    pub const fn rule(&self) -> &GateRule {
+        &self.rule
     }
 
     /// Whether the next trade would be real.
@@ -119,9 +125,80 @@ impl TradeGate {
 
     /// The share that was won of the last trades that were won or lost: so many as the opening asks for, else twenty. None before the
     /// first.
-    pub fn recent_win_rate(&self) -> Option<f64> {
-        let won = self.recent.iter().filter(|won| **won).count();
-        (!self.recent.is_empty()).then(|| won as f64 / self.recent.len() as f64)
+    pub fn win_rate(&self) -> Option<f64> {
+        (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
+    }
+}
+
+impl GateDecision {
+    /// Whether the trade is real.
+    pub const fn is_real(&self) -> bool {
+        self.is_real
+    }
+}
+
+impl TradeGate {
+    /// A gate that is closed.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotANumberFor`] for a gate that opens after 0 losses, over 0 trades, or after losses and that nothing would
+    /// ever close, for openings a day of one that does not reset daily, and for a payout that is none;
+    /// [`StatisticsError::NotAProbability`] for a win rate that is none.
+    pub fn new(rule: GateRule) -> Result<Self, StatisticsError> {
+        let never = |what| Err(StatisticsError::NotANumberFor { what, value: 0.0 });
+        let closes = [rule.close_after_losses, rule.close_after_trades, rule.close_after_wins];
+        let mut test = None;
+        if rule.openings > 0 && !rule.resets_daily {
+            let (what, value) =
+                ("openings a day of a gate that does not reset daily", f64::from(rule.openings));
+            return Err(StatisticsError::NotANumberFor { what, value });
+        }
+        match rule.opening {
+            GateOpening::AfterVirtualLosses(0) => return never("virtual losses before a gate opens"),
+            GateOpening::AfterVirtualLosses(_) if closes == [0; 3] && !rule.resets_daily => {
+                return never("losses, wins or trades after which a gate closes");
+            }
+            GateOpening::WinRate { over: 0, .. } => return never("trades that a win rate is taken over"),
+            GateOpening::WinRate { rate, .. } => {
+                check_probability("win rate of a gate", rate)?;
+            }
+            GateOpening::VerdictShown { payout, .. } if !(payout.is_finite() && payout > 0.0) => {
+                return Err(StatisticsError::NotANumberFor { what: "the payout of a gate", value: payout });
+            }
+            GateOpening::VerdictShown { test: plan, .. } => test = Some(EdgeTest::new(plan)),
+            GateOpening::AfterVirtualLosses(_) => {}
+        }
+        let recent = VecDeque::new();
+        let (is_open, day, opened, span) = (false, None, 0, 0);
+        Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
+    }
+
+    /// The day of what it is told from now on, by any number that no other day has. To be said before the decisions of a day;
+    /// whether it is said again, or at the day's first moment, makes no difference to them.
+    pub fn on_day(&mut self, day: i64) {
+        if self.day == Some(day) {
+            return;
+        }
+        let is_first = self.day.replace(day).is_none();
+        if self.rule.resets_daily && !is_first {
+            self.set_open(false);
+            self.recent.clear();
+            self.opened = 0;
+        }
+    }
+
+    /// Whether the next trade would be real.
+    pub const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// How it stands, to be told.
+    pub fn standing(&self) -> GateStanding {
+        let Self { rule, is_open, opened, losses, trades, wins, .. } = *self;
+        let known = u32::try_from(self.recent.len()).unwrap_or(u32::MAX);
+        let won = self.recent.iter().filter(|won| **won).count() as u32;
+        let evidence = self.test.as_ref().map_or([1.0; 2], |test| [test.edge_account(), test.goal()]);
+        GateStanding { rule, is_open, opened, losses, trades, wins, known, won, evidence }
     }
 
     /// A trade is decided.
@@ -130,7 +207,7 @@ impl TradeGate {
             (Some(test), GateOpening::VerdictShown { payout, .. }) => test.on_open(payout).ok(),
             _ => None,
         };
-        let decision = GateDecision { is_real: self.is_open, span: self.span, stake };
+        let decision = GateDecision { is_real: self.is_open, span: self.span, day: self.day, stake };
         if self.is_open {
             self.trades += 1;
             self.close_where_due();
@@ -149,6 +226,9 @@ impl TradeGate {
             // Money came back: neither.
             TradeOutcome::Draw | TradeOutcome::Cancelled => return,
         };
+        if self.rule.resets_daily && trade.day != self.day {
+            return;
+        }
         self.recent.push_back(won);
         while self.recent.len() > self.remembers() {
             self.recent.pop_front();
@@ -163,9 +243,15 @@ impl TradeGate {
             if self.is_open && is_below {
                 self.set_open(false);
             }
-        } else if self.wants_open() {
+        } else if self.wants_open() && self.may_open() {
             self.set_open(true);
+            self.opened += 1;
         }
+    }
+
+    /// Whether it has openings left in its day.
+    const fn may_open(&self) -> bool {
+        self.rule.openings == 0 || self.opened < self.rule.openings
     }
 
     fn close_where_due(&mut self) {
@@ -216,7 +302,7 @@ mod tests {
     use TradeOutcome::{Draw, Lost, Won};
 
     fn rule(opening: GateOpening, close_after_losses: u32, close_after_trades: u32) -> GateRule {
-        GateRule { opening, close_after_losses, close_after_trades, close_after_wins: 0 }
+        GateRule { close_after_losses, close_after_trades, ..GateRule::opening(opening) }
     }
 
     /// Trades one after the other, `W` won, `L` lost, `D` drawn; `r` stands where a trade was real, `v` where virtual.
@@ -280,6 +366,65 @@ mod tests {
         assert_eq!(follow(rule, "WLLWWWW"), "vvrvvrr");
     }
 
+    /// Days one after the other, a trade at a time.
+    fn follow_days(rule: GateRule, days: &[&str]) -> Vec<String> {
+        let mut gate = TradeGate::new(rule).unwrap();
+        let mut day = |(day, results): (i64, &&str)| {
+            gate.on_day(day);
+            let trade = |result| {
+                let trade = gate.on_decided();
+                let letter = if trade.is_real() { 'r' } else { 'v' };
+                gate.on_ended(trade, if result == 'W' { Won } else { Lost });
+                letter
+            };
+            results.chars().map(trade).collect()
+        };
+        (7..).zip(days).map(&mut day).collect()
+    }
+
+    #[test]
+    fn one_that_resets_daily_opens_for_the_rest_of_a_day_and_counts_anew_in_the_next() {
+        let hook = GateRule { resets_daily: true, ..GateRule::opening(GateOpening::AfterVirtualLosses(2)) };
+        // The loss that ends the first day is none of the second.
+        assert_eq!(follow_days(hook, &["LLWLL", "LWLL", "W", "LLL"]), ["vvrrr", "vvvv", "v", "vvr"]);
+        let rate =
+            GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 0.5, over: 2 }) };
+        assert_eq!(follow_days(rate, &["WLWW", "WLL", "LWW"]), ["vvrr", "vvr", "vvr"]);
+    }
+
+    #[test]
+    fn one_that_opens_once_a_day_stays_closed_until_the_next() {
+        let once = GateRule {
+            resets_daily: true,
+            openings: 1,
+            close_after_trades: 1,
+            ..GateRule::opening(GateOpening::AfterVirtualLosses(2))
+        };
+        assert_eq!(follow_days(once, &["LLWLLLL", "LLL"]), ["vvrvvvv", "vvr"]);
+        assert_eq!(follow_days(GateRule { openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
+        let rate = GateRule { openings: 1, ..once };
+        let rate =
+            GateRule { opening: GateOpening::WinRate { rate: 1.0, over: 1 }, close_after_trades: 0, ..rate };
+        // It closes by itself at the loss, and does not open a second time.
+        assert_eq!(follow_days(rate, &["WWLWW", "WW"]), ["vrrvv", "vr"]);
+    }
+
+    #[test]
+    fn a_trade_of_the_day_before_says_nothing_whenever_its_result_is_known() {
+        let rule =
+            GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 }) };
+        let mut gate = TradeGate::new(rule).unwrap();
+        gate.on_day(1);
+        let late = gate.on_decided();
+        gate.on_day(2);
+        gate.on_ended(late, Won);
+        assert!(!gate.is_open());
+        let own = gate.on_decided();
+        gate.on_day(2);
+        gate.on_ended(own, Won);
+        assert!(gate.is_open(), "the same day said again is no other day");
+    }
+
     #[test]
     fn a_result_that_is_not_known_yet_decides_nothing() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 0, 1)).unwrap();
@@ -340,6 +485,7 @@ mod tests {
         for refused in [
             rule(GateOpening::AfterVirtualLosses(0), 0, 1),
             rule(GateOpening::AfterVirtualLosses(2), 0, 0),
+            GateRule { openings: 1, ..rule(GateOpening::AfterVirtualLosses(2), 0, 1) },
             rule(rate(0.6, 0), 0, 0),
             rule(rate(1.5, 20), 0, 0),
             rule(rate(f64::NAN, 20), 0, 0),

@@ -79,6 +79,7 @@ fn state() -> RunState {
         stale_after_s: None,
         signals: None,
         market: None,
+        gates: None,
     }
 }
 

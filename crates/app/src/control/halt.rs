@@ -38,7 +38,7 @@ pub enum Resumed {
     /// The bot resumed.
     ByOrder {
         /// The state of the bot.
-        state: RunState,
+        state: Box<RunState>,
         /// The HALT file that was removed before, if there was one.
         removed: Option<PathBuf>,
     },
@@ -120,7 +120,7 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, A
     })?;
     let removed = (removed == Removed::Now).then(|| path.to_owned());
     let orders = match reach(paths, url, &ControlOrder::Resume).await? {
-        Reached::Bot(state) => return Ok(Resumed::ByOrder { state: *state, removed }),
+        Reached::Bot(state) => return Ok(Resumed::ByOrder { state, removed }),
         Reached::Nobody => take_back(url).await?,
         Reached::NoJournal => 0,
     };

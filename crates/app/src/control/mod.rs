@@ -131,6 +131,7 @@ mod tests {
             stale_after_s: None,
             signals: None,
             market: None,
+            gates: None,
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };

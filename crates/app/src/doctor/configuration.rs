@@ -26,7 +26,7 @@ pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, 
         problems.extend(problem_of_network(&loaded));
     }
     let finding = if problems.is_empty() {
-        sound(files, &loaded)
+        sound(files, &loaded, registry)
     } else {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Check::Configuration.fail(problems.join("; "), REMEDY)
@@ -34,12 +34,12 @@ pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, 
     (Some(loaded), finding)
 }
 
-fn sound(files: &[PathBuf], loaded: &Loaded) -> Finding {
+fn sound(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let from = if names.is_empty() { BUILT_IN.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
-    let notices = notices_of(loaded);
+    let notices = notices_of(loaded, registry);
     if notices.is_empty() {
         Check::Configuration.ok(text)
     } else {

@@ -19,7 +19,7 @@ pub(super) fn check(
     let records: Vec<TradeRecord> =
         assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
     let report = check_ruin(settings, standing.free, &records)?;
-    for notice in report.notices {
+    for notice in report.ladders {
         tracing::warn!("{notice}");
     }
     match report.refusal {

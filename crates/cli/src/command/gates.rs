@@ -52,5 +52,5 @@ fn to_gated(signal: &FollowedSignal, payout_fraction: f64) -> GatedTrade {
         TradeOutcome::Lost => -1.0,
         TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
     };
-    GatedTrade { decided: signal.decided.get(), known: signal.known.get(), unit_return }
+    GatedTrade { decided: signal.decided.get(), known: signal.known.get(), day: signal.day, unit_return }
 }

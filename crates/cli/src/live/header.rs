@@ -2,14 +2,14 @@
 
 use super::limit_words::limit_words;
 use crate::terminal::lines;
-use candlewick_app::bots::own_durations;
+use candlewick_app::bots::{gate_rules, own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::signals::list_words;
-use candlewick_engine::{BotSettings, LadderEntry, StakeSettings};
+use candlewick_engine::{BotSettings, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin};
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
-use candlewick_sdk::{CloseType, ExpirationType, Millis, Registry, visible};
+use candlewick_sdk::{CloseType, ExpirationType, Millis, Money, MoneyScale, Registry, visible};
 use std::path::PathBuf;
 
 /// Columns of the narrowest usual terminal.
@@ -25,9 +25,13 @@ pub(crate) struct Header {
     /// What each bot trades, in their order.
     pub(super) bots: Vec<String>,
     names: Vec<String>,
+    /// What opens and closes the gate of each bot that has one.
+    gates: Vec<String>,
     /// Its list of signals, if it has one.
     list: Option<String>,
     limits: String,
+    /// What the ruin of the stakes is worked out of, with what each bot's symbol is taken to pay.
+    stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
     control: String,
 }
@@ -58,20 +62,24 @@ impl Header {
         };
         let bots = &loaded.config.bots;
         let own = own_durations(bots, registry);
+        let assumed = bots.iter().map(|bot| loaded.config.simulation.payout_of(bot.symbol));
+        let records = assumed.map(TradeRecord::assumed).collect();
         Self {
             venue,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
+            gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
             list: list_words(loaded, begins),
             limits: limit_words(&loaded.config.risk),
+            stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
         }
     }
 
-    /// As it is printed: nothing in it moves a cursor.
-    pub(crate) fn text(&self, balance: &str) -> String {
+    /// As it is printed, with what is free in the wallet: nothing in it moves a cursor.
+    pub(crate) fn text(&self, free: Money, scale: MoneyScale) -> String {
         let mut text = String::new();
         let mut add = |label: &str, words: &str| {
             let words = visible(words);
@@ -84,18 +92,34 @@ impl Header {
             }
         };
         add("venue", &self.venue);
-        add("wallet", &format!("{}, {balance} free", self.wallet));
+        add("wallet", &format!("{}, {} free", self.wallet, scale.format(free)));
         for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
             add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
+        }
+        for (place, gate) in self.gates.iter().enumerate() {
+            add(if place == 0 { "gates" } else { "" }, gate);
         }
         if let Some(list) = &self.list {
             add("list", list);
         }
         add("limits", &self.limits);
+        for (place, ruin) in self.ruin(free).iter().enumerate() {
+            add(if place == 0 { "ruin" } else { "" }, ruin);
+        }
         add("journal", &self.journal);
         add("control", &self.control);
         add("stop", "Ctrl-C: no new trades, waits for open ones; once more: at once");
         lines(&text).into_owned()
+    }
+}
+
+impl Header {
+    /// How probably the stakes run out of this money, a line of each.
+    fn ruin(&self, free: Money) -> Vec<String> {
+        let Some((settings, records)) = self.stakes.as_deref() else { return Vec::new() };
+        // A start with stakes that mean nothing was refused before.
+        let report = check_ruin(settings, free, records).unwrap_or_default();
+        report.ladders.into_iter().chain(report.stakes).collect()
     }
 }
 
@@ -162,6 +186,12 @@ fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
         own => format!("{} (the strategy's own)", own.join(" or ")),
     };
     format!("{} on {}, {duration}{kind}{delay}, stake {stake}", bot.strategy, bot.series())
+}
+
+/// The bots that have a gate, and what opens and closes it.
+fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
+    let rules = bots.iter().zip(gate_rules(bots, registry));
+    rules.filter_map(|(bot, rule)| Some(format!("{}: {}", bot.name, rule?))).collect()
 }
 
 fn stake_words(stake: &StakeSettings) -> String {

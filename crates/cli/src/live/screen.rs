@@ -343,7 +343,7 @@ impl Screen {
             }
             Notice::Begins(funds) => {
                 if let Some(header) = self.header.take() {
-                    self.print(&header.text(&self.scale.format(funds.free)));
+                    self.print(&header.text(funds.free, self.scale));
                 }
             }
             Notice::Note(text) => self.line(self.latest, NOTE, "note", &visible(&text)),

@@ -148,6 +148,7 @@ class Views {
         ],
       };
     }));
+    set("gates", run.bots.filter((bot) => bot.gate).map((bot) => `Gate of ${bot.name} ${bot.gate}.`).join(" "));
   }
 
   showLimits(run, amount) {

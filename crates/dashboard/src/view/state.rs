@@ -139,6 +139,8 @@ pub(crate) struct Bot {
     verdict: Option<VerdictLine>,
     /// The verdict in a sentence.
     words: Option<String>,
+    /// How its gate stands, in words, as the running bot answers; null without a gate or a bot.
+    gate: Option<String>,
 }
 
 /// The candles of a series, and how they come.
@@ -192,6 +194,11 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         None => "not_running",
     };
     let now = bot.map(|bot| bot.at);
+    let mut run =
+        known.model.as_mut().map(|model| run_of(model, now, known.reading.is_some() && !model.is_recent()));
+    for of_bot in run.iter_mut().flat_map(|run| &mut run.bots) {
+        of_bot.gate = bot.and_then(|bot| bot.gates.as_ref()?.get(&of_bot.name)).cloned();
+    }
     State {
         generation: shared.generation.clone(),
         read_only: shared.read_only,
@@ -207,10 +214,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         next_entry: bot.and_then(|bot| bot.signals.as_ref()?.next.clone()),
         signals: signals_of(known),
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
-        run: known
-            .model
-            .as_mut()
-            .map(|model| run_of(model, now, known.reading.is_some() && !model.is_recent())),
+        run,
     }
 }
 
@@ -312,6 +316,7 @@ fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
             drawdown: scale.to_f64(figures.drawdown()),
             words: verdict.as_ref().map(VerdictLine::words),
             verdict,
+            gate: None,
         }
     };
     settings.map(line).collect()

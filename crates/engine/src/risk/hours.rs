@@ -39,18 +39,18 @@ pub enum Weekday {
     Sun,
 }
 
-/// A checked window.
+/// A checked window of hours: what of `[risk].hours`, of a rule and of a filter decides alike whether a moment lies within.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub struct Window {
     days: Vec<Weekday>,
     from: NaiveTime,
     to: NaiveTime,
     timezone: Tz,
 }
 
-/// When the day of the daily limits begins.
+/// When a day begins: that of the daily limits, or of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DayStart {
+pub struct DayStart {
     time: NaiveTime,
     timezone: Tz,
 }
@@ -60,7 +60,11 @@ fn default_timezone() -> String {
 }
 
 impl Window {
-    pub(super) fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
+    /// Checks hours that stand under a key.
+    ///
+    /// # Errors
+    /// A time or a zone that is none, by its key.
+    pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
             days: hours.days.clone(),
             from: parse_time(&hours.from, &format!("{key}.from"))?,
@@ -69,7 +73,8 @@ impl Window {
         })
     }
 
-    pub(super) fn contains(&self, at: Millis) -> bool {
+    /// Whether a moment lies within.
+    pub fn contains(&self, at: Millis) -> bool {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return false };
         let local = moment.with_timezone(&self.timezone);
         let (time, today) = (local.time(), local.weekday());
@@ -99,15 +104,20 @@ impl Window {
 }
 
 impl DayStart {
-    pub(super) fn new(time: &str, timezone: &str) -> Result<Self, EngineError> {
+    /// A day that begins at a time, such as `00:00`, in a zone, by its IANA name. They stand under `day_start` and `day_timezone` of a
+    /// section, `risk` for example.
+    ///
+    /// # Errors
+    /// A time or a zone that is none, by its key.
+    pub fn new(time: &str, timezone: &str, section: &str) -> Result<Self, EngineError> {
         Ok(Self {
-            time: parse_time(time, "risk.day_start")?,
-            timezone: parse_timezone(timezone, "risk.day_timezone")?,
+            time: parse_time(time, &format!("{section}.day_start"))?,
+            timezone: parse_timezone(timezone, &format!("{section}.day_timezone"))?,
         })
     }
 
     /// The start of the day that contains `at`, and of the next one.
-    pub(super) fn day_of(self, at: Millis) -> (Millis, Millis) {
+    pub fn day_of(self, at: Millis) -> (Millis, Millis) {
         if self.timezone == Tz::UTC {
             // Where no clock is ever changed, all days are alike: a search of many years begins many of them.
             let time = Millis::from_seconds(i64::from(self.time.num_seconds_from_midnight()));
@@ -183,7 +193,7 @@ mod tests {
     }
 
     fn day(start: &str, timezone: &str, moment: &str, expected: (&str, &str)) {
-        let day = DayStart::new(start, timezone).unwrap().day_of(at(moment));
+        let day = DayStart::new(start, timezone, "risk").unwrap().day_of(at(moment));
         assert_eq!(day, (at(expected.0), at(expected.1)), "{start} {timezone} {moment}");
     }
 
@@ -225,7 +235,7 @@ mod tests {
             minutes in 0_u32..1_440,
         ) {
             let start = format!("{:02}:{:02}", minutes / 60, minutes % 60);
-            let day = |timezone| DayStart::new(&start, timezone).unwrap().day_of(Millis::new(at));
+            let day = |timezone| DayStart::new(&start, timezone, "risk").unwrap().day_of(Millis::new(at));
             prop_assert_eq!(day("UTC"), day("Etc/UTC"));
         }
     }
@@ -313,15 +323,19 @@ mod tests {
     #[test]
     fn where_the_calendar_ends_days_are_those_of_utc() {
         // 10^8 days after 1970 is the year 275,760, in which no zone has a date any more.
-        let (start, day) = (Millis::DAY * 100_000_000, DayStart::new("17:00", "America/New_York").unwrap());
+        let (start, day) =
+            (Millis::DAY * 100_000_000, DayStart::new("17:00", "America/New_York", "risk").unwrap());
         assert_eq!(day.day_of(start + Millis::HOUR), (start, start + Millis::DAY));
     }
 
     #[test]
     fn broken_times_and_zones_are_refused_by_key() {
-        assert!(DayStart::new("24:00", "UTC").unwrap_err().to_string().starts_with("risk.day_start"));
+        assert!(DayStart::new("24:00", "UTC", "risk").unwrap_err().to_string().starts_with("risk.day_start"));
         assert!(
-            DayStart::new("00:00", "Mars/Base").unwrap_err().to_string().starts_with("risk.day_timezone")
+            DayStart::new("00:00", "Mars/Base", "risk")
+                .unwrap_err()
+                .to_string()
+                .starts_with("risk.day_timezone")
         );
     }
 }

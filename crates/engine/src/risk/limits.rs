@@ -109,7 +109,7 @@ impl Limits {
             max_clock_skew: Millis::new(i64::from(settings.max_clock_skew_ms)),
             hours,
             session,
-            day_start: DayStart::new(&settings.day_start, &settings.day_timezone)?,
+            day_start: DayStart::new(&settings.day_start, &settings.day_timezone, "risk")?,
             minimum_stake: raised_to(stake_step, least),
             max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
             stake_step,

@@ -53,7 +53,7 @@ mod verdict_settings;
 pub use approved::{Approved, OrderTerms};
 pub use blackouts::{Blackout, Blackouts};
 pub use bot_limits::BotLimitSettings;
-pub use hours::{Hours, Weekday};
+pub use hours::{DayStart, Hours, Weekday, Window};
 pub use lateness::Lateness;
 pub use limit_use::{LimitUse, Quantity};
 pub use pauses::{PauseCause, PauseScope, PauseSettings};

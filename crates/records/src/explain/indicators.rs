@@ -8,7 +8,7 @@ use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{Event, EventKind, IntentId, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Direction, LongerCandles, Millis, Registry, Settlement, Strategy};
+use candlewick_sdk::{Direction, GateView, LongerCandles, Millis, Registry, Settlement, Strategy};
 use std::collections::BTreeMap;
 
 /// So many entries of its run are read for the indicators of a decision, unless more are asked for.
@@ -17,8 +17,16 @@ pub const INDICATORS_WITHIN: u64 = 500_000;
 /// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// The values of the indicators at a decision, by name, none where the strategy offers none; or why the strategy that
-/// decided cannot be asked.
+/// What a strategy shows of a decision.
+#[derive(Debug, Default)]
+pub(super) struct AtDecision {
+    /// The values of its indicators, by name; none where it offers none.
+    pub(super) indicators: BTreeMap<String, f64>,
+    /// How its gate stood before and after; none without one.
+    pub(super) gate: Option<GateView>,
+}
+
+/// What the strategy shows of a decision; or why the one that decided cannot be asked.
 ///
 /// # Errors
 /// The journal cannot be read.
@@ -27,7 +35,7 @@ pub(super) async fn recompute(
     contents: &JournalContents,
     origin: &IntentOrigin,
     asked: &AskedTrade<'_>,
-) -> Result<Result<BTreeMap<String, f64>, String>, RecordsError> {
+) -> Result<Result<AtDecision, String>, RecordsError> {
     let run = contents.run(origin.run);
     let header = run.and_then(|run| contents.lines.iter().find(|stored| stored.seq == run.seq));
     let (Some(run), Some(header)) = (run, header) else {
@@ -61,7 +69,8 @@ pub(super) async fn recompute(
             break;
         }
     }
-    Ok(Ok(replay.indicators.into_iter().collect()))
+    let gate = replay.strategy.gate();
+    Ok(Ok(AtDecision { indicators: replay.indicators.into_iter().collect(), gate }))
 }
 
 /// The strategy of one bot, as its run began, and what it says after each event.

@@ -3,7 +3,7 @@
 use super::audit::{self, Check};
 use super::candle::{CandleLine, raw_table_of, table_of};
 use super::doubt;
-use super::indicators::recompute;
+use super::indicators::{AtDecision, recompute};
 use super::step::Step;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
@@ -12,7 +12,7 @@ use crate::table::table;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, MoneyScale, Registry, visible};
+use candlewick_sdk::{GateView, Millis, MoneyScale, Registry, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -37,6 +37,8 @@ pub struct Explanation {
     passed_rules: Vec<&'static str>,
     /// The strategy's indicators at the decision, by name; empty when it offers none.
     indicators: BTreeMap<String, f64>,
+    /// How its gate stood before and after the decision, in words; null without one.
+    gate: Option<GateView>,
     /// Why the strategy that decided cannot be asked; null when it could be.
     indicators_missing: Option<String>,
     /// The series that it was decided on, from before the decision to its end.
@@ -89,9 +91,9 @@ pub async fn read_trade(
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
     timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
-    let (indicators, indicators_missing) = match recompute(reader, contents, origin, asked).await? {
-        Ok(indicators) => (indicators, None),
-        Err(why) => (BTreeMap::new(), Some(why)),
+    let (shown, indicators_missing) = match recompute(reader, contents, origin, asked).await? {
+        Ok(shown) => (shown, None),
+        Err(why) => (AtDecision::default(), Some(why)),
     };
     let trading = contents.run(origin.run).and_then(|run| run.trading);
     let audit = audit::checks((row, origin), venue_id, trading, exchanges.iter().chain(&lists));
@@ -99,7 +101,8 @@ pub async fn read_trade(
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
-        indicators,
+        indicators: shown.indicators,
+        gate: shown.gate,
         indicators_missing,
         candles: candles_around(reader, contents, (row, origin)).await?,
         audit,
@@ -202,6 +205,9 @@ impl Display for Head<'_> {
         if !explained.indicators.is_empty() {
             let shown = explained.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
             writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
+        }
+        if let Some(GateView { before, now, .. }) = &explained.gate {
+            writeln!(f, "Gate before it: {}\nGate after it: {}", visible(before), visible(now))?;
         }
         if let Some(why) = &explained.indicators_missing {
             writeln!(f, "Indicators: not available: {why}")?;

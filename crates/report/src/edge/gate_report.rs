@@ -4,7 +4,7 @@ use super::{NamedTrade, percent};
 use crate::error::ReportError;
 use candlewick_records::table;
 use candlewick_sdk::Outcome;
-use candlewick_statistics::{GateOpening, GateRule, GateWorth, GatedTrade, StatisticsError, gate_worth};
+use candlewick_statistics::{GateRule, GateWorth, GatedTrade, StatisticsError, gate_worth};
 use serde::Serialize;
 use std::fmt;
 
@@ -67,7 +67,7 @@ impl GateReport {
         if bots.is_empty() {
             return Err(StatisticsError::NoTrades.into());
         }
-        Ok(Self { gate: words_of_gate(rule), draws, seed, bots })
+        Ok(Self { gate: rule.to_string(), draws, seed, bots })
     }
 }
 
@@ -104,38 +104,7 @@ fn to_gated(named: &NamedTrade) -> Option<GatedTrade> {
         Outcome::Lost => -1.0,
         Outcome::Draw | Outcome::Cancelled => 0.0,
     };
-    Some(GatedTrade { decided: named.trade.decided.get(), known: known.get(), unit_return })
-}
-
-pub(crate) fn words_of_gate(rule: GateRule) -> String {
-    let mut closing = Vec::new();
-    let count = |count: u32, one: &str, more: &str| {
-        if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
-    };
-    if rule.close_after_losses > 0 {
-        let losses = count(rule.close_after_losses, "real loss", "real losses in a row");
-        closing.push(format!("after {losses}"));
-    }
-    if rule.close_after_wins > 0 {
-        closing.push(format!("after {}", count(rule.close_after_wins, "real win", "real wins")));
-    }
-    if rule.close_after_trades > 0 {
-        closing.push(format!("after {}", count(rule.close_after_trades, "real trade", "real trades")));
-    }
-    let opening = match rule.opening {
-        GateOpening::AfterVirtualLosses(losses) => {
-            format!("opens after {}", count(losses, "virtual loss", "virtual losses in a row"))
-        }
-        GateOpening::VerdictShown { payout, .. } => {
-            format!("opens once an edge is shown at a payout of {}", percent(payout))
-        }
-        GateOpening::WinRate { rate, over } => {
-            closing.push("below that".to_owned());
-            format!("opens at a win rate of {} or more over the last {over} trades", percent(rate))
-        }
-    };
-    let closing = if closing.is_empty() { "never".to_owned() } else { closing.join(" or ") };
-    format!("{opening}, closes {closing}")
+    Some(GatedTrade { decided: named.trade.decided.get(), known: known.get(), day: 0, unit_return })
 }
 
 impl fmt::Display for GateReport {
@@ -184,6 +153,7 @@ mod tests {
     use super::*;
     use candlewick_engine::{JudgedTrade, SymbolId};
     use candlewick_sdk::{Millis, Payout};
+    use candlewick_statistics::GateOpening;
 
     fn trade(bot: &str, place: i64, outcome: Option<Outcome>) -> NamedTrade {
         let decided = Millis::from_seconds(60 * place);
@@ -199,12 +169,7 @@ mod tests {
     }
 
     fn hook() -> GateRule {
-        GateRule {
-            opening: GateOpening::AfterVirtualLosses(2),
-            close_after_losses: 0,
-            close_after_trades: 1,
-            close_after_wins: 0,
-        }
+        GateRule { close_after_trades: 1, ..GateRule::opening(GateOpening::AfterVirtualLosses(2)) }
     }
 
     #[test]
@@ -222,21 +187,6 @@ mod tests {
         assert!((a.gain.unwrap() - (0.8 + 1.2 / 4.0)).abs() < 1e-12);
         assert_eq!((b.trades, b.real, b.gain), (4, 0, None));
         assert!(report.to_string().contains("it never opened"));
-    }
-
-    #[test]
-    fn a_gate_says_in_words_what_opens_and_closes_it() {
-        assert_eq!(words_of_gate(hook()), "opens after 2 virtual losses in a row, closes after 1 real trade");
-        let rate = GateRule {
-            opening: GateOpening::WinRate { rate: 0.6, over: 20 },
-            close_after_losses: 2,
-            close_after_trades: 0,
-            close_after_wins: 0,
-        };
-        assert_eq!(
-            words_of_gate(rate),
-            "opens at a win rate of 60.00 % or more over the last 20 trades, closes after 2 real losses in a row or below that"
-        );
     }
 
     #[test]

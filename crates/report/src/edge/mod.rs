@@ -11,7 +11,6 @@ mod trades_needed;
 mod verdict_report;
 
 pub use break_even::{BreakEvenReport, PayoutLine};
-pub(crate) use gate_report::words_of_gate;
 pub use gate_report::{GateReport, GatedBot};
 pub use independent::{Counts, IndependentFigures};
 pub use ruin_figures::{RuinFigures, RuinRate, RuinTerms};

@@ -1,6 +1,6 @@
 //! What the gates of bots were worth in a run.
 
-use crate::edge::{GatedBot, percent, words_of_gate};
+use crate::edge::{GatedBot, percent};
 use crate::error::ReportError;
 use crate::page::GateText;
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
@@ -52,7 +52,7 @@ impl GateLine {
         let worth = gate_worth(signals, rule, draws, SEED)?;
         Ok(Some(Self {
             worth: GatedBot::of(bot, &worth),
-            gate: words_of_gate(rule),
+            gate: rule.to_string(),
             payout_percent: payout_fraction * 100.0,
             draws,
             seed: SEED,
@@ -103,12 +103,14 @@ mod tests {
         close_after_losses: 0,
         close_after_trades: 1,
         close_after_wins: 0,
+        resets_daily: false,
+        openings: 0,
     };
 
     fn line(returns: &[f64]) -> Option<GateLine> {
         let signal = |(place, unit_return): (i64, &f64)| {
             let decided = 10 * place;
-            GatedTrade { decided, known: decided + 10, unit_return: *unit_return }
+            GatedTrade { decided, known: decided + 10, day: 0, unit_return: *unit_return }
         };
         let signals: Vec<GatedTrade> = (0..).zip(returns).map(signal).collect();
         GateLine::of("a", HOOK, &signals, 0.8).unwrap()

@@ -116,7 +116,7 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
             .within(1.0, MAX_WITHIN as f64)
             .described("Candles for which a signal is the view of its part, that of the signal counted."),
         Parameter::new("filters", list("filters"))
-            .described("What lets a signal pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"] }, trend, volatility, when."),
+            .described("What lets a signal pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
         Parameter::new("invert", false).described("Whether every trade goes in the other direction."),
         Parameter::new("expiry", "")
             .described("Duration code of its trades, such as 05:00; none: that of the part's signal, or the bot's."),
@@ -174,7 +174,7 @@ impl Plan {
         let filters: Vec<Value> = self.filters.iter().map(Member::identity).collect();
         let mut whole = json!([self.is_vote, parts, filters, self.needs]);
         if let (Some(gate), Some(list)) = (&self.gate, whole.as_array_mut()) {
-            list.push(gate.kind().into());
+            list.push(gate.kind());
         }
         let whole = whole.to_string();
         blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()

@@ -23,6 +23,8 @@ pub struct FollowedSignal {
     pub decided: Millis,
     /// When its end was known.
     pub known: Millis,
+    /// When the day in which it was given began, of a gate that resets daily.
+    pub day: i64,
     /// How it ended; cancelled where candles are missing.
     pub outcome: TradeOutcome,
     /// Whether the gate let it be traded.
@@ -44,7 +46,7 @@ pub fn follow_gate(
         return Ok(None);
     }
     let Some(gate) = WrittenGate::of(params)? else { return Ok(None) };
-    let rule = gate.plan()?.rule;
+    let plan = gate.plan()?;
     let mut strategy = entry.build(params, bot)?;
     if strategy.wants_settlements() {
         return Ok(None);
@@ -74,7 +76,8 @@ pub fn follow_gate(
     }
     let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
         let (known, outcome) = end?;
-        Some(FollowedSignal { decided, known, outcome, is_real })
+        let day = plan.day.map_or(0, |day| day.day_of(decided).0.get());
+        Some(FollowedSignal { decided, known, day, outcome, is_real })
     });
-    Ok(Some(FollowedGate { rule, signals: ended.collect() }))
+    Ok(Some(FollowedGate { rule: plan.rule, signals: ended.collect() }))
 }

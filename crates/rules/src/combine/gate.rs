@@ -2,8 +2,8 @@
 
 use super::virtual_trade::{Ending, VirtualTrade};
 use super::written_gate::GatePlan;
-use candlewick_sdk::{Candle, Expiry, Interval, Millis, Signal};
-use candlewick_statistics::{GateDecision, TradeGate, TradeOutcome};
+use candlewick_sdk::{Candle, Expiry, GateView, Interval, Millis, Signal};
+use candlewick_statistics::{GateDecision, GateStanding, TradeGate, TradeOutcome};
 use std::collections::VecDeque;
 
 /// Watches every signal of a strategy as a virtual trade, and says which of them are traded.
@@ -14,7 +14,11 @@ pub(super) struct Gate {
     expiry: Expiry,
     /// The length of the bot's candles.
     interval: Millis,
+    /// When the day of the last candle ends, where the gate resets daily.
+    day_ends: Millis,
     under_way: VecDeque<Followed>,
+    /// How it stood before the signal of its last candle, where that gave one.
+    before: Option<GateStanding>,
 }
 
 /// A signal that is followed to its end.
@@ -26,17 +30,23 @@ struct Followed {
 impl Gate {
     pub(super) fn new(plan: GatePlan, expiry: Expiry, interval: Interval) -> Self {
         let rule = TradeGate::new(plan.rule).expect("a plan was checked when it was made");
-        let interval = interval.length();
-        Self { plan, rule, expiry, interval, under_way: VecDeque::new() }
+        let (interval, day_ends) = (interval.length(), Millis::new(i64::MIN));
+        Self { plan, rule, expiry, interval, day_ends, under_way: VecDeque::new(), before: None }
     }
 
     /// Candles that it wants to have seen beside its strategy's own.
-    pub(super) const fn warmup(&self) -> usize {
-        self.plan.history
+    pub(super) fn warmup(&self) -> usize {
+        self.plan.warmup(self.interval)
     }
 
     /// Settles what this candle has the prices of. To be called before the strategy's signal at it.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
+        let close = candle.time() + self.interval;
+        if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
+            let (begins, ends) = day.day_of(close);
+            self.rule.on_day(begins.get());
+            self.day_ends = ends;
+        }
         let mut place = 0;
         while place < self.under_way.len() {
             match self.under_way[place].trade.on_candle(candle, self.interval) {
@@ -45,11 +55,13 @@ impl Gate {
                 Ending::Ended(outcome) => self.end(place, outcome),
             }
         }
+        self.before = None;
     }
 
     /// Takes a signal given at the close of a candle: as it is where the gate is open, else as a virtual one.
     pub(super) fn take(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
+        self.before = Some(self.rule.standing());
         let decision = self.rule.on_decided();
         let is_real = decision.is_real();
         let trade = VirtualTrade::new(signal.direction, expiry, at);
@@ -62,13 +74,24 @@ impl Gate {
         !self.rule.is_open()
     }
 
-    /// What people are shown of it.
+    /// What people are shown of it: how it stood when the last candle was answered.
     pub(super) fn indicators(&self) -> [(&'static str, f64); 3] {
+        let gate = self.stood();
         [
-            ("gate.open", f64::from(u8::from(self.rule.is_open()))),
-            ("gate.virtual_losses", f64::from(self.rule.virtual_losses())),
-            ("gate.virtual_win_rate", self.rule.recent_win_rate().unwrap_or(f64::NAN)),
+            ("gate.open", f64::from(u8::from(gate.is_open()))),
+            ("gate.virtual_losses", f64::from(gate.virtual_losses())),
+            ("gate.virtual_win_rate", gate.win_rate().unwrap_or(f64::NAN)),
         ]
+    }
+
+    /// The same in words.
+    pub(super) fn view(&self) -> GateView {
+        let now = self.rule.standing();
+        GateView { rule: now.rule().to_string(), before: self.stood().to_string(), now: now.to_string() }
+    }
+
+    fn stood(&self) -> GateStanding {
+        self.before.unwrap_or_else(|| self.rule.standing())
     }
 
     fn end(&mut self, place: usize, outcome: TradeOutcome) {

@@ -4,7 +4,8 @@ use super::gate::Gate;
 use super::names::Names;
 use super::view::Part;
 use candlewick_sdk::{
-    BotContext, Candle, CloseType, Direction, Expiry, Interval, Millis, Settlement, Signal, Strategy,
+    BotContext, Candle, CloseType, Direction, Expiry, GateView, Interval, Millis, Settlement, Signal,
+    Strategy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -186,7 +187,11 @@ impl Strategy for Combination {
         self.gate.as_ref().is_some_and(Gate::is_closed)
     }
 
-    /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL; and how its gate stands.
+    fn gate(&self) -> Option<GateView> {
+        self.gate.as_ref().map(Gate::view)
+    }
+
+    /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL; and how its gate stood.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {

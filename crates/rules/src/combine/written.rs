@@ -36,6 +36,7 @@ pub(super) struct WrittenFilter {
     invert: bool,
     view: Option<Need>,
     hours: Option<Value>,
+    timezone: Option<String>,
     trend: Option<u32>,
     volatility: Option<Volatility>,
     when: Option<String>,
@@ -99,6 +100,9 @@ impl WrittenFilter {
         if self.when.is_none() && !self.parameters.is_empty() {
             return Err(wrong("parameters belong to a filter with `when`"));
         }
+        if self.hours.is_none() && self.timezone.is_some() {
+            return Err(wrong("timezone belongs to a filter with `hours`"));
+        }
         let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
         let rule = |name: &str, params: Value, need: Need| {
             let params = params.as_object().cloned().unwrap_or_default();
@@ -119,9 +123,17 @@ impl WrittenFilter {
             }
             (None, Some(hours), None, None, None) => {
                 let (from, to) = two_times(hours).ok_or_else(|| {
-                    wrong("hours are two times of the day, UTC: hours = [\"08:00\", \"17:00\"]")
+                    wrong(
+                        "hours are two times of the day, UTC unless a timezone stands beside them: \
+                         hours = [\"08:00\", \"17:00\"]",
+                    )
                 })?;
-                Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\")") }), Need::Any))
+                let zone = match self.timezone.as_deref() {
+                    None => String::new(),
+                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone holds a quote")),
+                    Some(zone) => format!(", \"{zone}\""),
+                };
+                Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\"{zone})") }), Need::Any))
             }
             (None, None, Some(period), None, None) => {
                 let params = json!({

@@ -1,10 +1,11 @@
 //! A gate as it stands in the parameters of a bot.
 
 use super::entry::refuse;
-use candlewick_sdk::{BuildError, Parameter};
+use candlewick_engine::DayStart;
+use candlewick_sdk::{BuildError, Millis, Parameter};
 use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The key of the table, and what its values' names begin with.
 pub(super) const KEY: &str = "gate";
@@ -13,7 +14,9 @@ const MAX_COUNT: u32 = 10_000;
 /// The most candles that it wants to have seen.
 const MAX_HISTORY: u32 = 100_000;
 /// Candles that it wants to have seen unless it says otherwise.
-const HISTORY: u32 = 500;
+const HISTORY: usize = 500;
+/// A day on which the clocks are set back.
+const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
 /// The verdict's error rates and its edge, as a run's are unless configured (`domain 6`).
 const ERROR_RATE: f64 = 0.05;
 const EDGE: f64 = 0.04;
@@ -22,8 +25,19 @@ const EDGE: f64 = 0.04;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct GatePlan {
     pub(super) rule: GateRule,
-    /// Candles from which a start learns how it stands.
-    pub(super) history: usize,
+    /// The day with which it resets; none of one that does not.
+    pub(super) day: Option<DayStart>,
+    /// Candles from which a start learns how it stands, where that is said.
+    history: Option<u32>,
+}
+
+impl GatePlan {
+    /// Candles of this length from which a start learns how it stands: those of a day where it resets with each.
+    pub(super) fn warmup(&self, interval: Millis) -> usize {
+        let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
+        let usual = || if self.day.is_some() { of_a_day() } else { HISTORY };
+        self.history.map_or_else(usual, |history| history as usize)
+    }
 }
 
 /// The table.
@@ -38,6 +52,10 @@ pub(super) struct WrittenGate {
     close_after_trades: Option<u32>,
     close_after_losses: Option<u32>,
     close_after_wins: Option<u32>,
+    resets: Option<String>,
+    day_start: Option<String>,
+    day_timezone: Option<String>,
+    openings: Option<u32>,
     history: Option<u32>,
 }
 
@@ -114,6 +132,7 @@ impl WrittenGate {
                 MAX_COUNT,
                 "Wins after which the gate closes.",
             ),
+            count("openings", self.openings, 1.0, MAX_COUNT, "How often the gate opens a day."),
             count("history", self.history, 0.0, MAX_HISTORY, "Candles from which a start learns the gate."),
         ]
         .into_iter()
@@ -122,11 +141,32 @@ impl WrittenGate {
     }
 
     /// What it is, but for its numbers.
-    pub(super) fn kind(&self) -> &'static str {
-        match (&self.after_virtual_losses, &self.virtual_win_rate) {
+    pub(super) fn kind(&self) -> Value {
+        let opens = match (&self.after_virtual_losses, &self.virtual_win_rate) {
             (Some(_), _) => "losses",
             (None, Some(_)) => "win_rate",
             (None, None) => "verdict",
+        };
+        match &self.resets {
+            None => opens.into(),
+            Some(resets) => json!([opens, resets, self.day_start, self.day_timezone]),
+        }
+    }
+
+    /// The day with which it resets.
+    fn day(&self) -> Result<Option<DayStart>, BuildError> {
+        let wrong = |problem: String| refuse(format!("gate: {problem}"));
+        match self.resets.as_deref() {
+            Some("day") => {
+                let start = self.day_start.as_deref().unwrap_or("00:00");
+                let zone = self.day_timezone.as_deref().unwrap_or("UTC");
+                DayStart::new(start, zone, KEY).map(Some).map_err(|error| refuse(error.to_string()))
+            }
+            Some(other) => Err(wrong(format!("resets can only be \"day\", not \"{other}\""))),
+            None if self.day_start.is_some() || self.day_timezone.is_some() || self.openings.is_some() => {
+                Err(wrong("day_start, day_timezone and openings belong to resets = \"day\"".to_owned()))
+            }
+            None => Ok(None),
         }
     }
 
@@ -142,6 +182,7 @@ impl WrittenGate {
             self.close_after_trades,
             self.close_after_losses,
             self.close_after_wins,
+            self.openings,
         ];
         if counts.into_iter().flatten().any(|count| !(1..=MAX_COUNT).contains(&count)) {
             return Err(wrong("its counts are whole numbers from 1 to 10000"));
@@ -163,6 +204,11 @@ impl WrittenGate {
                 }
                 GateOpening::WinRate { rate, over }
             }
+            (None, None, Some("shown")) if self.resets.is_some() => {
+                return Err(wrong(
+                    "a verdict is not reached within a day: resets belongs to losses and win rates",
+                ));
+            }
             (None, None, Some("shown")) if self.over.is_none() => {
                 let payout = self.payout.filter(|payout| *payout > 0.0 && *payout <= 1_000.0);
                 let payout =
@@ -181,14 +227,18 @@ impl WrittenGate {
             }
         };
         let closes = [self.close_after_trades, self.close_after_losses, self.close_after_wins];
-        let is_hook = matches!(opens, GateOpening::AfterVirtualLosses(_)) && closes == [None; 3];
+        let day = self.day()?;
+        let is_hook =
+            matches!(opens, GateOpening::AfterVirtualLosses(_)) && closes == [None; 3] && day.is_none();
         let rule = GateRule {
             opening: opens,
+            resets_daily: day.is_some(),
+            openings: self.openings.unwrap_or_default(),
             close_after_trades: self.close_after_trades.unwrap_or(u32::from(is_hook)),
             close_after_losses: self.close_after_losses.unwrap_or_default(),
             close_after_wins: self.close_after_wins.unwrap_or_default(),
         };
         TradeGate::new(rule).map_err(|error| wrong(&error.to_string()))?;
-        Ok(GatePlan { rule, history: self.history.unwrap_or(HISTORY) as usize })
+        Ok(GatePlan { rule, day, history: self.history })
     }
 }

@@ -180,6 +180,7 @@ mod tests {
             stale_after_s: None,
             signals: None,
             market: None,
+            gates: None,
         };
         ControlAnswer::Done { state }
     }

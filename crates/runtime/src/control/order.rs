@@ -174,6 +174,9 @@ pub struct RunState {
     /// How the market's data come; none before any was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub market: Option<Box<MarketState>>,
+    /// How the gate of each bot that has one stands, in words, by the bots' names; none where no bot has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Box<BTreeMap<String, String>>>,
 }
 
 impl RunState {
@@ -318,9 +321,14 @@ mod tests {
             stale_after_s: None,
             signals: None,
             market: None,
+            gates: Some(Box::new(BTreeMap::from([(
+                "hook".to_owned(),
+                "closed: 1 of 2 virtual losses in a row".to_owned(),
+            )]))),
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
+             "gates": {"hook": "closed: 1 of 2 virtual losses in a row"},
              "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}, "audits": {"terms": {"checked": 5, "findings": 1}},
              "heard": 59_000, "troubles": ["the account is banned"]}});
         let problem = || "no".to_owned();

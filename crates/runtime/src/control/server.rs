@@ -158,6 +158,7 @@ mod tests {
             stale_after_s: None,
             signals: None,
             market: None,
+            gates: None,
         };
         ControlAnswer::Done { state }
     }

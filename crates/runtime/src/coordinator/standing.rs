@@ -8,6 +8,7 @@ use crate::control::{ControlAnswer, Phase, RunState};
 use candlewick_engine::IntentState;
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What whoever watches has been told last.
 #[derive(Debug)]
@@ -52,6 +53,7 @@ impl Coordinator {
     /// How the run stands, as far as orders concern it.
     pub(super) fn run_state(&self, now: Millis) -> RunState {
         let (phase, reason) = self.standing();
+        let gates: BTreeMap<String, String> = self.session.session().gates().collect();
         RunState {
             phase,
             reason: reason.map(Cow::into_owned),
@@ -67,6 +69,7 @@ impl Coordinator {
             stale_after_s: self.settings.stale_after_s,
             signals: self.outside.tally(),
             market: self.market_state(now).map(Box::new),
+            gates: Some(gates).filter(|gates| !gates.is_empty()).map(Box::new),
         }
     }
 

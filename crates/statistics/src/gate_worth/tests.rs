@@ -8,25 +8,20 @@ const SEED: u64 = 20_260_101;
 
 /// The hook as it is traded: so many virtual losses, one real trade, back again.
 fn hook(losses: u32) -> GateRule {
-    GateRule {
-        opening: GateOpening::AfterVirtualLosses(losses),
-        close_after_losses: 0,
-        close_after_trades: 1,
-        close_after_wins: 0,
-    }
+    GateRule { close_after_trades: 1, ..GateRule::opening(GateOpening::AfterVirtualLosses(losses)) }
 }
 
 /// A trade after each win.
 fn after_a_win() -> GateRule {
     let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
-    GateRule { opening, close_after_losses: 0, close_after_trades: 0, close_after_wins: 0 }
+    GateRule::opening(opening)
 }
 
 /// One after the other, each known before the next is decided.
 fn one_by_one(returns: impl IntoIterator<Item = f64>) -> Vec<GatedTrade> {
     let trade = |(place, unit_return)| {
         let decided = 10 * place as i64;
-        GatedTrade { decided, known: decided + 10, unit_return }
+        GatedTrade { decided, known: decided + 10, day: 0, unit_return }
     };
     returns.into_iter().enumerate().map(trade).collect()
 }
@@ -46,10 +41,23 @@ fn the_real_trades_of_a_hook_are_those_after_two_losses() {
 }
 
 #[test]
+fn one_that_resets_daily_counts_the_losses_of_each_day_alone() {
+    // Days of three, the third trade of the first and of the last is real, and both are won.
+    let mut trades = one_by_one([-1.0, -1.0, 0.8, -1.0, 0.8, -1.0, -1.0, -1.0, 0.8]);
+    (0..).zip(&mut trades).for_each(|(place, trade)| trade.day = place / 3);
+    let daily = GateRule { resets_daily: true, ..hook(2) };
+    let worth = gate_worth(&trades, daily, 99, SEED).unwrap();
+    assert_eq!((worth.real, worth.mean_of_real), (2, Some(0.8)));
+    // Without days v v r v v v v r v, the second of which is lost.
+    let worth = gate_worth(&trades, hook(2), 99, SEED).unwrap();
+    assert!(worth.real == 2 && (worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12, "{worth:?}");
+}
+
+#[test]
 fn results_that_become_known_later_open_nothing() {
     let late = |known| {
         [(0, known, -1.0), (10, known + 10, -1.0), (20, 30, 0.8)]
-            .map(|(decided, known, unit_return)| GatedTrade { decided, known, unit_return })
+            .map(|(decided, known, unit_return)| GatedTrade { decided, known, day: 0, unit_return })
     };
     assert_eq!(gate_worth(&late(10), hook(2), 9, SEED).unwrap().real, 1);
     assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().real, 0);
@@ -82,7 +90,7 @@ fn nothing_to_judge_is_an_error() {
 /// The sum over the real trades of what each returned beyond `expected`, and how many there were.
 fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
     let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
-    let real = real_mean(&TradeGate::new(rule).unwrap(), &order_of(trades), &returns);
+    let real = real_mean(&TradeGate::new(rule).unwrap(), (trades, &order_of(trades)), &returns);
     real.map_or((0.0, 0.0), |(mean, real)| ((mean - expected) * real as f64, real as f64))
 }
 
@@ -91,12 +99,8 @@ fn on_independent_trades_no_gate_gains_beyond_chance_over_20_000_paths() {
     const PATHS: u64 = 20_000;
     let win_rate = 0.56;
     let expected = win_rate * (1.0 + PAYOUT) - 1.0;
-    let rate = GateRule {
-        opening: GateOpening::WinRate { rate: 0.6, over: 20 },
-        close_after_losses: 2,
-        close_after_trades: 0,
-        close_after_wins: 0,
-    };
+    let opening = GateOpening::WinRate { rate: 0.6, over: 20 };
+    let rate = GateRule { close_after_losses: 2, ..GateRule::opening(opening) };
     for rule in [hook(1), hook(2), hook(3), rate, after_a_win()] {
         let (mut sum, mut squares, mut real) = (0.0, 0.0, 0.0);
         for path in 0..PATHS {

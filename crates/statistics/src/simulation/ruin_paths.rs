@@ -1,4 +1,4 @@
-//! Ruin by trial: the same question, answered by playing it.
+//! Ruin by trial: the same question, answered by playing it, also under the limits of a wallet.
 
 use super::dice::Dice;
 use crate::{RuinQuestion, StakePlan, StatisticsError, kelly_fraction};
@@ -10,12 +10,109 @@ pub struct RuinTrials {
     pub paths: u64,
     /// Paths that were ruined within the horizon.
     pub ruined: u64,
+    /// Paths that a limit ended for good before that.
+    pub stopped: u64,
+}
+
+/// A stop of loss or profit: an amount in the smallest unit, or a share of what there was at its beginning. Where both are given the
+/// smaller holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MoneyStop {
+    /// The amount; none where it is off.
+    pub amount: Option<u64>,
+    /// The share, 0 where it is off.
+    pub fraction: f64,
+}
+
+/// Stops of loss and profit over one span.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stops {
+    /// No trade that could bring the loss beyond any of these.
+    pub loss: Vec<MoneyStop>,
+    /// No trade once the profit has reached any of these.
+    pub profit: Vec<MoneyStop>,
+}
+
+/// The limits that trades are held to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WalletLimits {
+    /// Those of a day or a session: trading goes on with the next.
+    pub rests: Stops,
+    /// Those of the whole run.
+    pub ends: Stops,
+    /// No trade that could bring the balance this share below its peak, 0 for no limit.
+    pub drawdown_fraction: f64,
+    /// No trade after so many losses in a row, 0 for no limit.
+    pub loss_streak: u32,
+    /// No trade whose stake is a larger share of the balance, 0 for no limit.
+    pub stake_fraction: f64,
+}
+
+impl MoneyStop {
+    fn of(self, balance: u64) -> Option<u64> {
+        let share = (self.fraction > 0.0).then_some((balance as f64 * self.fraction) as u64);
+        [self.amount, share].into_iter().flatten().min()
+    }
+}
+
+/// What is counted over one span.
+#[derive(Clone, Copy)]
+struct Span {
+    /// The balance at its beginning.
+    began: u64,
+    balance: u64,
+}
+
+impl Stops {
+    fn allow(&self, span: Span, stake: u64) -> bool {
+        let least = |stops: &[MoneyStop]| stops.iter().filter_map(|stop| stop.of(span.began)).min();
+        let worst = span.balance.saturating_sub(stake);
+        let is_lost = least(&self.loss).is_some_and(|most| span.began.saturating_sub(worst) > most);
+        let is_won = least(&self.profit).is_some_and(|most| span.balance >= span.began.saturating_add(most));
+        !is_lost && !is_won
+    }
+}
+
+/// A wallet on its way.
+struct Wallet {
+    first: u64,
+    balance: u64,
+    peak: u64,
+    /// The balance with which the present day began.
+    day: u64,
+    losses: u32,
+}
+
+impl WalletLimits {
+    /// Whether a stake is placed, today or tomorrow; else a limit has ended it for good.
+    fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
+        let Wallet { first, balance, peak, .. } = *wallet;
+        let is_beyond =
+            |part: u64, fraction: f64, whole: u64| fraction > 0.0 && part as f64 > whole as f64 * fraction;
+        if (self.loss_streak > 0 && wallet.losses >= self.loss_streak)
+            || is_beyond(peak - balance.saturating_sub(stake).min(peak), self.drawdown_fraction, peak)
+            || is_beyond(stake, self.stake_fraction, balance)
+            || !self.ends.allow(Span { began: first, balance }, stake)
+        {
+            return false;
+        }
+        if self.rests.allow(Span { began: wallet.day, balance }, stake) {
+            return true;
+        }
+        wallet.day = balance;
+        self.rests.allow(Span { began: balance, balance }, stake)
+    }
 }
 
 impl RuinTrials {
     /// The share of paths that were ruined.
     pub fn share(self) -> f64 {
         self.ruined as f64 / self.paths as f64
+    }
+
+    /// The share of paths that a limit ended for good.
+    pub fn stopped_share(self) -> f64 {
+        self.stopped as f64 / self.paths as f64
     }
 
     /// Standard errors between the share and a probability, by the deviation that the probability implies.
@@ -37,6 +134,21 @@ pub fn simulate_ruin(
     seed: u64,
     paths: u64,
 ) -> Result<RuinTrials, StatisticsError> {
+    simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
+}
+
+/// The same under limits. The horizon counts trades that are made. A stop of a day or a session lets trading go on with the next, with
+/// the stake that it refused; where that is refused at the beginning of a day, too, or by a limit of the whole run, the path is stopped
+/// for good, and is not ruined. However many trades a day has makes no difference.
+///
+/// # Errors
+/// Those of [`crate::ruin()`].
+pub fn simulate_limited_ruin(
+    question: &RuinQuestion,
+    plan: &StakePlan,
+    limits: &WalletLimits,
+    (seed, paths): (u64, u64),
+) -> Result<RuinTrials, StatisticsError> {
     question.check()?;
     plan.check()?;
     let stakes = plan.stakes(question)?;
@@ -48,29 +160,52 @@ pub fn simulate_ruin(
         }
     };
     let is_placed = |stake: u64, balance: u64| stake >= question.minimum_stake && stake <= balance;
-    let is_ruined = |path: &u64| {
-        let mut dice = Dice::new(seed, *path);
-        let (mut balance, mut level) = (question.balance, 0);
+    let end_of = |path: u64| {
+        let mut dice = Dice::new(seed, path);
+        let first = question.balance;
+        let (mut wallet, mut level) =
+            (Wallet { first, balance: first, peak: first, day: first, losses: 0 }, 0);
         for _ in 0..question.horizon_trades {
-            let stake = next_stake(plan, &stakes, level, share, balance);
-            if !is_placed(stake, balance) {
-                return true;
+            let stake = next_stake(plan, &stakes, level, share, wallet.balance);
+            if !is_placed(stake, wallet.balance) {
+                return End::Ruined;
             }
-            if dice.happens(question.draw_share) {
+            if !limits.allow(&mut wallet, stake) {
+                return End::Stopped;
+            }
+            if question.draw_share > 0.0 && dice.happens(question.draw_share) {
                 continue;
             }
             let is_won = dice.happens(question.win_probability);
-            balance = if is_won { balance + question.profit(stake) } else { balance - stake };
+            let Wallet { balance, .. } = wallet;
+            wallet.balance = if is_won { balance + question.profit(stake) } else { balance - stake };
+            wallet.losses = if is_won { 0 } else { wallet.losses + 1 };
+            wallet.peak = wallet.peak.max(wallet.balance);
             level = next_level(plan, level, is_won);
         }
         // The last trade may have left too little for another one.
-        !is_placed(next_stake(plan, &stakes, level, share, balance), balance)
+        let next = next_stake(plan, &stakes, level, share, wallet.balance);
+        if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }
     };
     // Who stakes nothing loses nothing.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
     let paths_to_play = if never_stakes { 0 } else { paths };
-    let ruined = (0..paths_to_play).filter(is_ruined).count() as u64;
-    Ok(RuinTrials { paths, ruined })
+    let (mut ruined, mut stopped) = (0, 0);
+    for path in 0..paths_to_play {
+        match end_of(path) {
+            End::Ruined => ruined += 1,
+            End::Stopped => stopped += 1,
+            End::Alive => {}
+        }
+    }
+    Ok(RuinTrials { paths, ruined, stopped })
+}
+
+/// How a path ended.
+enum End {
+    Alive,
+    Ruined,
+    Stopped,
 }
 
 fn next_stake(plan: &StakePlan, stakes: &[u64], level: usize, share: f64, balance: u64) -> u64 {
@@ -158,11 +293,106 @@ mod tests {
 
     #[test]
     fn sixty_of_a_hundred_are_two_standard_errors_from_one_half() {
-        let trials = RuinTrials { paths: 100, ruined: 60 };
+        let trials = RuinTrials { paths: 100, ruined: 60, stopped: 0 };
         // sqrt(0.5 x 0.5 / 100) = 0.05; and sqrt(0.8 x 0.2 / 100) = 0.04.
         for (probability, expected) in [(0.5, 2.0), (0.8, 5.0), (0.6, 0.0)] {
             let found = trials.standard_errors_from(probability);
             assert!((found - expected).abs() < 1e-12, "{probability}: {found}");
         }
+    }
+
+    const EVEN: RuinQuestion = RuinQuestion {
+        balance: 100,
+        minimum_stake: 1,
+        win_probability: 0.5,
+        payout_fraction: 1.0,
+        draw_share: 0.0,
+        horizon_trades: 100_000,
+    };
+
+    /// Shares of 4,000 paths that were ruined and stopped.
+    fn shares(question: &RuinQuestion, plan: &StakePlan, limits: &WalletLimits) -> [f64; 2] {
+        let trials = simulate_limited_ruin(question, plan, limits, (11, 4_000)).unwrap();
+        [trials.share(), trials.stopped_share()]
+    }
+
+    const fn stop(amount: u64) -> MoneyStop {
+        MoneyStop { amount: Some(amount), fraction: 0.0 }
+    }
+
+    #[test]
+    fn a_target_of_the_run_is_reached_before_ruin_as_the_gambler_s_chances_say() {
+        // From 4 stakes, ruin at 0 against a stop at 10: for an even game the chance of ruin is 1 - 4 / 10; for p = 0.45 it is
+        // ((q/p)^10 - (q/p)^4) / ((q/p)^10 - 1) (Feller I, XIV.2).
+        let flat = StakePlan::Flat { stake: 10 };
+        let question = RuinQuestion { balance: 40, minimum_stake: 10, horizon_trades: 10_000, ..EVEN };
+        let limits = WalletLimits {
+            ends: Stops { loss: Vec::new(), profit: vec![stop(60)] },
+            ..WalletLimits::default()
+        };
+        let odds: f64 = 0.55 / 0.45;
+        for (win_probability, expected) in
+            [(0.5, 0.6_f64), (0.45, (odds.powi(10) - odds.powi(4)) / (odds.powi(10) - 1.0))]
+        {
+            let [ruined, stopped] = shares(&RuinQuestion { win_probability, ..question }, &flat, &limits);
+            let error = (expected * (1.0 - expected) / 4_000.0).sqrt();
+            assert!((ruined - expected).abs() < 3.0 * error, "{win_probability}: {ruined}, not {expected}");
+            assert!((ruined + stopped - 1.0).abs() < 1e-9, "one of the two comes");
+        }
+    }
+
+    #[test]
+    fn limits_of_the_run_end_it_where_worked_out_by_hand() {
+        // Two trades of 10 from 100, at even odds: each of four paths has a quarter.
+        let flat = StakePlan::Flat { stake: 10 };
+        let question = RuinQuestion { horizon_trades: 2, ..EVEN };
+        let ends = |loss: &[MoneyStop], profit: &[MoneyStop]| WalletLimits {
+            ends: Stops { loss: loss.to_vec(), profit: profit.to_vec() },
+            ..WalletLimits::default()
+        };
+        let fraction = |fraction| MoneyStop { amount: None, fraction };
+        let off = WalletLimits::default();
+        for (limits, expected) in [
+            // After a loss a second one would be 20; 19 does not allow it.
+            (ends(&[stop(19)], &[]), 0.5),
+            (ends(&[stop(20)], &[]), 0.0),
+            (ends(&[fraction(0.19)], &[]), 0.5),
+            // The tighter of several, and of amount and share.
+            (ends(&[stop(50), stop(19)], &[]), 0.5),
+            (ends(&[MoneyStop { amount: Some(50), fraction: 0.19 }], &[]), 0.5),
+            (ends(&[stop(9)], &[]), 1.0),
+            (ends(&[], &[stop(10)]), 0.5),
+            (ends(&[], &[stop(11)]), 0.0),
+            // 100 to 80 is 20 %; after a win to 110 a loss to 100 and no further is 9.1 %.
+            (WalletLimits { drawdown_fraction: 0.19, ..off.clone() }, 0.5),
+            (WalletLimits { drawdown_fraction: 0.20, ..off.clone() }, 0.0),
+            (WalletLimits { loss_streak: 1, ..off.clone() }, 0.5),
+            (WalletLimits { loss_streak: 2, ..off.clone() }, 0.0),
+            // 10 of 90 is more than 11 %, 10 of 100 and of 110 less.
+            (WalletLimits { stake_fraction: 0.11, ..off.clone() }, 0.5),
+            (WalletLimits { stake_fraction: 0.12, ..off }, 0.0),
+        ] {
+            let [ruined, stopped] = shares(&question, &flat, &limits);
+            assert_eq!(ruined, 0.0, "{limits:?}");
+            assert!((stopped - expected).abs() < 3.0 * 0.0079 + f64::EPSILON, "{limits:?}: {stopped}");
+        }
+    }
+
+    #[test]
+    fn stops_of_a_day_leave_ruin_as_it_is_until_no_stake_fits_any_more() {
+        let flat = StakePlan::Flat { stake: 10 };
+        let question = RuinQuestion { horizon_trades: 400, win_probability: 0.48, ..EVEN };
+        let rests = |loss: MoneyStop, profit: MoneyStop| WalletLimits {
+            rests: Stops { loss: vec![loss], profit: vec![profit] },
+            ..WalletLimits::default()
+        };
+        // In amounts: the same paths, ruined alike.
+        let free = shares(&question, &flat, &WalletLimits::default());
+        assert_eq!(shares(&question, &flat, &rests(stop(20), stop(10))), free);
+        assert!(free[0] > 0.5 && free[1] == 0.0, "{free:?}");
+        // A loss of 20 % a day: below 50 no stake of 10 fits a day, and what would be ruined is stopped there.
+        let share = MoneyStop { amount: None, fraction: 0.2 };
+        let [ruined, stopped] = shares(&question, &flat, &rests(share, stop(10)));
+        assert!(ruined == 0.0 && stopped > free[0], "{ruined} {stopped}");
     }
 }

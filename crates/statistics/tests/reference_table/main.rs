@@ -14,14 +14,13 @@ type Figure = (&'static str, f64, f64);
 const REFERENCE: &str = include_str!("../../reference/figures.csv");
 
 /// What the crate offers that is no figure: what goes in, what comes out, and chance itself, whose own tests count it.
-const NO_FIGURES: [&str; 51] = [
+const NO_FIGURES: [&str; 55] = [
     "AlphaBudget",
-    "BudgetedBot",
-    "TradeDependence",
     "BestOfMany",
     "BlockBootstrap",
     "BlockLength",
     "Bootstrap",
+    "BudgetedBot",
     "ConfidenceInterval",
     "DirectedTrade",
     "DirectionBaseline",
@@ -30,6 +29,7 @@ const NO_FIGURES: [&str; 51] = [
     "GateDecision",
     "GateOpening",
     "GateRule",
+    "GateStanding",
     "GateWorth",
     "GatedTrade",
     "GroupMoments",
@@ -39,6 +39,7 @@ const NO_FIGURES: [&str; 51] = [
     "MAX_MONEY",
     "MAX_PLANNED_TRADES",
     "MAX_TRADES",
+    "MoneyStop",
     "NotionalStake",
     "OpenBets",
     "OpenTime",
@@ -56,21 +57,24 @@ const NO_FIGURES: [&str; 51] = [
     "SprtAnswer",
     "StakePlan",
     "StatisticsError",
-    "StreamEvent",
+    "Stops",
     "StreakFold",
     "Streaks",
+    "StreamEvent",
+    "TradeDependence",
     "TradeGate",
     "TradeOutcome",
     "TradeSide",
     "TradeStream",
     "VariantReturns",
     "Variants",
+    "WalletLimits",
     "WatchStake",
 ];
 /// The same of what may be looked at after every trade: its error rates are measured, by `examples/promises` and the test
-/// `promises`, and tests beside the code hold it to a second implementation of the definition. So are the worth of a gate, by its own
-/// tests, and the length of blocks, which these hold to theory.
-const MEASURED: [&str; 9] = [
+/// `promises`, and tests beside the code hold it to a second implementation of the definition. So are the worth of a gate and ruin under limits, by
+/// their own tests, and the length of blocks, which these hold to theory.
+const MEASURED: [&str; 10] = [
     "ChangeDetector",
     "ConfidenceSequence",
     "EdgeTestPlan",
@@ -80,6 +84,7 @@ const MEASURED: [&str; 9] = [
     "WinRate",
     "best_block_length",
     "gate_worth",
+    "simulate_limited_ruin",
 ];
 
 #[test]

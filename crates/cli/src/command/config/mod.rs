@@ -7,7 +7,7 @@ use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{demand_of, notices_of, notices_of_stakes, problems_of};
+use candlewick_app::inspection::{demand_of, notices_of, notices_of_stakes, problems_of, ruin_of_stakes};
 use clap::Subcommand;
 use serde_json::json;
 use std::path::PathBuf;
@@ -66,10 +66,11 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     problems.extend(check_secrets(&loaded));
     let stakes =
         if problems.is_empty() { notices_of_stakes(&loaded).map_err(Problems::from)? } else { Vec::new() };
-    let mut notices = Problems::check(problems).map(|()| notices_of(&loaded))?;
+    let mut notices = Problems::check(problems).map(|()| notices_of(&loaded, context.registry))?;
     let limit = loaded.config.broker.client.requests_per_second;
     let demand = demand_of(&loaded, context.registry);
     let idle = stakes.len();
+    notices.extend(ruin_of_stakes(&loaded));
     notices.extend(stakes);
     notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));

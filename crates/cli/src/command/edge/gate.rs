@@ -74,6 +74,6 @@ impl GateArguments {
         let closes_otherwise = close_after_losses + close_after_wins > 0;
         let needs_one = matches!(opening, GateOpening::AfterVirtualLosses(_)) && !closes_otherwise;
         let close_after_trades = self.close_after_trades.unwrap_or(u32::from(needs_one));
-        GateRule { opening, close_after_losses, close_after_trades, close_after_wins }
+        GateRule { close_after_losses, close_after_trades, close_after_wins, ..GateRule::opening(opening) }
     }
 }

@@ -11,7 +11,9 @@ use candlewick_engine::{EngineError, StakeRuin, TradeRecord};
 use candlewick_report::edge::{RuinFigures, RuinSummary, RuinTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, Payout};
-use candlewick_statistics::{MAX_MONEY, RuinQuestion, StakePlan, WinRate, break_even, wilson_interval};
+use candlewick_statistics::{
+    MAX_MONEY, RuinQuestion, StakePlan, WalletLimits, WinRate, break_even, wilson_interval,
+};
 use clap::Args;
 
 /// Of which stakes.
@@ -152,7 +154,8 @@ impl Asked {
                     draw_share: 0.0,
                     horizon_trades: risk.ruin_horizon_trades,
                 };
-                vec![StakeRuin { bot: String::new(), plan, question, lower_bound: None }]
+                let limits = WalletLimits::default();
+                vec![StakeRuin { bot: String::new(), plan, question, lower_bound: None, limits }]
             }
             None if settings.bots.is_empty() => {
                 return Err(Failure::configuration("there are no stakes to look at").help(

@@ -1,0 +1,355 @@
+//! Ruin under the limits of a run: the stops that rest a bot, and those that end the run.
+
+use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
+use crate::{BotSettings, SessionSettings, StakeRuin};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{MoneyScale, Payout};
+use candlewick_statistics::{
+    MoneyStop, StakePlan, StatisticsError, Stops, WalletLimits, simulate_limited_ruin,
+};
+use std::fmt::Write as _;
+
+/// Trades that are simulated in all, and the fewest runs.
+const MOST_TRADES: u64 = 1_000_000;
+const FEWEST_RUNS: u64 = 200;
+const SEED: u64 = 1;
+/// Different stakes whose ruin is told.
+const MOST_TOLD: usize = 30;
+/// Bots of one stake that are named.
+const MOST_NAMED: usize = 3;
+
+/// The limits that the trades of a bot are held to, those of all bots and its own.
+pub(crate) fn limits_of(bot: &BotSettings, settings: &SessionSettings) -> WalletLimits {
+    let RiskSettings { session, max_drawdown_percent, max_stake_percent, .. } = &settings.risk;
+    let risk = &settings.risk;
+    let none = BotLimitSettings::default();
+    let own = risk.bots.get(&bot.name).unwrap_or(&none);
+    let stops = |all: [(Decimal, f64); 2]| -> Vec<MoneyStop> {
+        all.into_iter().filter_map(|(amount, percent)| stop(amount, percent, settings.money_scale)).collect()
+    };
+    let of_session = Stops {
+        loss: stops([
+            (session.loss_limit, session.loss_limit_percent),
+            (own.session_loss_limit, own.session_loss_limit_percent),
+        ]),
+        profit: stops([
+            (session.profit_target, session.profit_target_percent),
+            (own.session_profit_target, own.session_profit_target_percent),
+        ]),
+    };
+    let mut rests = Stops {
+        loss: stops([
+            (risk.daily_loss_limit, risk.daily_loss_limit_percent),
+            (own.daily_loss_limit, own.daily_loss_limit_percent),
+        ]),
+        profit: stops([
+            (risk.daily_profit_target, risk.daily_profit_target_percent),
+            (own.daily_profit_target, own.daily_profit_target_percent),
+        ]),
+    };
+    let mut ends = Stops::default();
+    match session.of {
+        SessionSpan::Run => ends = of_session,
+        SessionSpan::Hours => {
+            rests.loss.extend(of_session.loss);
+            rests.profit.extend(of_session.profit);
+        }
+    }
+    let streaks = [risk.max_loss_streak, own.max_loss_streak].into_iter().filter(|most| *most > 0);
+    WalletLimits {
+        rests,
+        ends,
+        drawdown_fraction: max_drawdown_percent / 100.0,
+        loss_streak: streaks.min().unwrap_or_default(),
+        stake_fraction: max_stake_percent / 100.0,
+    }
+}
+
+fn stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
+    let units = scale.exact(amount).ok().and_then(|money| u64::try_from(money.minor()).ok());
+    let stop = MoneyStop { amount: units.filter(|units| *units > 0), fraction: percent / 100.0 };
+    (stop.amount.is_some() || percent > 0.0).then_some(stop)
+}
+
+/// What a bot's symbol pays at least where it is traded.
+pub(crate) fn least_payout(known: Payout, bot: &BotSettings, settings: &SessionSettings) -> Payout {
+    let risk = &settings.risk;
+    let least = risk.min_payout_percent_by_symbol.get(bot.symbol.as_str());
+    let least = least.copied().unwrap_or(risk.min_payout_percent);
+    Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
+}
+
+impl StakeRuin {
+    /// How probably it is ruined, in a sentence without the bot's name: by itself, and held to its limits.
+    ///
+    /// # Errors
+    /// A number that means nothing to a chain of ruin.
+    pub(crate) fn words(&self, scale: MoneyScale) -> Result<String, StatisticsError> {
+        let what = match self.plan {
+            StakePlan::Flat { stake } => {
+                let stake = i64::try_from(stake).unwrap_or(i64::MAX);
+                format!("its stake of {}", scale.format(candlewick_sdk::Money::from_minor(stake)))
+            }
+            StakePlan::Share { fraction, .. } => format!("its stake of {} of the balance", percent(fraction)),
+            StakePlan::Kelly { .. } => "its Kelly stake".to_owned(),
+            StakePlan::Martingale { .. } | StakePlan::Soros { .. } => "its ladder".to_owned(),
+        };
+        let (rate, horizon) = (self.decisive_rate(), self.question.horizon_trades);
+        let by = if self.lower_bound.is_some_and(|bound| bound <= rate) {
+            "the lower bound of its trades"
+        } else {
+            "break-even"
+        };
+        let mut words = format!(
+            "{what} is ruined within {horizon} trades with a probability of {} if it wins {} ({by}), of {} if it wins 50 %",
+            percent(self.at(rate)?),
+            percent(rate),
+            percent(self.at(0.5)?),
+        );
+        if self.limits != WalletLimits::default() {
+            let runs = (MOST_TRADES / u64::from(horizon)).max(FEWEST_RUNS);
+            let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
+            let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
+            let _ = write!(
+                words,
+                "; held to its limits of {}, and these end its trading for good in {} ({runs} simulated runs at {})",
+                percent(trials.share()),
+                percent(trials.stopped_share()),
+                percent(rate),
+            );
+        }
+        Ok(words)
+    }
+}
+
+/// What leaves trades out, whatever they would have won, and so makes ruin within a number of trades neither more nor less probable.
+pub(crate) fn left_out(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
+    let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
+    let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());
+    let parts = [
+        (!risk.hours.is_empty(), "trading hours"),
+        (
+            !risk.pauses.is_empty() || risk.cooldown_after_loss_s > 0 || risk.cooldown_after_losses > 0,
+            "pauses",
+        ),
+        (risk.min_payout_percent > 0.0 || has_own, "least payout"),
+        (is_chosen, "choice by payout"),
+        (bot.entry_delay_s > 0, "entry delay"),
+    ];
+    let on: Vec<&str> = parts.into_iter().filter_map(|(is_on, name)| is_on.then_some(name)).collect();
+    (!on.is_empty()).then(|| format!("; {}: no difference to that, of as many trades", on.join(", ")))
+}
+
+/// Bots with what is said of each, where several are told the same in one line.
+#[derive(Default)]
+pub(crate) struct ToldStakes {
+    told: Vec<(StakeRuin, String, Vec<String>)>,
+    untold: usize,
+}
+
+impl ToldStakes {
+    /// Adds the stake of a bot; `more` is put behind what is said of it.
+    ///
+    /// # Errors
+    /// A number that means nothing to a chain of ruin.
+    pub(crate) fn add(
+        &mut self,
+        stake: StakeRuin,
+        more: &str,
+        scale: MoneyScale,
+    ) -> Result<(), StatisticsError> {
+        let name = stake.bot.clone();
+        let stake = StakeRuin { bot: String::new(), ..stake };
+        let known = self.told.iter_mut().find(|(known, words, _)| *known == stake && words.ends_with(more));
+        if let Some((_, _, names)) = known {
+            names.push(name);
+        } else if self.told.len() < MOST_TOLD {
+            let words = format!("{}{more}", stake.words(scale)?);
+            self.told.push((stake, words, vec![name]));
+        } else {
+            self.untold += 1;
+        }
+        Ok(())
+    }
+
+    /// A line of each stake.
+    pub(crate) fn lines(self) -> Vec<String> {
+        let untold = (self.untold > 0).then(|| {
+            format!("{} more bots have stakes of their own: `candlewick edge ruin` shows theirs", self.untold)
+        });
+        let line = |(_, words, names): (StakeRuin, String, Vec<String>)| match names.as_slice() {
+            [name] => format!("bot \"{name}\": {words}"),
+            names => {
+                let shown: Vec<String> =
+                    names.iter().take(MOST_NAMED).map(|name| format!("\"{name}\"")).collect();
+                let more = names.len().saturating_sub(MOST_NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("bots {}{more}, each with the whole balance: {words}", shown.join(", "))
+            }
+        };
+        self.told.into_iter().map(line).chain(untold).collect()
+    }
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{:.2} %", fraction * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, SessionLimitSettings,
+        StakeSettings, TradeRecord, check_ruin,
+    };
+    use candlewick_sdk::{ExpirationType, Interval, Money, Symbol};
+
+    /// Stakes of 10 from 70, at a payout of 100 % and so at even odds, over 40 trades.
+    fn settings(change: impl Fn(&mut RiskSettings)) -> SessionSettings {
+        let mut risk = RiskSettings {
+            ruin_horizon_trades: 40,
+            max_drawdown_percent: 0.0,
+            daily_loss_limit: Decimal::ZERO,
+            ..RiskSettings::default()
+        };
+        change(&mut risk);
+        let bot = BotSettings {
+            name: "a".to_owned(),
+            symbol: Symbol::new("BTCUSDT").unwrap(),
+            entry_delay_s: 0,
+            venue: std::collections::BTreeMap::new(),
+            interval: Interval::MINUTE,
+            strategy: "rsi-reversal".to_owned(),
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::TimeFixed,
+            params: serde_json::json!({}),
+            stake: StakeSettings::Fixed { amount: Decimal::TEN },
+        };
+        SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(70),
+            risk,
+            bots: vec![bot],
+        }
+    }
+
+    fn report(settings: &SessionSettings) -> RuinReport {
+        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
+        check_ruin(settings, Money::from_minor(7_000), &vec![even; settings.bots.len()]).unwrap()
+    }
+
+    fn line(change: impl Fn(&mut RiskSettings)) -> String {
+        report(&settings(change)).stakes.remove(0)
+    }
+
+    /// The percent behind some words.
+    fn percent_behind(line: &str, words: &str) -> f64 {
+        let (_, rest) = line.split_once(words).unwrap_or_else(|| panic!("{words}: {line}"));
+        rest.split_once(" %").unwrap().0.trim().parse().unwrap()
+    }
+
+    #[test]
+    fn a_fixed_stake_has_the_ruin_of_the_gambler() {
+        // Of 40 even steps one of 7 down comes with 2 P(X <= 16) for X of 40 coins (Feller I, III.7): 0.268187.
+        let free = line(|_| ());
+        assert_eq!(
+            free,
+            "bot \"a\": its stake of 10.00 is ruined within 40 trades with a probability of 26.82 % if it wins 50.00 % (break-even), of 26.82 % if \
+             it wins 50 %"
+        );
+    }
+
+    #[test]
+    fn a_stop_of_the_run_keeps_the_wallet_and_ends_the_trading() {
+        // A loss of 30 is three steps down within 39, before the last trade: P(X <= 18) + P(X <= 17) of 39 coins, 63.58 %.
+        let stopped = line(|risk| {
+            risk.session =
+                SessionLimitSettings { loss_limit: Decimal::from(30), ..SessionLimitSettings::default() };
+        });
+        assert_eq!(percent_behind(&stopped, "held to its limits of "), 0.0, "{stopped}");
+        let ended = percent_behind(&stopped, "for good in ");
+        assert!((ended - 63.58).abs() < 1.0, "{ended}: {stopped}");
+        assert!(stopped.contains("(25000 simulated runs at 50.00 %)"), "{stopped}");
+    }
+
+    #[test]
+    fn a_stop_of_the_day_in_money_changes_no_ruin_and_one_in_percent_ends_where_no_stake_fits() {
+        let day = line(|risk| risk.daily_loss_limit = Decimal::from(20));
+        let ruined = percent_behind(&day, "held to its limits of ");
+        assert!((ruined - 26.82).abs() < 0.8, "{day}");
+        assert_eq!(percent_behind(&day, "for good in "), 0.0, "{day}");
+        // A fifth of less than 50 is less than a stake of 10.
+        let share = line(|risk| risk.daily_loss_limit_percent = 20.0);
+        assert_eq!(percent_behind(&share, "held to its limits of "), 0.0, "{share}");
+        assert!(percent_behind(&share, "for good in ") > 26.82, "{share}");
+    }
+
+    #[test]
+    fn limits_of_all_bots_and_of_one_and_sessions_of_hours_are_all_taken() {
+        let stop = |amount: u64| MoneyStop { amount: Some(amount), fraction: 0.0 };
+        let settings = settings(|risk| {
+            risk.session = SessionLimitSettings {
+                of: SessionSpan::Hours,
+                loss_limit: Decimal::from(5),
+                ..SessionLimitSettings::default()
+            };
+            risk.max_loss_streak = 9;
+            risk.max_drawdown_percent = 25.0;
+            risk.max_stake_percent = 50.0;
+            risk.daily_profit_target = Decimal::from(7);
+            let own = BotLimitSettings {
+                session_loss_limit: Decimal::from(4),
+                max_loss_streak: 3,
+                daily_loss_limit_percent: 10.0,
+                ..BotLimitSettings::default()
+            };
+            risk.bots.insert("a".to_owned(), own);
+            risk.bots.insert(
+                "b".to_owned(),
+                BotLimitSettings { max_loss_streak: 1, ..BotLimitSettings::default() },
+            );
+        });
+        let expected = WalletLimits {
+            rests: Stops {
+                loss: vec![MoneyStop { amount: None, fraction: 0.1 }, stop(500), stop(400)],
+                profit: vec![stop(700)],
+            },
+            ends: Stops::default(),
+            drawdown_fraction: 0.25,
+            loss_streak: 3,
+            stake_fraction: 0.5,
+        };
+        assert_eq!(limits_of(&settings.bots[0], &settings), expected);
+    }
+
+    #[test]
+    fn what_leaves_trades_out_is_named_and_a_least_payout_is_the_one_that_is_reckoned_with() {
+        let more = line(|risk| {
+            let pause = PauseSettings { after: 3, of: PauseCause::Losses, for_s: 60, scope: PauseScope::Bot };
+            (risk.pauses, risk.cooldown_scope) = (vec![pause], CooldownScope::All);
+            risk.min_payout_percent_by_symbol.insert("BTCUSDT".to_owned(), 150.0);
+        });
+        assert!(more.ends_with("; pauses, least payout: no difference to that, of as many trades"), "{more}");
+        // At 150 % a win breaks even at 40 %.
+        assert!(more.contains("if it wins 40.00 % (break-even)"), "{more}");
+    }
+
+    #[test]
+    fn bots_of_one_stake_are_told_in_one_line_and_others_in_their_own() {
+        let mut all = settings(|_| ());
+        for name in ["b", "c", "d", "e"] {
+            let bot = BotSettings { name: name.to_owned(), ..all.bots[0].clone() };
+            all.bots.push(bot);
+        }
+        all.bots[2].stake = StakeSettings::Fixed { amount: Decimal::from(20) };
+        let lines = report(&all).stakes;
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(
+            lines[0].starts_with(
+                "bots \"a\", \"b\", \"d\" and 1 more, each with the whole balance: its stake of 10.00"
+            ),
+            "{lines:?}"
+        );
+        assert!(lines[1].starts_with("bot \"c\": its stake of 20.00"), "{lines:?}");
+    }
+}
