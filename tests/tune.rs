@@ -234,3 +234,59 @@ fn stopped_or_killed_it_goes_on_and_ends_with_the_same_results() {
         assert_eq!(resumed["walk_forward"][part], whole["walk_forward"][part], "{part}");
     }
 }
+
+/// Eight losses in a row are one in 256 on candles of chance, so that the gate leaves a handful of trades of thousands of signals.
+#[test]
+fn of_a_gate_that_leaves_too_few_trades_it_says_so_and_what_helps() {
+    let bot = "[[bots]]\nname = \"gated\"\nsymbol = \"BTCUSDT\"\ninterval = \"5m\"\nstrategy = \"combine\"\nclose_type = \"05:00\"\n\
+               [bots.params]\nfirst_of = [{ name = \"rule\", strategy = \"rules\", params = { file = \"my.toml\" } }]\n\
+               gate = { after_virtual_losses = 8 }\n";
+    for (rule, is_searched) in [(FIXED, false), (FOLLOW, true)] {
+        let folder = folder(rule, "random-walk").with("bot.toml", bot);
+        let tune = ["tune", "--config", "bot.toml", "--data", "BTCUSDT_5m.csv"];
+        let run = folder.run(&tune);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let report: Value = serde_json::from_str(&folder.read("tune/report.json")).unwrap();
+        assert_eq!(report["conclusion"], "not_enough_trades", "{report:#}");
+        let gate = &report["gate"];
+        let (signals, traded) = (gate["signals"].as_u64().unwrap(), gate["traded"].as_u64().unwrap());
+        assert!(signals > 1_000 && traded < 40, "{gate}");
+        let refused = signals - traded;
+        let row = format!("{traded} of {signals} signals were traded, {refused} refused by the closed gate");
+        let cause = format!(
+            "The gate is the cause: before the hold-out it let {traded} of {signals} signals be traded"
+        );
+        for part in [
+            &row,
+            &cause,
+            "tune the rule without its gate first",
+            "or loosen the gate",
+            "not searched, since they only choose",
+        ] {
+            assert!(run.stdout.contains(part), "no {part} in:\n{}", run.stdout);
+        }
+        // More candles, and those of a venue at that, are no help.
+        assert!(!next(&report).contains("data fetch"), "{}", next(&report));
+        assert_eq!(report["bot"]["searched"], if is_searched { json!(["rule.candles"]) } else { json!([]) });
+        // The next step that it names is there to be run, whether or not a set counted.
+        let best = folder.run(&["config", "check", "--config", "tune/best.toml"]);
+        assert_eq!(best.code, 0, "{}", best.stderr);
+    }
+}
+
+#[test]
+fn where_more_candles_would_come_from_is_said_by_where_these_came_from() {
+    let folder = folder("buy = \"crosses_above(rsi(14), 80)\"\n", "random-walk");
+    let of_file = tune(&folder, &["--json"]).json();
+    assert_eq!(of_file["conclusion"], "not_enough_trades", "{of_file:#}");
+    assert!(
+        next(&of_file).contains("name a longer file than") && next(&of_file).contains("--data BTCUSDT@5m"),
+        "{}",
+        next(&of_file)
+    );
+    let made = ["data", "generate", "--symbol", "BTCUSDT", "--interval", "5m", "--days", "20", "--catalog"];
+    assert_eq!(folder.run(&made).code, 0);
+    let of_catalog =
+        folder.run(&["tune", "my.toml", "--data", "BTCUSDT@5m", "--out", "made", "--json"]).json();
+    assert!(next(&of_catalog).contains("these candles are made by chance"), "{}", next(&of_catalog));
+}

@@ -34,6 +34,20 @@ pub struct CheckedCandles {
     pub coverage: f64,
     /// Doubtful problems by their kind; certain ones are an error.
     pub problems: BTreeMap<&'static str, u64>,
+    /// Where more of them would come from.
+    #[serde(skip)]
+    pub origin: CandleOrigin,
+}
+
+/// Where candles come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CandleOrigin {
+    /// A file that was named.
+    File,
+    /// The catalog, made by chance.
+    Made,
+    /// The catalog, from a venue or a file.
+    Stored,
 }
 
 /// Finds and checks all candles that the bot of these terms would be searched on.
@@ -91,10 +105,21 @@ fn check(
         );
         return Err(AppError::data(problem).help(help));
     };
-    Ok(found_of(&target, &checked, candles))
+    Ok(found_of(&target, &checked, (candles, origin_of(&target, store)?)))
 }
 
-fn found_of(target: &CheckTarget, checked: &Checked, candles: &CandleSeries) -> CheckedCandles {
+fn origin_of(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrigin, AppError> {
+    let CheckTarget::Stored(series) = target else { return Ok(CandleOrigin::File) };
+    let sources = store.catalog.manifest(*series)?.map(|manifest| manifest.origins).unwrap_or_default();
+    let is_made = !sources.is_empty() && sources.iter().all(|one| one.source.starts_with("synthetic"));
+    Ok(if is_made { CandleOrigin::Made } else { CandleOrigin::Stored })
+}
+
+fn found_of(
+    target: &CheckTarget,
+    checked: &Checked,
+    (candles, origin): (&CandleSeries, CandleOrigin),
+) -> CheckedCandles {
     let problem = |(kind, count): (&FindingKind, &u64)| (kind.as_str(), *count);
     CheckedCandles {
         series: argument_of(checked.series),
@@ -105,10 +130,30 @@ fn found_of(target: &CheckTarget, checked: &Checked, candles: &CandleSeries) -> 
         missing: checked.missing,
         coverage: checked.coverage(),
         problems: checked.findings.counts().iter().map(problem).collect(),
+        origin,
     }
 }
 
 impl CheckedCandles {
+    /// How there would be more of them.
+    pub fn more_words(&self) -> String {
+        let Self { series, place, .. } = self;
+        let (symbol, interval) = series.split_once('@').unwrap_or((series, ""));
+        match self.origin {
+            CandleOrigin::Stored => format!(
+                "bring more candles, earlier or later ones, and give the same command again: `candlewick data fetch {series} --from DATE`"
+            ),
+            CandleOrigin::Made => format!(
+                "these candles are made by chance: `candlewick data generate --symbol {symbol} --interval {interval} --days 365 --catalog --force` makes \
+                 more to try things out, and none of them says anything of a market; `candlewick data fetch {series} --from DATE` brings one's own"
+            ),
+            CandleOrigin::File => format!(
+                "name a longer file than {place} with --data, or the catalog's candles: `candlewick data fetch {series} --from DATE` \
+                 brings them there from a venue, and `--data {series}` names them"
+            ),
+        }
+    }
+
     /// What the check found, in words.
     pub fn words(&self) -> String {
         let problems: Vec<String> =

@@ -6,5 +6,5 @@
 mod candles;
 mod plan;
 
-pub use candles::{CheckedCandles, check_candles};
+pub use candles::{CandleOrigin, CheckedCandles, check_candles};
 pub use plan::{MOST_SETS, TunePlan};

@@ -17,6 +17,8 @@ use std::path::PathBuf;
 
 /// A grid of more sets than this is not walked whole: as many are spread over it.
 pub const MOST_SETS: u64 = 200;
+/// The strategy whose own numbers are searched only where they are named.
+const COMBINATION: &str = "combine";
 /// Parts of the candles before the hold-out where nothing is searched: the first is the training, each other a test.
 const FIXED_PARTS: i64 = 6;
 /// Parts that a layout has where nobody says: a training of three tests, and five of them.
@@ -34,6 +36,8 @@ pub struct TunePlan<'a> {
     pub is_fixed: bool,
     /// Parameters that stay as they are, since they have no range.
     pub without_range: Vec<String>,
+    /// Those that decide which signals of a combination are traded, not what it signals: they stay as they are, unless they are named.
+    pub of_combination: Vec<String>,
 }
 
 impl<'a> TunePlan<'a> {
@@ -51,11 +55,15 @@ impl<'a> TunePlan<'a> {
         let (_, bot) = tuned_bot(&terms, files, registry)?;
         let parameters = parameters_of(&bot, registry)?;
         let numbers = parameters.into_iter().filter(|one| matches!(one.kind.as_str(), "integer" | "number"));
-        let (ranged, bare): (Vec<Parameter>, Vec<Parameter>) = numbers.partition(has_range);
+        let (of_combination, numbers): (Vec<Parameter>, Vec<Parameter>) =
+            numbers.partition(|one| bot.strategy == COMBINATION && is_of_combination(&one.name));
+        let (ranged, bare): (Vec<Parameter>, Vec<Parameter>) = numbers.into_iter().partition(has_range);
         let names = |all: Vec<Parameter>| all.into_iter().map(|one| one.name).collect::<Vec<String>>();
-        let (ranged, mut without_range) = (names(ranged), names(bare));
+        let (ranged, mut without_range, mut of_combination) =
+            (names(ranged), names(bare), names(of_combination));
         let is_open = terms.parameters.is_empty();
         without_range.retain(|_| is_open);
+        of_combination.retain(|_| is_open);
         if is_open {
             terms.parameters = ranged;
         }
@@ -72,7 +80,7 @@ impl<'a> TunePlan<'a> {
             prepared.spread(&terms)?;
         }
         let layout = layout_of(&prepared, hold_out, is_fixed)?;
-        Ok(Self { terms, prepared, layout, is_fixed, without_range })
+        Ok(Self { terms, prepared, layout, is_fixed, without_range, of_combination })
     }
 
     /// The same search of the candles that come before the hold-out, as its own training has them.
@@ -149,6 +157,11 @@ fn parameters_of(bot: &BotSettings, registry: &Registry) -> Result<Vec<Parameter
     };
     let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
     Ok(entry.parameters.clone())
+}
+
+/// Whether a parameter of a combination is its own, and none of a part: ranges of thousands, of which most leave nothing to trade.
+fn is_of_combination(name: &str) -> bool {
+    name == "within" || name.starts_with("gate.")
 }
 
 fn has_range(parameter: &Parameter) -> bool {

@@ -19,8 +19,11 @@ use candlewick_records::counted;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
 use candlewick_report::sweep::SweepReport;
-use candlewick_report::tune::{Conclusion, FoundPart, TuneReport, TuneResult, TunedBot, TunedPlaces};
-use candlewick_sdk::testkit::{Check, Finding, Subject, ValidationError};
+use candlewick_report::tune::{
+    Conclusion, FoundPart, TuneReport, TuneResult, TunedBot, TunedGate, TunedPlaces,
+};
+use candlewick_rules::combine::follow_gate;
+use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use clap::Args;
 use serde_json::{json, to_value};
 use std::fs;
@@ -204,7 +207,7 @@ impl Tuning<'_> {
         if let Some(ending) = sign.get() {
             return Ok(self.stopped(*ending));
         }
-        let best = self.write_best()?;
+        let best = self.write_best(sweep.is_some(), &mut notices)?;
         let prepared = &self.plan.prepared;
         let mut files: Vec<PathBuf> = best.iter().cloned().collect();
         files.extend(sweep.is_some().then(|| self.trials.join("sweep")));
@@ -222,7 +225,8 @@ impl Tuning<'_> {
             walk_forward: walked.summary(),
             looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
-            places: TunedPlaces { best, arguments: self.arguments_of_best(), series: self.bot().series },
+            places: TunedPlaces { best, arguments: self.arguments_of_best(), more: self.more_words(candles) },
+            gate: self.gate()?,
             files,
         });
         self.write(&mut report)?;
@@ -250,11 +254,18 @@ impl Tuning<'_> {
     }
 
     /// The best set, or the bot as it stands, where the next command finds it.
-    fn write_best(&self) -> Result<Option<PathBuf>, Failure> {
-        let text = if self.plan.is_fixed {
-            self.plan.bot_as_it_stands()?
-        } else {
-            fs::read_to_string(self.trials.join("sweep").join("best.toml")).ok()
+    fn write_best(&self, is_searched: bool, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Failure> {
+        let of_sweep = fs::read_to_string(self.trials.join("sweep").join("best.toml"));
+        let of_sweep = of_sweep.ok().filter(|_| is_searched);
+        if is_searched && of_sweep.is_none() {
+            notices.push(format!(
+                "no set counts, since none had {} or more trades that ended (--min-trades): best.toml has the bot as it stands",
+                self.plan.terms.min_trades
+            ));
+        }
+        let text = match of_sweep {
+            Some(text) => Some(text),
+            None => self.plan.bot_as_it_stands()?,
         };
         let path = self.best_path();
         let Some(text) = text else { return Ok(None) };
@@ -264,6 +275,24 @@ impl Tuning<'_> {
             if data.is_empty() { String::new() } else { format!("\n[sandbox]\ndata = {}\n", json!(data)) };
         write_file("--out", &path, |file| write!(file, "{text}{data}"))?;
         Ok(Some(path))
+    }
+
+    /// What the bot's gate made of the signals before the hold-out.
+    fn gate(&self) -> Result<Option<TunedGate>, Failure> {
+        let (Subject { entry, params, bot }, Market { candles, .. }) = self.plan.subject(&self.layout)?;
+        let followed = follow_gate(&entry, &params, &bot, &candles)?;
+        Ok(followed.map(|followed| TunedGate {
+            gate: followed.rule.to_string(),
+            signals: followed.signals.len() as u64,
+            traded: followed.signals.iter().filter(|signal| signal.is_real).count() as u64,
+        }))
+    }
+
+    /// How there would be more of the bot's own candles.
+    fn more_words(&self, candles: &[CheckedCandles]) -> String {
+        let series = self.bot().series;
+        let own = candles.iter().find(|own| own.series == series).or(candles.first());
+        own.map(CheckedCandles::more_words).unwrap_or_default()
     }
 
     fn best_path(&self) -> PathBuf {
@@ -305,7 +334,14 @@ impl Tuning<'_> {
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
             format!("not searched, since without min and max: {names}; --param NAME=FROM..TO searches one all the same")
         });
-        bare.into_iter().collect()
+        let kept = &self.plan.of_combination;
+        let kept = (!kept.is_empty()).then(|| {
+            format!(
+                "not searched, since they only choose among the signals: {}; --param gate.NAME=FROM..TO searches one all the same",
+                kept.join(", ")
+            )
+        });
+        bare.into_iter().chain(kept).collect()
     }
 
     fn stopped(&self, ending: Ending) -> Ending {

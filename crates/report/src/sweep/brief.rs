@@ -43,6 +43,11 @@ impl SweepReport {
         self.variants_tried
     }
 
+    /// How many sets were tried.
+    pub(crate) const fn tried(&self) -> usize {
+        self.trials
+    }
+
     /// What the reader should know.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notices

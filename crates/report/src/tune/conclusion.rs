@@ -1,6 +1,6 @@
 //! What a guided search comes to: one of a few conclusions, what it means, and what to do next.
 
-use super::TunedPlaces;
+use super::{TunedGate, TunedPlaces};
 use crate::conditions::ConditionLine;
 use crate::walk_forward::{HoldOut, WalkForwardReport};
 use candlewick_search::sweep::Figures;
@@ -73,7 +73,12 @@ impl Conclusion {
     }
 
     /// What it means, plainly.
-    pub(super) fn words(self, report: &WalkForwardReport, looks: &[String]) -> String {
+    pub(super) fn words(
+        self,
+        report: &WalkForwardReport,
+        looks: &[String],
+        gate: Option<&TunedGate>,
+    ) -> String {
         let verdict = report.verdict_words();
         match self {
             Self::EdgeHeld => {
@@ -100,7 +105,13 @@ impl Conclusion {
                 format!("On the tests of the walk-forward: {verdict}.")
             }
             Self::NoEdge => format!("On the tests of the walk-forward: {verdict}. There is nothing here to trade."),
-            Self::NotEnoughTrades => format!("{} On the tests of the walk-forward: {verdict}.", leaning(report.tested())),
+            Self::NotEnoughTrades => {
+                let cause = gate.filter(|gate| gate.is_cause()).map_or_else(String::new, |gate| {
+                    let TunedGate { signals, traded, .. } = gate;
+                    format!(" The gate is the cause: before the hold-out it let {traded} of {signals} signals be traded.")
+                });
+                format!("{} On the tests of the walk-forward: {verdict}.{cause}", leaning(report.tested()))
+            }
         }
     }
 
@@ -108,14 +119,11 @@ impl Conclusion {
     pub(super) fn next(
         self,
         report: &WalkForwardReport,
-        (looks, conditions): (&[String], &[ConditionLine]),
+        (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
         places: &TunedPlaces,
     ) -> Vec<String> {
         let is_spent = report.hold_out().is_some_and(|hold_out| hold_out.openings() > 0);
-        let more = format!(
-            "bring more candles, earlier or later ones, and give the same command again: `candlewick data fetch {} --from DATE`",
-            places.series
-        );
+        let more = places.more.clone();
         let runs = places.best.as_ref().map(|_| &places.arguments);
         let watch = runs.map(|arguments| {
             format!("watch it trade without money all the same: `candlewick live --sandbox {arguments} --journal run.db`")
@@ -158,7 +166,9 @@ impl Conclusion {
             ],
             // Nothing is confirmed or known, so that nothing is worth a wallet yet.
             Self::EdgeUnconfirmed => vec![Some(more), watch],
-            Self::NotEnoughTrades => without_a_signal(conditions).unwrap_or_else(|| vec![Some(more), watch]),
+            Self::NotEnoughTrades => without_a_signal(conditions)
+                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| behind_a_gate(watch.clone())))
+                .unwrap_or_else(|| vec![Some(more), watch]),
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {
             "the hold-out was opened for this rule before: a second look proves nothing, candles that come after it do".to_owned()
@@ -176,6 +186,23 @@ fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>>
         let seldom = "where it is meant to hold seldom, bring more candles; the table above says how often each part held";
         change.chain((never.len() < wholes).then(|| Some(seldom.to_owned()))).collect()
     })
+}
+
+/// What helps where a gate leaves too few trades: more candles would leave as small a part of them.
+fn behind_a_gate(watch: Option<String>) -> Vec<Option<String>> {
+    vec![
+        Some(
+            "tune the rule without its gate first, where every signal counts: the same command with `gate` taken out of its params; a gate makes \
+             no edge of a rule that has none"
+                .to_owned(),
+        ),
+        Some(
+            "or loosen the gate, so that more signals are traded: fewer virtual losses, a lower win rate, or more trades before it closes \
+             (`close_after_trades`)"
+                .to_owned(),
+        ),
+        watch,
+    ]
 }
 
 /// Which way trades lean that are too few.

@@ -27,6 +27,8 @@ pub struct TuneResult<'a> {
     pub walk_forward: WalkForwardSummary<'a>,
     /// How often the conditions of its rule held before the hold-out; nothing where it has none.
     pub conditions: Vec<ConditionLine>,
+    /// What its gate made of its signals; none of a bot without one.
+    pub gate: Option<TunedGate>,
     /// What is known of looks at the hold-out before this search.
     pub looks: Vec<String>,
     /// What the reader should know besides.
@@ -73,8 +75,34 @@ pub struct TunedPlaces {
     pub best: Option<PathBuf>,
     /// The arguments that run it: `--config` and the file, behind the configuration that it is laid over.
     pub arguments: String,
-    /// The series whose candles would be brought.
-    pub series: String,
+    /// How there would be more candles.
+    pub more: String,
+}
+
+/// What the gate of a bot made of its signals before the hold-out, with the bot's own numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct TunedGate {
+    /// The gate in words.
+    pub gate: String,
+    /// Signals of the strategy whose end the candles show.
+    pub signals: u64,
+    /// Those that the gate let be traded; the others were virtual.
+    pub traded: u64,
+}
+
+impl TunedGate {
+    /// Whether most signals were virtual, so that trades are few because of it.
+    pub(crate) const fn is_cause(&self) -> bool {
+        self.signals > 0 && 2 * self.traded < self.signals
+    }
+
+    fn words(&self) -> String {
+        let Self { gate, signals, traded } = self;
+        format!(
+            "{traded} of {signals} signals were traded, {} refused by the closed gate: {gate}",
+            signals - traded
+        )
+    }
 }
 
 /// A guided search, reported.
@@ -93,6 +121,9 @@ pub struct TuneReport<'a> {
     /// With the bot's own numbers, on the candles before the hold-out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionLine>,
+    /// With the bot's own numbers, on the candles before the hold-out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<TunedGate>,
     /// The best configuration.
     best: Option<PathBuf>,
     sweep: Option<&'a SweepReport>,
@@ -105,16 +136,17 @@ impl<'a> TuneReport<'a> {
     /// What the steps come to.
     pub fn of(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
-        let TuneResult { looks, notices, places, files, .. } = result;
+        let TuneResult { looks, notices, places, files, gate, .. } = result;
         let conclusion = Conclusion::of(walk_forward.report);
         Self {
             conclusion,
-            words: conclusion.words(walk_forward.report, &looks),
-            next: conclusion.next(walk_forward.report, (&looks, &conditions), &places),
+            words: conclusion.words(walk_forward.report, &looks, gate.as_ref()),
+            next: conclusion.next(walk_forward.report, (&looks, &conditions, gate.as_ref()), &places),
             bot,
             candles,
             strategy_check,
             conditions,
+            gate,
             best: places.best,
             sweep,
             walk_forward,
@@ -140,6 +172,7 @@ impl<'a> TuneReport<'a> {
             steps.push((format!("candles {}", part.name), part.words.clone()));
         }
         steps.push((self.strategy_check.name.clone(), self.strategy_check.words.clone()));
+        steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.words())));
         match self.sweep {
             None => steps.push((
                 "sweep".to_owned(),
@@ -150,9 +183,7 @@ impl<'a> TuneReport<'a> {
                 steps.extend(
                     sweep.luck_words().map(|words| ("luck of the best".to_owned(), words.to_owned())),
                 );
-                let variants = sweep.variants().map(|count| {
-                    format!("{count} of this idea by now: whatever shows an edge of it is held to that")
-                });
+                let variants = sweep.variants().map(|count| variants_words(count, sweep.tried() as u64));
                 steps.extend(variants.map(|words| ("variants tried".to_owned(), words)));
             }
         }
@@ -175,6 +206,16 @@ impl<'a> TuneReport<'a> {
         }
         notes
     }
+}
+
+/// How many variants count of so many sets.
+fn variants_words(count: u64, sets: u64) -> String {
+    let fewer = if count < sets {
+        format!(" (of {sets} sets: those with the same trades count as one)")
+    } else {
+        String::new()
+    };
+    format!("{count} of this idea by now{fewer}: whatever shows an edge of it is held to that")
 }
 
 fn documents<S: serde::Serializer>(parts: &[FoundPart], serializer: S) -> Result<S::Ok, S::Error> {
