@@ -119,7 +119,7 @@ impl Folder {
         self.command_of(BINARY, arguments)
     }
 
-    fn command_of(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    pub(crate) fn command_of(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
         for name in ["PATH", "HOME"] {

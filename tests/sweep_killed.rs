@@ -6,28 +6,41 @@ use crate::searched::folder;
 use crate::sweep::{assert_same, journalled, plan, step, sweep};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Kills a sweep whenever its journal has as many lines as the next of `moments` says, and at least one more than
-/// before; then lets it run to its end. What that prints, and the rungs on which it was killed.
-fn killed(folder: &Folder, arguments: &[&str], journal: &str, moments: &[usize]) -> (Value, BTreeSet<u64>) {
-    let arguments = [arguments, &["--threads", "2"]].concat();
+/// The signal to a process whose file grows beyond its limit.
+const SIGXFSZ: i32 = 25;
+
+/// Kills a sweep at each of `moments`, lines of the journal `whole` of one that went through; then lets it run to its end. What
+/// that prints, and the rungs on which it was killed.
+///
+/// A process whose file would grow beyond its limit is killed by the system in the middle of that write, however fast
+/// the machine is. Limits are blocks of 512 bytes, two or three lines.
+fn killed(
+    folder: &Folder,
+    arguments: &[&str],
+    journal: &str,
+    (whole, moments): (&[String], &[usize]),
+) -> (Value, BTreeSet<u64>) {
+    let arguments = [arguments, &["--threads", "2", "--quiet"]].concat();
+    let size = || std::fs::metadata(folder.path(journal)).map_or(0, |file| file.len() as usize);
     let (mut before, mut rungs) = (0, BTreeSet::new());
     for (kill, moment) in moments.iter().enumerate() {
-        let lines = (before + 1).max(*moment);
-        let mut command = folder.command(&[&arguments[..], &["--quiet"]].concat());
-        let mut process = command.stdout(Stdio::null()).spawn().unwrap();
-        while journalled(folder, journal).len() < lines {
-            assert!(process.try_wait().unwrap().is_none(), "kill {kill}: it ended before {lines} lines");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        process.kill().unwrap();
-        assert!(!process.wait().unwrap().success(), "kill {kill}: it ended by itself");
+        let bytes: usize = whole[..*moment].iter().map(String::len).sum();
+        let blocks = bytes.max(size()) / 512 + 1;
+        let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let limited = [&["-c", &script, BINARY], &arguments[..]].concat();
+        let mut command = folder.command_of("/bin/sh", &limited);
+        // Read candles are kept for the next run, in a file of more than the limit: not here.
+        let output = command.env("XDG_CACHE_HOME", "/dev/null").output().unwrap();
+        assert_eq!(output.status.signal(), Some(SIGXFSZ), "kill {kill}: {output:?}");
         let results = folder.path(journal).with_file_name("results.csv");
         assert!(!results.exists(), "kill {kill} came too late");
         let kept = journalled(folder, journal);
+        assert!(kept.len() > before, "kill {kill}: nothing was done since the one before");
         before = kept.len();
         let last: Value = serde_json::from_str(&kept[before - 1]).unwrap();
         rungs.extend(last["rung"].as_u64());
@@ -51,7 +64,8 @@ fn a_sweep_that_is_killed_ten_times_ends_with_the_same_files() {
         moment
     });
     let arguments = [sweep(&way), vec!["--out", "killed"]].concat();
-    let (resumed, _) = killed(&folder, &arguments, "killed/trials.jsonl", &moments);
+    let lines = journalled(&folder, "whole/trials.jsonl");
+    let (resumed, _) = killed(&folder, &arguments, "killed/trials.jsonl", (&lines, &moments));
     assert_same(&folder.path("whole"), &folder.path("killed"), "after ten kills");
     assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
 }
@@ -62,9 +76,10 @@ fn a_halving_that_is_killed_on_each_rung_ends_with_the_same_files() {
     let way = ["--search", "random", "--trials", "80", "--objective", "expectancy", "--halving", "2"];
     let whole = folder.run(&[sweep(&way), vec!["--out", "whole", "--threads", "1"]].concat()).json();
     // The first line, then 80 trials on a quarter of the candles, 40 on half and 20 on all.
-    assert_eq!(journalled(&folder, "whole/trials.jsonl").len(), 1 + 80 + 40 + 20);
+    let lines = journalled(&folder, "whole/trials.jsonl");
+    assert_eq!(lines.len(), 1 + 80 + 40 + 20);
     let arguments = [sweep(&way), vec!["--out", "killed"]].concat();
-    let (resumed, rungs) = killed(&folder, &arguments, "killed/trials.jsonl", &[30, 84, 100, 123]);
+    let (resumed, rungs) = killed(&folder, &arguments, "killed/trials.jsonl", (&lines, &[30, 84, 100, 123]));
     assert_eq!(rungs, BTreeSet::from([0, 1, 2]), "the rungs on which it was killed");
     assert_same(&folder.path("whole"), &folder.path("killed"), "a halving after four kills");
     assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
@@ -76,8 +91,9 @@ fn a_shard_that_is_killed_merges_to_the_files_of_one_sweep() {
     let way = ["--search", "random", "--trials", "60"];
     let whole = folder.run(&[sweep(&way), vec!["--out", "whole"]].concat()).json();
     folder.run(&plan(&[&way[..], &["--shards", "2"]].concat())).json();
+    let lines = journalled(&folder, "whole/trials.jsonl");
     let (first, second) = (["run", "--shard", "1"], ["run", "--shard", "2"]);
-    let (resumed, _) = killed(&folder, &step(&first, &[]), "sweep/shard-1.jsonl", &[2, 7, 12]);
+    let (resumed, _) = killed(&folder, &step(&first, &[]), "sweep/shard-1.jsonl", (&lines, &[2, 7, 12]));
     assert_eq!(resumed["trials"], json!(30));
     folder.run(&step(&second, &[])).json();
     let merged = folder.run(&step(&["merge"], &[])).json();
