@@ -185,11 +185,12 @@ fn every_block_of_a_page_is_closed() {
 }
 
 #[test]
-fn the_code_of_the_first_strategy_is_the_example_that_is_compiled() {
-    let example = fs::read_to_string(root().join("examples/own-bot/src/main.rs")).unwrap();
+fn the_code_of_the_first_strategies_is_the_example_that_is_compiled() {
+    let read = |file| fs::read_to_string(root().join("examples/own-bot/src").join(file)).unwrap();
+    let example = read("main.rs") + &read("band_return.rs");
     let blocks = blocks(&root().join("docs/first-strategy.md"));
     let parts: Vec<_> = blocks.iter().filter(|(kind, _)| kind == "rust").collect();
-    assert_eq!(parts.len(), 5);
+    assert_eq!(parts.len(), 8);
     for (_, part) in parts {
         assert!(example.contains(part.as_str()), "examples/own-bot does not have:\n{part}");
     }

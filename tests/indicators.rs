@@ -147,6 +147,36 @@ fn the_book_lists_every_indicator_with_what_its_own_documentation_says() {
         .collect();
     assert_eq!(expected.len(), 20);
     let page = std::fs::read_to_string(repository().join("docs/indicators.md")).unwrap();
-    let listed: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
-    assert_eq!(listed, expected);
+    let (first, second) = page.split_once("| Indicator | Takes |").unwrap();
+    let listed = |part: &str| {
+        part.lines().filter(|line| line.starts_with("| `")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(first), expected);
+    let names = expected.iter().map(|row| row.split('`').nth(1).unwrap());
+    assert_eq!(listed(second), names.map(|name| taken_and_answered(name, &sources)).collect::<Vec<_>>());
+}
+
+/// What the `update` of an indicator takes and answers, as its source has it.
+fn taken_and_answered(name: &str, sources: &[String]) -> String {
+    let methods = format!("\nimpl {name} {{");
+    let body = sources.iter().find_map(|source| source.split_once(&methods)).unwrap().1;
+    let (taken, rest) =
+        body.split_once("pub fn update(&mut self, ").unwrap().1.split_once(") -> Option<").unwrap();
+    let answered = rest.split_once('>').unwrap().0;
+    let takes = if taken.ends_with("&Candle") { "a candle" } else { "a number" };
+    let answers = match answered {
+        "f64" => "a number".to_owned(),
+        "Candle" => "a candle".to_owned(),
+        lines => {
+            let lines = format!("pub struct {lines} {{");
+            let fields = sources.iter().find_map(|source| source.split_once(&lines)).unwrap().1;
+            let fields =
+                fields.split_once("\n}").unwrap().0.lines().filter_map(|line| line.strip_prefix("    pub "));
+            fields
+                .map(|field| format!("`{}`", field.split_once(':').unwrap().0))
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
+    };
+    format!("| `{name}` | {takes} | {answers} |")
 }

@@ -1,5 +1,8 @@
-//! A binary of your own: one strategy, and all that Candlewick can do with it.
+//! A binary of your own: two strategies, and all that Candlewick can do with them.
 
+mod band_return;
+
+use band_return::BandReturn;
 use candlewick_cli::{App, CountingAllocator};
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 use std::process::ExitCode;
@@ -48,7 +51,7 @@ impl StrategyFactory for ThreeInARow {
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() -> ExitCode {
-    App::with_builtin_strategies().with_strategy::<ThreeInARow>().run()
+    App::with_builtin_strategies().with_strategy::<ThreeInARow>().with_strategy::<BandReturn>().run()
 }
 
 #[cfg(test)]

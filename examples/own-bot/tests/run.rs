@@ -3,11 +3,11 @@
 use std::process::Command;
 
 #[test]
-fn its_own_strategy_stands_beside_those_that_come_along() {
+fn its_own_strategies_stand_beside_those_that_come_along() {
     let output = Command::new(env!("CARGO_BIN_EXE_own-bot")).args(["strategy", "list"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && text.contains("three-in-a-row") && text.contains("ema-cross"),
-        "{text}"
-    );
+    assert!(output.status.success(), "{text}");
+    for name in ["three-in-a-row", "band-return", "ema-cross"] {
+        assert!(text.contains(name), "{name} is not in:\n{text}");
+    }
 }

@@ -1,0 +1,134 @@
+//! A second strategy: two indicators, a number beside the words, and an expiry of its own.
+
+use candlewick_sdk::indicator::{Adx, Bollinger, BollingerBands};
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, CloseType, ExpirationType, Expiry, Millis, Signal, Strategy,
+    StrategyFactory, parameters,
+};
+
+parameters! {
+    /// Parameters of the return into the band.
+    pub struct Params {
+        /// Candles in the band and in the strength of the trend.
+        period: usize = 20, 2..=200;
+        /// Half the width of the band, in standard deviations.
+        deviations: f64 = 2.0, 0.5..=5.0;
+        /// It trades while ADX is below this, 0 to 100.
+        weak_trend: f64 = 25.0, 1.0..=100.0;
+        /// Minutes that its trades last; 0 leaves it to the bot.
+        minutes: u16 = 0, 0..=1440;
+    }
+}
+
+/// Bets, while there is no trend, on a price that has come back into its band.
+pub(crate) struct BandReturn {
+    band: Bollinger,
+    trend: Adx,
+    weak_trend: f64,
+    expiry: Option<Expiry>,
+    /// Above zero when the last close was above the band, below when it was below.
+    side: i8,
+}
+
+impl Strategy for BandReturn {
+    fn warmup(&self) -> usize {
+        self.band.warmup().max(self.trend.stable_after()) + 1
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        // Each sees each candle: a `?` behind the first would hide candles from the second.
+        let (bands, trend) = (self.band.update(candle.close()), self.trend.update(candle));
+        let (bands, trend) = (bands?, trend?);
+        let before = self.side;
+        self.side = side_of(candle.close(), &bands);
+        if before == 0 || self.side != 0 || trend.adx >= self.weak_trend {
+            return None;
+        }
+        let signal =
+            if before > 0 { Signal::sell("back from above") } else { Signal::buy("back from below") };
+        let signal = signal.with("adx", trend.adx);
+        Some(match self.expiry {
+            Some(expiry) => signal.expiring(expiry),
+            None => signal,
+        })
+    }
+
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        vec![self.expiry]
+    }
+}
+
+fn side_of(close: f64, bands: &BollingerBands) -> i8 {
+    i8::from(close > bands.upper) - i8::from(close < bands.lower)
+}
+
+impl StrategyFactory for BandReturn {
+    const NAME: &'static str = "band-return";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Bets, while there is no trend, on a price that has come back into its band.";
+    type Params = Params;
+
+    fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
+        let duration = Millis::from_seconds(60 * i64::from(params.minutes));
+        let expiry = match params.minutes {
+            0 => None,
+            _ if duration < bot.interval.length() => {
+                let problem = format!("minutes = {} is less than a candle", params.minutes);
+                return Err(BuildError::parameters(Self::NAME, problem));
+            }
+            _ => {
+                let close_type = CloseType::new(duration)
+                    .map_err(|error| BuildError::parameters(Self::NAME, error.to_string()))?;
+                Some(Expiry { close_type, expiration_type: ExpirationType::TimeFixed })
+            }
+        };
+        let band = Bollinger::new(params.period, params.deviations)?;
+        let trend = Adx::new(params.period)?;
+        Ok(Self { band, trend, weak_trend: params.weak_trend, expiry, side: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::{assert_signals, bot};
+
+    /// After flat candles the first move is all of the movement there was: ADX over 5 candles is 100 / 5 = 20 at it, and
+    /// (4 x 20 + 100) / 5 = 36 at the candle after it, which moves no further.
+    #[test]
+    fn a_close_that_comes_back_into_the_band_calls_for_the_way_on() {
+        let params = |weak_trend| Params { period: 5, deviations: 1.5, weak_trend, ..Params::default() };
+        assert_signals::<BandReturn>(
+            &params(36.5),
+            "close     signal
+             300x 100
+             101
+             100       SELL back from above",
+        );
+        assert_signals::<BandReturn>(
+            &params(36.5),
+            "close     signal
+             300x 100
+             99
+             100       BUY back from below",
+        );
+        assert_signals::<BandReturn>(
+            &params(35.5),
+            "close     signal
+             300x 100
+             101
+             100",
+        );
+    }
+
+    #[test]
+    fn its_trades_last_as_long_as_its_parameter_says_and_no_less_than_a_candle() {
+        let built = |minutes| BandReturn::build(Params { minutes, ..Params::default() }, &bot("EURUSD"));
+        assert_eq!(built(0).unwrap().expiries(), [None]);
+        let expiry = built(15).unwrap().expiries()[0].unwrap();
+        assert_eq!(expiry.close_type.to_string(), "15:00");
+        let hourly = BotContext { interval: "1h".parse().unwrap(), ..bot("EURUSD") };
+        let refused = BandReturn::build(Params { minutes: 15, ..Params::default() }, &hourly);
+        assert!(refused.err().unwrap().to_string().contains("minutes = 15 is less than a candle"));
+    }
+}
