@@ -1,9 +1,56 @@
 //! The intervals of the edge and of the win rate, by trades in the order in which they became known.
 
 use crate::judge::{News, UNSEEN_PAYOUT_FRACTION, in_order};
-use crate::{IntentRow, JudgedTrade, to_trade_outcome};
+use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
 use candlewick_sdk::Payout;
-use candlewick_statistics::ConfidenceSequence;
+use candlewick_statistics::{ConfidenceSequence, OpenTrade};
+use std::collections::BTreeMap;
+
+/// The same, kept up with a book as events come: it needs no row of a trade that is over.
+#[derive(Clone, Debug, Default)]
+pub struct RunningEdge {
+    sequence: ConfidenceSequence,
+    open: BTreeMap<IntentId, OpenTrade>,
+}
+
+impl RunningEdge {
+    /// After all that is known of these rows.
+    pub fn after(rows: &[&IntentRow]) -> Self {
+        let trades: Vec<JudgedTrade> = rows.iter().map(|row| JudgedTrade::of_row(row)).collect();
+        let mut running = Self::default();
+        for (_, _, news, place) in in_order(&trades) {
+            match news {
+                News::Decided => running.on_decided(rows[place].approved.intent()),
+                News::Answered => {}
+                News::Ended => running.on_news(rows[place]),
+            }
+        }
+        running
+    }
+
+    /// An intent was decided.
+    pub fn on_decided(&mut self, intent: IntentId) {
+        self.open.insert(intent, self.sequence.on_open());
+    }
+
+    /// Something has become known of an intent, and its book has taken it.
+    pub fn on_news(&mut self, row: &IntentRow) {
+        if row.sequence.ended() == 0 {
+            return;
+        }
+        let Some(open) = self.open.remove(&row.approved.intent()) else { return };
+        let JudgedTrade { payout, ended, .. } = JudgedTrade::of_row(row);
+        let Some((_, outcome)) = ended else { return };
+        let payout = row.sequence.settled_payout.or(payout);
+        let pays = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        self.sequence.on_settled(open, to_trade_outcome(outcome), pays);
+    }
+
+    /// As it stands.
+    pub const fn sequence(&self) -> &ConfidenceSequence {
+        &self.sequence
+    }
+}
 
 /// Of intents by their rows, in the order in which the Session was handed them, as [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {

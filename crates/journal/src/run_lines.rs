@@ -40,7 +40,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::last_run_header`].
-    pub(crate) async fn run_header(&mut self, run: u64) -> Result<Option<StoredLine>, JournalError> {
+    pub async fn run_header(&mut self, run: u64) -> Result<Option<StoredLine>, JournalError> {
         let head = self.head().await?.seq;
         self.header_of(run, 1, head).await
     }

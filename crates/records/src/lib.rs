@@ -22,6 +22,7 @@ mod run;
 mod table;
 mod trade;
 mod trade_list;
+mod trade_page;
 mod trading;
 mod verdict;
 
@@ -40,6 +41,7 @@ pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::{Table, fit_tables_to, table};
 pub use trade::{IntentOrigin, TradeLine};
 pub use trade_list::{TradeFilter, TradeList};
+pub use trade_page::TradePage;
 pub use trading::TradingMode;
 pub use verdict::{
     NO_LONGER_HELD, VerdictLine, no_longer_held_words, threshold, threshold_words, verdict_name,

@@ -42,7 +42,8 @@ impl RecordedRun {
         lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::of).collect()
     }
 
-    fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
+    /// The run with this header.
+    pub(crate) fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
         let header: Header = serde_json::from_str(&stored.line.body)
             .map_err(|error| RecordsError::unreadable(stored, error))?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);

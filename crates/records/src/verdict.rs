@@ -40,23 +40,30 @@ pub struct VerdictLine {
 impl VerdictLine {
     /// The verdict on the bot of this name and place, whose trades are in this book.
     pub fn of((bot, place): (&str, usize), verdict: &BotVerdict, book: &TradeBook) -> Self {
-        let test = verdict.edge_test();
-        let no_longer_held_since = verdict.judge().no_longer_held_since();
-        let (mut name, about_more_trades) = verdict_name(test);
-        if no_longer_held_since.is_some() {
-            name = NO_LONGER_HELD;
-        }
         let is_own = |row: &&IntentRow| {
             let terms = &row.approved;
             terms.bot().index() == place && terms.intent() >= verdict.first_intent()
         };
         let own: Vec<&IntentRow> = book.rows().iter().filter(is_own).collect();
         let said = own.iter().filter(|row| book.is_settled_by_person(row.approved.intent()));
+        let intervals = EdgeIntervals::of(&edge_sequence(own.iter().copied()));
+        Self::with(bot, verdict, (said.count() as u64, intervals))
+    }
+
+    /// The verdict on the bot of this name, by what is known of its trades: of how many a person said how they ended, and where edge and win
+    /// rate lie.
+    pub fn with(bot: &str, verdict: &BotVerdict, (said, intervals): (u64, EdgeIntervals)) -> Self {
+        let test = verdict.edge_test();
+        let no_longer_held_since = verdict.judge().no_longer_held_since();
+        let (mut name, about_more_trades) = verdict_name(test);
+        if no_longer_held_since.is_some() {
+            name = NO_LONGER_HELD;
+        }
         Self {
             bot: bot.to_owned(),
             verdict: name,
             trades: test.settled(),
-            settled_by_person: said.count() as u64,
+            settled_by_person: said,
             about_more_trades,
             account_for: test.edge_account(),
             account_against: test.mirror_account(),
@@ -64,7 +71,7 @@ impl VerdictLine {
             threshold_against: test.plan().beta().recip(),
             since_intent: verdict.first_intent().number(),
             no_longer_held_since,
-            intervals: EdgeIntervals::of(&edge_sequence(own.iter().copied())),
+            intervals,
         }
     }
 

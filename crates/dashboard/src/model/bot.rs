@@ -1,7 +1,7 @@
 //! What the trades of one bot have come to.
 
 use super::curve::Curve;
-use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
+use candlewick_engine::{BotVerdict, RunningEdge};
 use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome};
 
@@ -29,6 +29,10 @@ pub(crate) struct BotFigures {
     pub(crate) curve: Curve,
     /// Of its trades that have settled, by their wins.
     pub(crate) edge: Vec<EdgePoint>,
+    /// The same as it stands.
+    pub(crate) running: RunningEdge,
+    /// Trades of which a person said how they ended.
+    pub(crate) said: u64,
     /// Since when its trades are those of the present bot.
     pub(crate) first_intent: u64,
     /// The verdict, and how much had become known of its trades then.
@@ -63,17 +67,14 @@ impl BotFigures {
     }
 
     /// Keeps the interval as it stands now, where it is time to.
-    pub(crate) fn mark(&mut self, place: usize, book: &TradeBook) {
+    pub(crate) fn mark(&mut self) {
         let last = self.edge.last().map_or(0, |point| point.trades);
         let own = self.won + self.lost + self.drawn;
         if own < last + 1 + if last < EACH { 0 } else { last / 20 } {
             return;
         }
-        let first = self.first_intent;
-        let is_own =
-            |row: &&IntentRow| row.approved.bot().index() == place && row.approved.intent().number() >= first;
-        let sequence = edge_sequence(book.rows().iter().filter(is_own));
-        self.edge.push(EdgePoint { trades: own, intervals: EdgeIntervals::of(&sequence) });
+        let intervals = EdgeIntervals::of(self.running.sequence());
+        self.edge.push(EdgePoint { trades: own, intervals });
     }
 
     /// Another bot has taken its name: other parameters, other code.
@@ -90,16 +91,12 @@ impl BotFigures {
     }
 
     /// The verdict as it stands; it is formed anew when something has become known since.
-    pub(crate) fn verdict(
-        &mut self,
-        (name, place): (&str, usize),
-        verdict: &BotVerdict,
-        book: &TradeBook,
-    ) -> VerdictLine {
+    pub(crate) fn verdict(&mut self, name: &str, verdict: &BotVerdict) -> VerdictLine {
         match &self.verdict {
             Some((settled, line)) if *settled == self.settled => line.clone(),
             _ => {
-                let line = VerdictLine::of((name, place), verdict, book);
+                let intervals = EdgeIntervals::of(self.running.sequence());
+                let line = VerdictLine::with(name, verdict, (self.said, intervals));
                 self.verdict = Some((self.settled, line.clone()));
                 line
             }

@@ -9,6 +9,7 @@ mod recent;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod trades;
 
 pub(crate) use bot::BotFigures;
 pub(crate) use candles::Level;
@@ -21,16 +22,15 @@ pub(crate) use tail::{News, TailLine};
 
 use candlewick_engine::{
     Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Refused,
-    Session, TradeBook,
+    Session,
 };
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_records::{
-    IntentOrigin, RecordedRun, RecordsError, SessionFold, TradeLine, VerdictLine, read_refusal,
-};
+use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, read_refusal};
 use candlewick_sdk::{Direction, Millis, Series};
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use tail::Tail;
+use trades::KeptTrades;
 
 /// Refused signals that are kept, to be marked.
 const REFUSALS: usize = 500;
@@ -44,12 +44,9 @@ pub(crate) struct Model {
     /// Whether it has read its limits again.
     is_reloaded: bool,
     fold: SessionFold,
-    pub(crate) book: TradeBook,
-    origins: Vec<Option<IntentOrigin>>,
+    pub(crate) trades: KeptTrades,
     /// The run whose lines come now.
     present: Option<RecordedRun>,
-    /// Intents that are not over.
-    unfinished: BTreeSet<IntentId>,
     pub(crate) bots: Vec<BotFigures>,
     pub(crate) curve: Curve,
     pub(crate) feeds: Vec<Feed>,
@@ -107,10 +104,8 @@ impl Model {
             fold: SessionFold::new(session),
             run,
             runs: 0,
-            book: TradeBook::default(),
-            origins: Vec::new(),
+            trades: KeptTrades::default(),
             present: None,
-            unfinished: BTreeSet::new(),
             curve: Curve::new(),
             refusals: VecDeque::new(),
             notes: Notes::default(),
@@ -223,7 +218,7 @@ impl Model {
             }
             return Ok(());
         };
-        self.book.recall(&recorded);
+        self.trades.book.recall(&recorded);
         match &recorded {
             Recorded::Open(approved) => self.take_open(stored, approved)?,
             Recorded::Event(event) => self.take_event(event),
@@ -249,8 +244,10 @@ impl Model {
             request_time: stored.line.received,
             scale: run.settings.money_scale,
         });
-        self.origins.push(origin);
-        self.unfinished.insert(approved.intent());
+        self.trades.begin(approved.intent(), origin);
+        if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
+            bot.running.on_decided(approved.intent());
+        }
         Ok(())
     }
 
@@ -258,10 +255,12 @@ impl Model {
         match &event.kind {
             EventKind::Control { control } => self.take_control(*control),
             EventKind::Balance { .. } => self.wallet_read = Some(event.received),
-            EventKind::Settled(settled) => self.take_end(settled.intent, event.at),
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.take_news(opened.intent, event.at),
+            EventKind::Settled(settled) => self.take_news(settled.intent, event.at),
             EventKind::SettledByPerson { intent, .. }
             | EventKind::Rejected { intent, .. }
-            | EventKind::NotSent { intent } => self.take_end(*intent, event.at),
+            | EventKind::NotSent { intent }
+            | EventKind::NotOpened { intent, .. } => self.take_news(*intent, event.at),
             _ => {}
         }
         if self.curve.points().is_empty() {
@@ -277,6 +276,11 @@ impl Model {
         }
     }
 
+    /// Whether a bot has this name, or one that has traded had it.
+    pub(crate) fn knows_bot(&self, name: &str) -> bool {
+        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.has_traded(name)
+    }
+
     /// Whether it stands on a snapshot.
     pub(crate) fn is_recent(&self) -> bool {
         self.basis == Basis::Snapshot
@@ -287,28 +291,32 @@ impl Model {
         self.tail = std::mem::take(&mut recent.tail);
     }
 
-    /// An intent may be over: a trade that has settled is counted once.
-    fn take_end(&mut self, intent: IntentId, at: Millis) {
-        let Some(row) = self.book.row(intent) else { return };
-        let is_over =
-            matches!(row.state, IntentState::Settled | IntentState::Rejected | IntentState::NotSent);
-        if !is_over || !self.unfinished.remove(&intent) {
+    /// Something is known of an intent, which may be over: a trade that has settled is counted once.
+    fn take_news(&mut self, intent: IntentId, at: Millis) {
+        let Some(row) = self.trades.book.row(intent).copied() else { return };
+        let bot = self.bots.get_mut(row.approved.bot().index());
+        let mut bot = bot.filter(|bot| intent.number() >= bot.first_intent);
+        if let Some(bot) = &mut bot {
+            bot.running.on_news(&row);
+        }
+        if !row.is_over() || !self.trades.end(intent) {
             return;
         }
-        let (place, profit) = (row.approved.bot().index(), row.profit);
         if let (IntentState::Settled, Some(outcome)) = (row.state, row.outcome) {
             self.curve.push(at, self.fold.session.ledger().equity());
-            if let Some(bot) = self.bots.get_mut(place).filter(|bot| intent.number() >= bot.first_intent) {
-                bot.take(at, outcome, profit);
-                bot.mark(place, &self.book);
+            if let Some(bot) = bot {
+                bot.said += u64::from(self.trades.book.is_settled_by_person(intent));
+                bot.take(at, outcome, row.profit);
+                bot.mark();
             }
         }
+        self.trades.forget_old(at);
     }
 
     fn take_refusal(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         let Some(refused) = read_refusal(stored)? else { return Ok(()) };
         self.mark_refusal(&refused);
-        self.book.record_action(&Action::Refuse(refused));
+        self.trades.book.record_action(&Action::Refuse(refused));
         Ok(())
     }
 
@@ -327,36 +335,6 @@ impl Model {
         }
     }
 
-    /// A trade as machines read it.
-    pub(crate) fn trade(&self, row: &IntentRow) -> Option<TradeLine> {
-        Some(TradeLine::of(&self.book, (row, self.origin(row)?)))
-    }
-
-    fn origin(&self, row: &IntentRow) -> Option<&IntentOrigin> {
-        let first = self.book.rows().first()?.approved.intent().number();
-        let place = usize::try_from(row.approved.intent().number() - first).ok()?;
-        self.origins.get(place)?.as_ref()
-    }
-
-    /// The name of the bot whose trade this is.
-    pub(crate) fn bot_of(&self, row: &IntentRow) -> Option<&str> {
-        self.origin(row).map(|origin| origin.bot.as_str())
-    }
-
-    /// Whether a bot has this name, or one that has traded had it.
-    pub(crate) fn knows_bot(&self, name: &str) -> bool {
-        let is_traded =
-            |origin: &Option<IntentOrigin>| origin.as_ref().is_some_and(|origin| origin.bot == name);
-        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.origins.iter().any(is_traded)
-    }
-
-    /// The trades and requests that are not over, oldest first. What was found not opened is none of them, unless a trade is
-    /// found yet.
-    pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
-        let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
-        rows.filter(|row| row.state != IntentState::NotOpened)
-    }
-
     /// Trades of a bot that were decided after this moment, as the limit of an hour counts them.
     pub(crate) fn trades_after(&self, bot: BotId, since: Millis) -> usize {
         let first = self.bots.get(bot.index()).map_or(0, |figures| figures.first_intent);
@@ -365,7 +343,7 @@ impl Model {
                 matches!(row.state, IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened);
             row.approved.bot() == bot && row.approved.intent().number() >= first && !never
         };
-        let rows = self.book.rows().iter().rev();
+        let rows = self.trades.book.rows().iter().rev();
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
@@ -374,15 +352,15 @@ impl Model {
         if is_reading {
             return self.bots.iter().map(BotFigures::last_verdict).collect();
         }
-        let Self { fold, bots, book, .. } = self;
+        let Self { fold, bots, .. } = self;
         let (names, verdicts) = (fold.session.bots(), fold.session.verdicts());
-        let all = bots.iter_mut().zip(names).zip(verdicts).enumerate();
-        all.map(|(place, ((bot, name), verdict))| Some(bot.verdict((name, place), verdict, book))).collect()
+        let all = bots.iter_mut().zip(names).zip(verdicts);
+        all.map(|((bot, name), verdict)| Some(bot.verdict(name, verdict))).collect()
     }
 
     /// How often each rule refused, by its name.
     pub(crate) fn refused(&self) -> BTreeMap<&'static str, u64> {
-        self.book.refused()
+        self.trades.book.refused()
     }
 }
 

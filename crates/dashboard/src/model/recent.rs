@@ -1,7 +1,10 @@
 //! What a journal's last snapshot and the lines after it come to: shown while all that came before is still being read.
 
+use super::trades::KeptTrades;
 use super::{Basis, BotFigures, Curve, Model, TailLine, Took, is_candle};
-use candlewick_engine::{Event, EventKind, IntentRow, IntentState, RiskSettings, Session, SessionSettings};
+use candlewick_engine::{
+    Event, EventKind, IntentRow, IntentState, RiskSettings, RunningEdge, Session, SessionSettings,
+};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, read_refusal};
 use candlewick_runtime::{JournalFold, RuntimeError};
@@ -129,10 +132,7 @@ impl Recent {
         let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
         let past = self.fold.hand_over(&mut session).map_err(of_runtime)?;
         model.fold = SessionFold::new(session);
-        model.book = past.book().clone();
-        model.origins = model.book.rows().iter().map(|row| self.origin(row)).collect();
-        let under_way = model.book.rows().iter().filter(|row| !row.is_over());
-        model.unfinished = under_way.map(|row| row.approved.intent()).collect();
+        model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
         count_settled(model);
         Ok(())
     }
@@ -162,7 +162,8 @@ enum IsEnd {
 /// Figures of the bots and their curves, from the trades that have settled, in the order in which they did. The curve of equity is that of
 /// these trades, up to what it is now: what was paid in or out meanwhile is known once all is read.
 fn count_settled(model: &mut Model) {
-    let Model { fold, bots, book, curve, .. } = model;
+    let Model { fold, bots, trades, curve, .. } = model;
+    let rows = trades.book.rows();
     for (bot, verdict) in bots.iter_mut().zip(fold.session.verdicts()) {
         let before = std::mem::take(bot);
         bot.begin_anew(verdict);
@@ -170,8 +171,19 @@ fn count_settled(model: &mut Model) {
             (bot.edge, bot.verdict) = (before.edge, before.verdict);
         }
     }
-    let mut settled: Vec<&IntentRow> =
-        book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
+    let mut own: Vec<Vec<&IntentRow>> = bots.iter().map(|_| Vec::new()).collect();
+    for row in rows {
+        let place = row.approved.bot().index();
+        if bots.get(place).is_some_and(|bot| row.approved.intent().number() >= bot.first_intent) {
+            own[place].push(row);
+        }
+    }
+    for (bot, own) in bots.iter_mut().zip(&own) {
+        bot.running = RunningEdge::after(own);
+        let said = own.iter().filter(|row| trades.book.is_settled_by_person(row.approved.intent()));
+        bot.said = said.count() as u64;
+    }
+    let mut settled: Vec<&IntentRow> = rows.iter().filter(|row| row.state == IntentState::Settled).collect();
     settled.sort_by_key(|row| (row.settled_at, row.approved.intent()));
     let all: Money = settled.iter().fold(Money::ZERO, |sum, row| sum + row.profit);
     let mut equity = fold.session.ledger().equity() - all;
@@ -185,9 +197,7 @@ fn count_settled(model: &mut Model) {
             bot.take(at, outcome, row.profit);
         }
     }
-    for (place, bot) in bots.iter_mut().enumerate().filter(|(_, bot)| bot.settled() > 0) {
-        BotFigures::mark(bot, place, book);
-    }
+    bots.iter_mut().filter(|bot| bot.settled() > 0).for_each(BotFigures::mark);
 }
 
 fn of_runtime(error: RuntimeError) -> RecordsError {

@@ -73,7 +73,7 @@ impl Written {
     }
 
     fn shown(&self) -> Vec<u64> {
-        self.model.unfinished().map(|row| row.approved.intent().number()).collect()
+        self.model.trades.unfinished().map(|row| row.approved.intent().number()).collect()
     }
 
     /// Whose each limit is, its name, used and most.

@@ -16,8 +16,8 @@ use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::RecordsError;
 use candlewick_records::explain::{AskedTrade, MomentQuery, read_moment, read_trade};
+use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -154,13 +154,28 @@ pub(crate) async fn edge(
 }
 
 /// Trades and requests, newest first.
-#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn trades(
     State(serving): Shown,
     Parameters(asked): Parameters<Page>,
 ) -> Result<Json<Trades>, Failure> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
-    of_model(&serving, |model| trades_of(model, asked.before.unwrap_or(u64::MAX), most, asked.bot.as_deref()))
+    let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
+    let Json(mut page) = of_model(&serving, |model| trades_of(model, before, most, bot))?;
+    if let Some(earlier) = page.earlier {
+        let mut reader = open(&serving).await?;
+        let asked = (most - page.trades.len(), bot);
+        let read = Box::pin(TradePage::read(&mut reader, earlier, asked)).await;
+        reader.close().await;
+        let read = read.map_err(|error| failed(&error.into()))?;
+        page.trades.extend(read.trades);
+        page.before = read.before;
+    }
+    Ok(Json(page))
+}
+
+async fn open(serving: &Serving) -> Result<Reader, Failure> {
+    Reader::open(&serving.shared.watched.journal).await.map_err(|error| failed(&error.into()))
 }
 
 /// The journal's lines, newest first, read from where they stand.
@@ -172,8 +187,7 @@ pub(crate) async fn lines(
     let most = asked.limit.unwrap_or(100).clamp(1, MOST);
     let end = asked.before.unwrap_or(u64::MAX).min(serving.shared.clock().seq.saturating_add(1)).max(1);
     let first = end.saturating_sub(most as u64).max(1);
-    let mut reader =
-        Reader::open(&serving.shared.watched.journal).await.map_err(|error| failed(&error.into()))?;
+    let mut reader = open(&serving).await?;
     let read = reader
         .lines(first, u32::try_from(end - first).unwrap_or(u32::MAX))
         .await

@@ -237,7 +237,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
     let model = &*model;
     let trading = model.run.trading;
     let seconds = model.session().second_trades().iter();
-    let doubts = model.unfinished().filter(|row| row.state == IntentState::InDoubt);
+    let doubts = model.trades.unfinished().filter(|row| row.state == IntentState::InDoubt);
     Run {
         number: model.run.number,
         runs: model.runs,
@@ -246,7 +246,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
         seq: model.seq(),
         last_event,
         money: money_of(model),
-        open: model.unfinished().filter_map(|row| model.trade(row)).collect(),
+        open: model.trades.unfinished().filter_map(|row| model.trades.line(row)).collect(),
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
             .map(|second| {
@@ -262,7 +262,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
         notes: model.notes.last.iter().cloned().collect(),
         reloaded: model.notes.reloaded.clone(),
         settled: model.bots.iter().map(crate::model::BotFigures::settled).sum(),
-        intents: model.book.rows().len(),
+        intents: model.trades.count(),
     }
 }
 
@@ -288,7 +288,8 @@ fn money_of(model: &Model) -> Money {
 fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
     let verdicts = model.verdict_lines(is_reading);
     let scale = model.session().money_scale();
-    let open = |place: usize| model.unfinished().filter(|row| row.approved.bot().index() == place).count();
+    let open =
+        |place: usize| model.trades.unfinished().filter(|row| row.approved.bot().index() == place).count();
     let settings = model.run.settings.bots.iter().zip(&model.bots).enumerate();
     let line = |(place, (settings, figures)): (
         usize,

@@ -14,6 +14,9 @@ pub(crate) struct Trades {
     pub(crate) trades: Vec<TradeLine>,
     /// What to ask for as `before` for those that came earlier; null where there are none.
     pub(crate) before: Option<u64>,
+    /// Those before this number are in the journal, and not here.
+    #[serde(skip)]
+    pub(crate) earlier: Option<u64>,
 }
 
 /// A page of the journal's lines, newest first.
@@ -43,23 +46,26 @@ pub(crate) fn trades_of(model: &Model, before: u64, most: usize, bot: Option<&st
     if bot.is_some_and(|bot| !model.knows_bot(bot)) {
         return None;
     }
-    let rows = model.book.rows();
-    let end = rows.partition_point(|row| row.approved.intent().number() < before);
+    let (kept, first) = (&model.trades, model.trades.first());
+    let rows = kept.book.rows();
+    let begin = rows.partition_point(|row| row.approved.intent().number() < first);
+    let end = rows.partition_point(|row| row.approved.intent().number() < before).max(begin);
     let mut trades = Vec::new();
-    for row in rows[..end].iter().rev() {
-        if bot.is_some_and(|bot| model.bot_of(row) != Some(bot)) {
+    for row in rows[begin..end].iter().rev() {
+        if bot.is_some_and(|bot| kept.bot_of(row) != Some(bot)) {
             continue;
         }
-        let Some(trade) = model.trade(row) else { continue };
+        let Some(trade) = kept.line(row) else { continue };
         trades.push(trade);
         if trades.len() == most {
             break;
         }
     }
-    let first = rows.first().map_or(0, |row| row.approved.intent().number());
-    let before =
-        trades.last().map(|trade| trade.intent_id).filter(|last| *last > first && trades.len() == most);
-    Some(Trades { trades, before })
+    let oldest = if first > 1 { 1 } else { rows.first().map_or(0, |row| row.approved.intent().number()) };
+    let is_full = trades.len() == most;
+    let last = trades.last().map(|trade| trade.intent_id).filter(|last| *last > oldest && is_full);
+    let earlier = Some(first.min(before)).filter(|earlier| *earlier > 1 && !is_full);
+    Some(Trades { trades, before: last, earlier })
 }
 
 /// The signals on a series that were refused lately.

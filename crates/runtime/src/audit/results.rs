@@ -4,15 +4,21 @@ use super::{Audit, Finding, named};
 use candlewick_broker::{Progress, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// For how long the list is compared with what was booked.
 const COMPARED_FOR: Millis = Millis::DAY;
 
-/// The results of the last day, by the venue's identifiers.
+/// Results that are compared at most: those that were booked last.
+const MOST: usize = 20_000;
+
+/// The last results of the last day, by hashes of the venue's identifiers.
 #[derive(Debug, Default)]
 pub(crate) struct ListedResults {
-    booked: BTreeMap<String, Settling>,
+    booked: BTreeMap<u64, Settling>,
+    /// In the order in which they were booked.
+    order: VecDeque<u64>,
 }
 
 /// What was booked of a trade.
@@ -38,8 +44,14 @@ pub(crate) enum Source {
 
 impl ListedResults {
     /// A trade was booked so.
-    pub(crate) fn book(&mut self, venue_id: String, settling: Settling) {
-        self.booked.insert(venue_id, settling);
+    pub(crate) fn book(&mut self, venue_id: &str, settling: Settling) {
+        let hash = hash_of(venue_id);
+        if self.booked.insert(hash, settling).is_none() {
+            self.order.push_back(hash);
+        }
+        while self.order.len() > MOST {
+            self.booked.remove(&self.order.pop_front().unwrap_or_default());
+        }
     }
 
     /// Compares trades, whose list was asked for at `began` and may lag by `lag`, with what was booked of them at `now`. A
@@ -54,17 +66,26 @@ impl ListedResults {
             return Vec::new();
         }
         self.booked.retain(|_, settling| now - settling.at < COMPARED_FOR);
+        let booked = &self.booked;
+        self.order.retain(|hash| booked.contains_key(hash));
         let mut findings = Vec::new();
         for report in listed {
-            let Some(settling) = self.booked.get(&report.id) else { continue };
+            let hash = hash_of(&report.id);
+            let Some(settling) = self.booked.get(&hash) else { continue };
             if let Some(difference) = settling.difference(report, (began, lag), scale) {
                 let text = format!("{}was booked as {difference}", named(settling.intent));
                 findings.push(Finding::alarm(Audit::Settlement, text));
-                self.booked.remove(&report.id);
+                self.booked.remove(&hash);
             }
         }
         findings
     }
+}
+
+fn hash_of(venue_id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    venue_id.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Settling {
@@ -129,7 +150,7 @@ mod tests {
             let (intent, profit) = (IntentId::new(7), Money::from_minor(800));
             let settling =
                 Settling { intent, outcome: Outcome::Won, profit, at: Millis::ZERO, source: Source::Venue };
-            results.book("01JT".to_owned(), settling);
+            results.book("01JT", settling);
             let mut check =
                 || results.check(std::slice::from_ref(&report), (at, LAG), (MoneyScale::default(), at));
             let found = check();
@@ -142,5 +163,33 @@ mod tests {
             }
             assert_eq!(check(), []);
         }
+    }
+
+    #[test]
+    fn the_results_that_were_booked_last_are_compared() {
+        let mut results = ListedResults::default();
+        let settling = |number: usize| Settling {
+            intent: IntentId::new(number as u64),
+            outcome: Outcome::Won,
+            profit: Money::from_minor(800),
+            at: Millis::ZERO,
+            source: Source::Venue,
+        };
+        for number in 0..MOST + 10 {
+            results.book(&format!("trade-{number}"), settling(number));
+            results.book("trade-0", settling(0));
+        }
+        assert_eq!((results.booked.len(), results.order.len()), (MOST, MOST));
+        let lost = |number: usize| TradeReport {
+            progress: Progress::Over(Outcome::Lost),
+            ..TradeReport::new(format!("trade-{number}"))
+        };
+        let mut found = |number: usize| {
+            results.check(&[lost(number)], (Millis::ZERO, LAG), (MoneyScale::default(), Millis::ZERO)).len()
+        };
+        let looked = [2, MOST / 2, MOST + 9].map(&mut found);
+        assert_eq!(looked, [0, 1, 1]);
+        results.check(&[], (Millis::DAY, LAG), (MoneyScale::default(), Millis::DAY));
+        assert_eq!((results.booked.len(), results.order.len()), (0, 0));
     }
 }

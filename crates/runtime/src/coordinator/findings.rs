@@ -164,7 +164,7 @@ impl Coordinator {
     ) {
         let Settled { intent, outcome, profit, .. } = *settled;
         let settling = Settling { intent, outcome, profit, at: step.now, source: Source::Venue };
-        self.audits.results.book(venue_id, settling);
+        self.audits.results.book(&venue_id, settling);
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = taken.map_or(row.approved, |taken| row.approved.as_taken(&taken));
         let settlement = Settlement {
@@ -212,7 +212,7 @@ impl Coordinator {
             let is_by_person = self.session.book().is_settled_by_person(intent);
             let source = if is_by_person { Source::Person } else { Source::Venue };
             let settling = Settling { intent, outcome, profit, at, source };
-            self.audits.results.book(id.as_str().to_owned(), settling);
+            self.audits.results.book(id.as_str(), settling);
         }
         let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {

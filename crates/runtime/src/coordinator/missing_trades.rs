@@ -142,7 +142,7 @@ impl Coordinator {
         let profit =
             profit.ok_or_else(|| format!("what trade {id} pays is not known, nor a win's profit then"))?;
         let settling = Settling { intent, outcome, profit, at: step.now, source: Source::Person };
-        self.audits.results.book(id, settling);
+        self.audits.results.book(&id, settling);
         self.trades.end(intent);
         let kind = EventKind::SettledByPerson { intent, outcome, profit };
         self.events.add(step.now, Place::Settlement(close, intent), kind);

@@ -1,19 +1,18 @@
 //! A journal folded line by line, from its beginning or from its last snapshot on, and the snapshots that are kept of it.
 
+mod following;
+
 use super::Past;
 use super::old_intents::Leaving;
 use super::snapshot::{PART, Pieces, Restored, Unusable, Written, fingerprint};
 use super::whole_reading::{ReadingWatcher, WholeReading};
 use crate::RuntimeError;
 use candlewick_engine::{EngineError, JournalDecoder, Session, SessionSettings};
-use candlewick_journal::{Follower, Head, IntentRows, JournalError, Line, Reader, StoredLine, is_snapshot};
+use candlewick_journal::{Head, JournalError, Line, Reader, StoredLine, is_snapshot};
 use candlewick_sdk::Millis;
 
 /// Lines read at once.
 const PAGE: u32 = 5_000;
-
-/// At a run's end a snapshot is worth its room once this part of the usual lines has come.
-const WORTH_AT_END: u64 = 10;
 
 /// What the lines of a journal come to under the settings of one run, as a start of that run would find it. It is the one
 /// owner of that: a start takes its Session and its past from here, and snapshots are of it.
@@ -31,6 +30,8 @@ pub struct JournalFold {
     part: u64,
     /// Lines since the last whole one, and lines that were folded at all.
     since: u64,
+    /// The last intent when a snapshot could not be kept last.
+    tried: u64,
     read: u64,
     /// The number of the last one.
     last: u64,
@@ -63,6 +64,7 @@ impl JournalFold {
             every,
             part: PART,
             since: 0,
+            tried: 0,
             read: 0,
             last: 0,
             is_writing: false,
@@ -226,6 +228,7 @@ impl JournalFold {
             every,
             part: PART,
             since,
+            tried: 0,
             read,
             last: last.seq,
             is_writing,
@@ -304,96 +307,5 @@ impl JournalFold {
     /// How much of it is written already.
     pub(super) const fn written(&mut self) -> &mut Written {
         &mut self.written
-    }
-
-    /// Forgets the intents that are over and stand in the tables and in the parts of snapshots: nothing is made of them here any more.
-    fn forget_rows(&mut self) {
-        let Self { past, before, written, every, .. } = self;
-        // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
-        let is_held = |intent| *every == 0 || written.holds_for_good(intent) && before.holds_for_good(intent);
-        let worth = past.book.rows().len() / 2;
-        let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
-        if over.count() > worth {
-            past.forget(is_held);
-        }
-    }
-
-    fn is_worth(&self, is_end: bool) -> bool {
-        let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
-        self.every > 0 && self.since >= lines
-    }
-}
-
-impl Follower for JournalFold {
-    fn take(&mut self, stored: &StoredLine) {
-        if self.is_broken {
-            return;
-        }
-        if let Err(error) = self.fold(stored.seq, &stored.line) {
-            tracing::warn!(
-                "no snapshot and no table is written any more, and the next start reads the journal as a whole: {error}"
-            );
-            self.is_broken = true;
-        }
-    }
-
-    fn is_due(&self) -> bool {
-        !self.is_broken && (self.is_writing || self.is_worth(false))
-    }
-
-    fn next_piece(&mut self, is_end: bool) -> Option<String> {
-        if self.is_broken || !(self.is_writing || self.is_worth(is_end)) {
-            return None;
-        }
-        self.before = self.written.clone();
-        match self.piece() {
-            Ok((body, is_whole)) => {
-                self.is_writing = !is_whole;
-                if is_whole {
-                    self.since = 0;
-                }
-                Some(body)
-            }
-            Err(error) => {
-                tracing::warn!("no snapshot is written any more: {error}");
-                self.is_broken = true;
-                None
-            }
-        }
-    }
-
-    fn recorded(&mut self, head: Head) {
-        // Nothing goes on from a whole one.
-        if self.is_writing {
-            self.written.previous = Some(head);
-        }
-    }
-
-    fn not_recorded(&mut self, why: &str) {
-        if !std::mem::replace(&mut self.has_failed, true) {
-            tracing::warn!(
-                "a snapshot of the journal was not kept; trading goes on, and the next start reads more: {why}"
-            );
-        }
-        self.written = self.before.clone();
-        // Not again before as many lines as usual: what is wrong may last.
-        (self.is_writing, self.since) = (false, 0);
-    }
-
-    fn rows(&self) -> Option<&dyn IntentRows> {
-        (!self.is_broken).then_some(&self.past as &dyn IntentRows)
-    }
-
-    fn rows_complete(&mut self) {
-        self.forget_rows();
-    }
-
-    fn rows_not_written(&mut self, error: &JournalError) {
-        self.row_failures += 1;
-        if self.row_failures == 1 {
-            tracing::warn!(
-                "the journal's tables are not up to date; trading goes on, and it is tried again: {error}"
-            );
-        }
     }
 }

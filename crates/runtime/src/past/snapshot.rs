@@ -126,6 +126,11 @@ impl Written {
         is_due.then(|| last.min(self.last + part))
     }
 
+    /// How many intents after this one are in no part.
+    pub(super) fn lacks(&self, past: &Past, after: u64) -> u64 {
+        past.last_intent().saturating_sub(self.last.max(after))
+    }
+
     /// The next part of this fold, with its intents up to this one.
     pub(super) fn part(&mut self, past: &Past, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.gain(past, end);

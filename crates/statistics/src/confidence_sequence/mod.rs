@@ -65,7 +65,7 @@ const STEPS: u32 = 1 << 16;
 /// # Source
 /// I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting*, Journal of the Royal Statistical
 /// Society B 86 (2024). What was measured stands in `STATISTICS.md` of the repository.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ConfidenceSequence {
     events: Vec<SequenceEvent>,
     overlap: Overlap,
@@ -100,6 +100,12 @@ enum Measure {
     Edge,
     /// 1 and -1 of trades won and lost; a draw is none.
     WinRate,
+}
+
+impl Default for ConfidenceSequence {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl ConfidenceSequence {

@@ -1,12 +1,13 @@
 //! A model that stands on a snapshot, beside the one that all lines have made.
 
 use super::*;
-use crate::view::run_of;
+use crate::view::{run_of, trades_of};
 use candlewick_engine::{
     Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
     StakeSettings, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
+use candlewick_records::{JournalContents, TradeFilter, TradePage, VerdictLine};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -44,7 +45,7 @@ fn settings() -> SessionSettings {
         stake: StakeSettings::Fixed { amount: Decimal::TEN },
     };
     let mut risk = RiskSettings::default();
-    (risk.max_drawdown_percent, risk.daily_loss_limit) = (0.0, Decimal::ZERO);
+    (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_trades_per_day) = (0.0, Decimal::ZERO, 0);
     let bots = vec![bot("one", "BTCUSDT"), bot("other", "ETHUSDT")];
     SessionSettings { money_scale: MoneyScale::default(), balance: Decimal::from(10_000), risk, bots }
 }
@@ -117,6 +118,11 @@ impl Written {
 
     /// A minute of both series; what was opened settles in the next, but for the eleventh trade, which stays in doubt.
     async fn minute(&mut self) {
+        self.trade();
+        self.keep().await;
+    }
+
+    fn trade(&mut self) {
         self.minute += 1;
         let mut opened = Vec::new();
         for place in 0..2_usize {
@@ -161,6 +167,9 @@ impl Written {
                 payout,
             }));
         }
+    }
+
+    async fn keep(&mut self) {
         self.journal.make_durable().await.unwrap();
         while self.journal.is_snapshot_due() {
             self.journal.keep_snapshot().await;
@@ -220,7 +229,7 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     let mut all = whole(&written).await;
     assert!(recent.fold.read_lines() < EVERY * 2, "{} of {}", recent.fold.read_lines(), all.seq());
     assert!(all.session().ledger().equity() != Money::from_minor(1_000_000) && all.is_halted);
-    assert!(all.unfinished().count() > 0 && all.book.rows().len() > 30);
+    assert!(all.trades.unfinished().count() > 0 && all.trades.count() > 30);
     assert_eq!(shown(&mut model), shown(&mut all));
 
     // Lines that come later, and a run of the same settings.
@@ -246,4 +255,52 @@ async fn a_journal_without_a_snapshot_has_no_such_model() {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let run = RecordedRun::all_of(&reader.lines(1, 1).await.unwrap()).unwrap().pop().unwrap();
     assert!(Recent::read(&mut reader, run).await.unwrap().is_none());
+}
+
+/// A trade a minute, and one in doubt for ever, which keeps its bot from more: the model has those of the last minutes, the journal has all.
+#[tokio::test]
+async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
+    let mut written = Written::begin().await;
+    for minute in 1..=2_600 {
+        written.trade();
+        if minute % 100 == 0 {
+            written.keep().await;
+        }
+    }
+    let mut model = whole(&written).await;
+    let mut reader = Reader::open(&written.url()).await.unwrap();
+    let contents = JournalContents::read(&mut reader).await.unwrap();
+    let all = TradeFilter::default().apply(&contents).unwrap();
+    assert_eq!((all.lines().len(), model.trades.count()), (2_606, 2_606));
+    let kept = model.trades.book.rows().len();
+    assert!((1_001..2_000).contains(&kept), "{kept} rows");
+    assert_eq!(model.trades.unfinished().map(|row| row.approved.intent().number()).collect::<Vec<_>>(), [11]);
+
+    // Figures and verdicts are those of all.
+    let verdicts: Vec<Option<VerdictLine>> =
+        (contents.session.bots().iter().zip(contents.session.verdicts()))
+            .enumerate()
+            .map(|(place, (bot, verdict))| Some(VerdictLine::of((bot, place), verdict, &contents.book)))
+            .collect();
+    assert_eq!(model.verdict_lines(false), verdicts);
+    assert_eq!(model.bots.iter().map(BotFigures::settled).sum::<u64>(), 2_605);
+
+    // Pages of them, each from where the last one ended.
+    for (most, bot) in [(170, None), (200, Some("other"))] {
+        let (mut told, mut before) = (Vec::new(), Some(u64::MAX));
+        while let Some(asked) = before {
+            let mut page = trades_of(&model, asked, most, bot).unwrap();
+            before = page.before;
+            if let Some(earlier) = page.earlier {
+                let rest = (most - page.trades.len(), bot);
+                let read = TradePage::read(&mut reader, earlier, rest).await.unwrap();
+                page.trades.extend(read.trades);
+                before = read.before;
+            }
+            assert!(page.trades.len() <= most && before < Some(asked));
+            told.extend(page.trades.into_iter().map(|trade| json!(trade)));
+        }
+        let expected = all.lines().iter().rev().filter(|trade| bot.is_none_or(|bot| trade.bot == bot));
+        assert_eq!(told, expected.map(|trade| json!(trade)).collect::<Vec<_>>());
+    }
 }

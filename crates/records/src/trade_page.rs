@@ -1,0 +1,89 @@
+//! A page of trades, each read from its own lines: what that takes does not grow with the journal.
+
+use crate::error::RecordsError;
+use crate::run::{BETWEEN_RUNS, RecordedRun};
+use crate::trade::{IntentOrigin, TradeLine};
+use candlewick_engine::{Header, JournalDecoder, Recorded, TradeBook};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use std::collections::BTreeMap;
+
+/// Intents that are looked through for one page.
+const LOOKED: u64 = 500;
+
+/// Trades before a number, newest first.
+#[derive(Debug)]
+pub struct TradePage {
+    /// What was found.
+    pub trades: Vec<TradeLine>,
+    /// Before which number more may be found; none where all was looked through.
+    pub before: Option<u64>,
+}
+
+/// A run, and how its entries are read.
+struct Run {
+    run: RecordedRun,
+    decoder: JournalDecoder,
+}
+
+impl TradePage {
+    /// At most so many trades with smaller numbers, of one bot or all; fewer where many of other bots stand between.
+    ///
+    /// # Errors
+    /// The journal cannot be read, or holds what is no entry.
+    pub async fn read(
+        reader: &mut Reader,
+        before: u64,
+        (most, bot): (usize, Option<&str>),
+    ) -> Result<Self, RecordsError> {
+        let (mut runs, mut trades) = (BTreeMap::new(), Vec::new());
+        let (mut next, end) = (before, before.saturating_sub(LOOKED).max(1));
+        while next > end && trades.len() < most {
+            next -= 1;
+            let lines = reader.sound_lines_of(next).await?;
+            if let Some(trade) = Box::pin(trade_of(reader, &mut runs, &lines)).await? {
+                trades.extend(Some(trade).filter(|trade| bot.is_none_or(|bot| trade.bot == bot)));
+            }
+        }
+        Ok(Self { trades, before: Some(next).filter(|next| *next > 1) })
+    }
+}
+
+/// The trade that these lines are about; none where there is no line that decided it.
+async fn trade_of(
+    reader: &mut Reader,
+    runs: &mut BTreeMap<u64, Run>,
+    lines: &[StoredLine],
+) -> Result<Option<TradeLine>, RecordsError> {
+    let (mut book, mut origin, mut number) = (TradeBook::default(), None, BETWEEN_RUNS);
+    for stored in lines.iter().filter(|stored| stored.line.kind != LineKind::Note) {
+        // What a person wrote between runs is read as the run before.
+        number = Some(stored.line.run).filter(|run| *run != BETWEEN_RUNS).unwrap_or(number);
+        if !runs.contains_key(&number) {
+            let Some(header) = reader.run_header(number).await? else { continue };
+            runs.insert(number, Run::of(&header)?);
+        }
+        let Some(Run { run, decoder }) = runs.get_mut(&number) else { continue };
+        let body = &stored.line.body;
+        let recorded = match stored.line.kind {
+            LineKind::Action => decoder.read_action(body),
+            LineKind::Event | LineKind::Run | LineKind::Note => decoder.read_event(body),
+        };
+        let recorded = recorded.map_err(|error| RecordsError::unreadable(stored, error))?;
+        if let Recorded::Open(_) = &recorded {
+            origin = Some(IntentOrigin::of(stored, run)?);
+        }
+        book.recall(&recorded);
+    }
+    let row = book.rows().first().zip(origin.as_ref());
+    Ok(row.map(|row| TradeLine::of(&book, row)))
+}
+
+impl Run {
+    fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
+        let run = RecordedRun::of(stored)?;
+        let header: Header = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let decoder = JournalDecoder::of_run(&header, &mut run.silent_session()?);
+        Ok(Self { run, decoder: decoder.map_err(|error| RecordsError::unreadable(stored, error))? })
+    }
+}

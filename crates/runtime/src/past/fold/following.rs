@@ -1,0 +1,105 @@
+//! The fold goes on beside a run that writes, and has snapshots kept.
+
+use super::JournalFold;
+use candlewick_journal::{Follower, Head, IntentRows, JournalError, StoredLine};
+
+/// At a run's end a snapshot is worth its room once this part of the usual lines has come.
+const WORTH_AT_END: u64 = 10;
+
+/// So many parts of intents that are in none yet are worth a snapshot, too, however few lines have come: until they are in one, the fold
+/// holds them, and the next start reads their lines.
+const WORTH_PARTS: u64 = 4;
+
+impl JournalFold {
+    /// Forgets the intents that are over and stand in the tables and in the parts of snapshots: nothing is made of them here any more.
+    fn forget_rows(&mut self) {
+        let Self { past, before, written, every, .. } = self;
+        // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
+        let is_held = |intent| *every == 0 || written.holds_for_good(intent) && before.holds_for_good(intent);
+        let worth = past.book.rows().len() / 2;
+        let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
+        if over.count() > worth {
+            past.forget(is_held);
+        }
+    }
+
+    fn is_worth(&self, is_end: bool) -> bool {
+        let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
+        let has_parts = self.written.lacks(&self.past, self.tried) >= self.part * WORTH_PARTS;
+        self.every > 0 && (self.since >= lines || has_parts)
+    }
+}
+
+impl Follower for JournalFold {
+    fn take(&mut self, stored: &StoredLine) {
+        if self.is_broken {
+            return;
+        }
+        if let Err(error) = self.fold(stored.seq, &stored.line) {
+            tracing::warn!(
+                "no snapshot and no table is written any more, and the next start reads the journal as a whole: {error}"
+            );
+            self.is_broken = true;
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        !self.is_broken && (self.is_writing || self.is_worth(false))
+    }
+
+    fn next_piece(&mut self, is_end: bool) -> Option<String> {
+        if self.is_broken || !(self.is_writing || self.is_worth(is_end)) {
+            return None;
+        }
+        self.before = self.written.clone();
+        match self.piece() {
+            Ok((body, is_whole)) => {
+                self.is_writing = !is_whole;
+                if is_whole {
+                    self.since = 0;
+                }
+                Some(body)
+            }
+            Err(error) => {
+                tracing::warn!("no snapshot is written any more: {error}");
+                self.is_broken = true;
+                None
+            }
+        }
+    }
+
+    fn recorded(&mut self, head: Head) {
+        // Nothing goes on from a whole one.
+        if self.is_writing {
+            self.written.previous = Some(head);
+        }
+    }
+
+    fn not_recorded(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.has_failed, true) {
+            tracing::warn!(
+                "a snapshot of the journal was not kept; trading goes on, and the next start reads more: {why}"
+            );
+        }
+        self.written = self.before.clone();
+        // Not again before as many lines or intents as usual: what is wrong may last.
+        (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
+    }
+
+    fn rows(&self) -> Option<&dyn IntentRows> {
+        (!self.is_broken).then_some(&self.past as &dyn IntentRows)
+    }
+
+    fn rows_complete(&mut self) {
+        self.forget_rows();
+    }
+
+    fn rows_not_written(&mut self, error: &JournalError) {
+        self.row_failures += 1;
+        if self.row_failures == 1 {
+            tracing::warn!(
+                "the journal's tables are not up to date; trading goes on, and it is tried again: {error}"
+            );
+        }
+    }
+}
