@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use candlewick_journal::Reader;
 use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
-use candlewick_runtime::{JournalFold, RuntimeError};
+use candlewick_runtime::{JournalFold, OldRow, RuntimeError};
 
 /// The runs, intents, money and doubts of a journal as they stand, under the settings of its last run. Where that has kept no snapshot
 /// yet, the whole journal is read. Refusals are not counted and other lines than [`Folded::lines`] are not held.
@@ -11,16 +11,40 @@ use candlewick_runtime::{JournalFold, RuntimeError};
 /// # Errors
 /// A journal that cannot be read, is not as it was written, has no run yet, or holds what is no entry.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppError> {
+    Ok(Box::pin(read(reader, OldIntents::All)).await?.0)
+}
+
+/// The same, but of old intents the rows alone, in their order.
+///
+/// # Errors
+/// As [`read_recent`].
+pub async fn read_recent_rows(reader: &mut Reader) -> Result<(JournalContents, Vec<OldRow>), AppError> {
+    Box::pin(read(reader, OldIntents::Rows)).await
+}
+
+/// What is read of old intents.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OldIntents {
+    All,
+    Rows,
+}
+
+async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, Vec<OldRow>), AppError> {
     loop {
         let header = reader.last_run_header().await?.ok_or(RecordsError::NoRun)?;
         let begun = header.seq;
         let run = RecordedRun::all_of(&[header])?.pop().ok_or(RecordsError::NoRun)?;
-        let fold = JournalFold::read(reader, &run.settings, 0).await.map_err(unreadable)?;
+        let fold = match old {
+            OldIntents::All => Box::pin(JournalFold::read(reader, &run.settings, 0)).await,
+            OldIntents::Rows => Box::pin(JournalFold::read_rows(reader, &run.settings)).await,
+        };
+        let fold = fold.map_err(unreadable)?;
         if let Some(notice) = fold.notice() {
             tracing::info!("{notice}");
         }
         let (session, past, last) = fold.into_parts();
         let lines = reader.lines_numbered(&past.told()).await?;
+        let rows = past.old_rows().copied().collect();
         let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
         let contents = JournalContents::of_folded(Folded {
             session,
@@ -36,7 +60,7 @@ pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppErro
         })?;
         // A run that began meanwhile may have other settings.
         if contents.last_run().seq == begun {
-            return Ok(contents);
+            return Ok((contents, rows));
         }
     }
 }

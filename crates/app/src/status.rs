@@ -1,6 +1,7 @@
 //! What is known of a journal and its bot: money, open trades, doubts, verdicts, who holds it, whether trades are opened.
 
 mod holder;
+mod with_old;
 
 pub use holder::HolderLine;
 
@@ -8,10 +9,10 @@ use crate::configuration::{Loaded, control_paths};
 use crate::control::describe_phase;
 use crate::error::AppError;
 use crate::live::lost_with_venue;
-use crate::recent::read_recent;
-use candlewick_engine::{BotVerdict, IntentId, IntentState, Reloaded, Session, TradeBook};
+use crate::recent::read_recent_rows;
+use candlewick_engine::{IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{JournalContents, LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
+use candlewick_records::{LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{
     ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
@@ -20,6 +21,7 @@ use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use with_old::{by_person, settled, strangers, verdicts_of};
 
 /// The status of a journal and of the bot that writes it.
 #[derive(Debug, Serialize)]
@@ -94,7 +96,7 @@ impl Status {
         let holder = reader.holder().await?.map(HolderLine::of);
         // Before the journal is read: what that takes makes nothing older than the bot knows it to be.
         let bot = ask_bot(loaded).await?;
-        let contents = read_recent(&mut reader).await?;
+        let (contents, old) = read_recent_rows(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
         let in_state = |state| {
             let rows = contents.book.rows().iter().filter(move |row| row.state == state);
@@ -131,13 +133,13 @@ impl Status {
             in_flight: in_state(IntentState::InFlight),
             in_doubt: in_state(IntentState::InDoubt),
             lost_with_venue: lost.into_iter().map(IntentId::number).collect(),
-            strange_trades: contents.strangers(),
+            strange_trades: strangers(&contents, &old),
             wallet_read: contents.wallet_read().filter(|_| !is_paper),
-            settled: in_state(IntentState::Settled).len(),
-            settled_by_person: by_person(&contents),
+            settled: settled(&contents, &old),
+            settled_by_person: by_person(&contents, &old),
             halted: contents.is_halted,
             reloaded: contents.reloaded()?,
-            verdicts: verdicts_of(&contents.session, &contents.book),
+            verdicts: verdicts_of(&contents, &old),
             limits: LimitLine::of_session(&contents.session, now),
             audit_findings: contents.audit_findings(None),
             signals,
@@ -242,11 +244,6 @@ impl Status {
     }
 }
 
-fn by_person(contents: &JournalContents) -> Vec<u64> {
-    let intents = contents.book.rows().iter().map(|row| row.approved.intent());
-    intents.filter(|intent| contents.book.is_settled_by_person(*intent)).map(IntentId::number).collect()
-}
-
 /// The state of the bot that runs, if one answers.
 async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let paths = control_paths(loaded)?;
@@ -266,14 +263,6 @@ async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
             None
         }
     })
-}
-
-fn verdicts_of(session: &Session, book: &TradeBook) -> Vec<VerdictLine> {
-    let bots = session.bots().iter().zip(session.verdicts()).enumerate();
-    let line = |(place, (bot, verdict)): (usize, (&String, &BotVerdict))| {
-        VerdictLine::of((bot, place), verdict, book)
-    };
-    bots.map(line).collect()
 }
 
 impl fmt::Display for Status {

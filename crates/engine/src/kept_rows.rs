@@ -33,6 +33,11 @@ impl KeptRow {
         &self.row
     }
 
+    /// Whether a person said how its trade ended.
+    pub const fn is_by_person(&self) -> bool {
+        self.by_person
+    }
+
     /// The venue's name of its trade.
     pub const fn venue_id(&self) -> Option<VenueId> {
         self.venue_id

@@ -279,6 +279,14 @@ impl Reader {
         broken(self.url(), *seq, reason)
     }
 
+    /// The number of the last intent; 0 for none.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_intent(&mut self) -> Result<u64, JournalError> {
+        self.count("SELECT COALESCE(MAX(intent), 0) FROM entries WHERE intent IS NOT NULL", &[]).await
+    }
+
     pub(crate) const fn url(&self) -> &JournalUrl {
         self.connection.url()
     }

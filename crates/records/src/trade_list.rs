@@ -6,10 +6,18 @@ use crate::error::RecordsError;
 use crate::moment::utc;
 use crate::table::table;
 use crate::trade::TradeLine;
+use crate::trade_page::TradePage;
+use candlewick_journal::{JournalError, Reader};
 use candlewick_sdk::{Millis, Symbol, price_text};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
+
+/// So many trades are read each from its own lines, and so many are looked through for them.
+const FEW: usize = 100;
+const LOOKED: u64 = 1_000;
+/// Lines read at once.
+const PAGE: u32 = 5_000;
 
 /// Which trades of a journal are asked for; all where nothing is named.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +56,36 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
+    /// The same from the end of a journal back, each trade read from its own lines: what that takes does not grow with the journal. None where
+    /// too many would be looked through, names have to be checked, or the journal has no snapshot or is not as it was written.
+    ///
+    /// # Errors
+    /// The journal cannot be read, or holds what is no entry.
+    pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
+        let Some(most) = self.last.filter(|most| *most <= FEW) else { return Ok(None) };
+        if self.bot.is_some() || self.symbol.is_some() {
+            return Ok(None);
+        }
+        if !is_whole_since_snapshot(reader).await? {
+            return Ok(None);
+        }
+        let (mut lines, mut before) = (Vec::new(), Some(reader.last_intent().await? + 1));
+        let last = before.unwrap_or_default();
+        while let Some(next) = before.filter(|_| lines.len() < most) {
+            if next + LOOKED <= last {
+                return Ok(None);
+            }
+            let page = TradePage::read(reader, next, (FEW, None)).await?;
+            let has_ended = |line: &TradeLine| self.since.is_some_and(|since| line.decision_time < since);
+            let is_end = page.trades.iter().any(has_ended);
+            lines.extend(page.trades.into_iter().filter(|line| self.admits(line)));
+            before = page.before.filter(|_| !is_end);
+        }
+        lines.truncate(most);
+        lines.reverse();
+        Ok(Some(TradeList(lines)))
+    }
+
     fn check_names(&self, contents: &JournalContents) -> Result<(), RecordsError> {
         let bots = || contents.runs.iter().flat_map(|run| &run.settings.bots);
         let names: BTreeSet<&str> = bots().map(|bot| bot.name.as_str()).collect();
@@ -71,6 +109,22 @@ impl TradeFilter {
             && self.state.as_ref().is_none_or(|state| state == line.state)
             && self.since.is_none_or(|since| line.decision_time >= since)
             && self.until.is_none_or(|until| line.decision_time < until)
+    }
+}
+
+/// Whether there is a snapshot, and all lines from it on are as they were written.
+async fn is_whole_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsError> {
+    let Some(snapshot) = reader.last_snapshot().await? else { return Ok(false) };
+    let read = async {
+        let mut walk = reader.walk_after(snapshot.head(), PAGE).await?;
+        while !walk.next().await?.is_empty() {}
+        Ok(())
+    };
+    match read.await {
+        Ok(()) => Ok(true),
+        // Read from the first line on, the first that is wrong is named.
+        Err(JournalError::BrokenChain { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

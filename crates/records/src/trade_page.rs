@@ -6,6 +6,7 @@ use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{Header, JournalDecoder, Recorded, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Intents that are looked through for one page.
 const LOOKED: u64 = 500;
@@ -58,11 +59,13 @@ async fn trade_of(
     for stored in lines.iter().filter(|stored| stored.line.kind != LineKind::Note) {
         // What a person wrote between runs is read as the run before.
         number = Some(stored.line.run).filter(|run| *run != BETWEEN_RUNS).unwrap_or(number);
-        if !runs.contains_key(&number) {
-            let Some(header) = reader.run_header(number).await? else { continue };
-            runs.insert(number, Run::of(&header)?);
-        }
-        let Some(Run { run, decoder }) = runs.get_mut(&number) else { continue };
+        let Run { run, decoder } = match runs.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => {
+                let Some(header) = reader.run_header(number).await? else { continue };
+                vacant.insert(Run::of(&header)?)
+            }
+        };
         let body = &stored.line.body;
         let recorded = match stored.line.kind {
             LineKind::Action => decoder.read_action(body),

@@ -1,6 +1,7 @@
 //! Settings that are read again while a run goes on: which may change, and what is asked for with them.
 
 use crate::RuntimeSettings;
+use crate::past::Past;
 use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Session, TradeBook};
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
@@ -41,6 +42,15 @@ pub struct Standing {
 impl Standing {
     /// Of a Session and its intents.
     pub fn of(session: &Session, book: &TradeBook) -> Self {
+        Self::of_rows(session, book.rows().iter())
+    }
+
+    /// Of a Session and what earlier runs left, old intents among it.
+    pub fn of_past(session: &Session, past: &Past) -> Self {
+        Self::of_rows(session, past.old_rows().map(|old| &old.row).chain(past.book().rows()))
+    }
+
+    fn of_rows<'a>(session: &Session, rows: impl Iterator<Item = &'a IntentRow>) -> Self {
         let since: Vec<IntentId> = session.verdicts().map(BotVerdict::first_intent).collect();
         let is_own = |row: &&IntentRow| {
             let since = since.get(row.approved.bot().index());
@@ -50,7 +60,7 @@ impl Standing {
         Self {
             free: session.ledger().free(),
             payouts: bots.map(|bot| session.last_payout(bot)).collect(),
-            rows: book.rows().iter().filter(is_own).copied().collect(),
+            rows: rows.filter(is_own).copied().collect(),
             forgotten: 0,
         }
     }

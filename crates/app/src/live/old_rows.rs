@@ -51,9 +51,12 @@ pub(super) async fn whole(
     let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
     let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
     let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
-    let (session, past, _) = fold(url, settings).await?.into_parts();
+    let mut reader = Reader::open(url).await?;
+    let fold = JournalFold::read_rows(&mut reader, settings).await;
+    reader.close().await;
+    let (session, past, _) = fold?.into_parts();
     // What the run knows of an intent is newer than what is durable.
-    let known = Standing::of(&session, past.book()).rows.into_iter().chain(standing.rows.iter().copied());
+    let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
     Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
 }

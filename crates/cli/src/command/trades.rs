@@ -5,9 +5,10 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
+use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::{TradeFilter, TradeLine};
+use candlewick_records::{TradeFilter, TradeLine, TradeList};
 use candlewick_sdk::{Millis, Symbol, visible_cell};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -47,8 +48,7 @@ pub(crate) struct TradesArguments {
 
 pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
-    let trades = arguments.filter(contents.last.line.received).apply(&contents)?;
+    let trades = block_on(async { arguments.read(&mut Reader::open(&url).await?).await })?;
     if context.global.json {
         print_json(&trades)?;
     } else if arguments.csv {
@@ -60,6 +60,19 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
 }
 
 impl TradesArguments {
+    /// A few of the last ones each from its own lines, others from all that the journal has come to.
+    async fn read(&self, reader: &mut Reader) -> Result<TradeList, AppError> {
+        let head = reader.head().await?.seq;
+        if let Some(end) = reader.lines(head, 1).await?.first() {
+            let filter = self.filter(end.line.received);
+            if let Some(trades) = Box::pin(filter.read_last(reader)).await? {
+                return Ok(trades);
+            }
+        }
+        let contents = read_recent(reader).await?;
+        Ok(self.filter(contents.last.line.received).apply(&contents)?)
+    }
+
     /// For a journal whose last entry is of this moment.
     fn filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;

@@ -8,7 +8,7 @@ use candlewick_engine::{
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, read_refusal};
 use candlewick_runtime::{JournalFold, RuntimeError};
-use candlewick_sdk::Money;
+use candlewick_sdk::{Millis, Money};
 
 /// The last lines that are read for what no snapshot holds: candles, marks, and what is told of the newest entries.
 pub(super) const END: u64 = 20_000;
@@ -134,6 +134,9 @@ impl Recent {
         model.fold = SessionFold::new(session);
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
         count_settled(model);
+        // The fold has them still; the page reads them from the journal.
+        let now = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+        model.trades.forget_old(now);
         Ok(())
     }
 

@@ -91,7 +91,7 @@ fn a_doubt_that_was_found_not_opened_is_shown_as_open_no_more_until_its_trade_is
     let intent = IntentId::new(1);
     written.event(EventKind::InDoubt { intent });
     assert_eq!(written.shown(), [1, 2]);
-    let listed = |bot| trades_of(&written.model, 9, 9, Some(bot)).map(|told| told.trades.len());
+    let listed = |bot| trades_of(&written.model, 9, 9, Some(bot)).map(|(told, _)| told.trades.len());
     assert_eq!((listed("a"), listed("b")), (Some(2), None));
     written.event(EventKind::NotOpened { intent, reserved_until: Millis::HOUR });
     assert_eq!(written.shown(), [2]);

@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Intents that are kept at least: the last ones.
-const KEPT: u64 = 1_000;
+const KEPT: usize = 1_000;
 
 /// Trades and requests with where they came from.
 #[derive(Default)]
@@ -59,12 +59,13 @@ impl KeptTrades {
     /// Forgets what is over, but the last ones and those of the hour before this moment, which a limit counts.
     pub(crate) fn forget_old(&mut self, at: Millis) {
         let rows = self.book.rows();
-        if rows.len() < self.next_rows.max(2 * KEPT as usize) {
+        if rows.len() < self.next_rows.max(2 * KEPT) {
             return;
         }
         let last = rows.last().map_or(0, |row| row.approved.intent().number());
         let is_young = |row: &IntentRow| {
-            row.approved.intent().number() + KEPT > last || row.approved.decision_time() > at - Millis::HOUR
+            row.approved.intent().number() + KEPT as u64 > last
+                || row.approved.decision_time() > at - Millis::HOUR
         };
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
         let Some(first) = first.map(|row| row.approved.intent()) else { return };

@@ -161,8 +161,8 @@ pub(crate) async fn trades(
 ) -> Result<Json<Trades>, Failure> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
-    let Json(mut page) = of_model(&serving, |model| trades_of(model, before, most, bot))?;
-    if let Some(earlier) = page.earlier {
+    let Json((mut page, earlier)) = of_model(&serving, |model| trades_of(model, before, most, bot))?;
+    if let Some(earlier) = earlier {
         let mut reader = open(&serving).await?;
         let asked = (most - page.trades.len(), bot);
         let read = Box::pin(TradePage::read(&mut reader, earlier, asked)).await;

@@ -14,9 +14,6 @@ pub(crate) struct Trades {
     pub(crate) trades: Vec<TradeLine>,
     /// What to ask for as `before` for those that came earlier; null where there are none.
     pub(crate) before: Option<u64>,
-    /// Those before this number are in the journal, and not here.
-    #[serde(skip)]
-    pub(crate) earlier: Option<u64>,
 }
 
 /// A page of the journal's lines, newest first.
@@ -41,8 +38,14 @@ pub(crate) struct Mark {
     rule: &'static str,
 }
 
-/// The trades before this number, of one bot or all; none where no bot has this name, or had it.
-pub(crate) fn trades_of(model: &Model, before: u64, most: usize, bot: Option<&str>) -> Option<Trades> {
+/// The trades before this number, of one bot or all; none where no bot has this name, or had it. Beside them, where the page is not full yet,
+/// the number before which the journal has others.
+pub(crate) fn trades_of(
+    model: &Model,
+    before: u64,
+    most: usize,
+    bot: Option<&str>,
+) -> Option<(Trades, Option<u64>)> {
     if bot.is_some_and(|bot| !model.knows_bot(bot)) {
         return None;
     }
@@ -65,7 +68,7 @@ pub(crate) fn trades_of(model: &Model, before: u64, most: usize, bot: Option<&st
     let is_full = trades.len() == most;
     let last = trades.last().map(|trade| trade.intent_id).filter(|last| *last > oldest && is_full);
     let earlier = Some(first.min(before)).filter(|earlier| *earlier > 1 && !is_full);
-    Some(Trades { trades, before: last, earlier })
+    Some((Trades { trades, before: last }, earlier))
 }
 
 /// The signals on a series that were refused lately.

@@ -101,11 +101,31 @@ impl JournalFold {
         remember: Option<Millis>,
         watch: &mut ReadingWatcher<'_>,
     ) -> Result<Self, RuntimeError> {
-        let fingerprint = fingerprint(settings)?;
         let leaving = match remember {
             Some(remember) => Leaving::of(reader, remember, settings.bots.len()).await?,
             None => None,
         };
+        Box::pin(Self::read_leaving(reader, settings, every, leaving, watch)).await
+    }
+
+    /// As [`JournalFold::read`], but of old intents the rows alone ([`Past::old_rows`]).
+    ///
+    /// # Errors
+    /// As [`JournalFold::read`].
+    pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self, RuntimeError> {
+        let leaving = Leaving::of(reader, Millis::ZERO, settings.bots.len()).await?;
+        let leaving = leaving.map(Leaving::with_rows);
+        Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
+    }
+
+    async fn read_leaving(
+        reader: &mut Reader,
+        settings: &SessionSettings,
+        every: u64,
+        leaving: Option<Leaving>,
+        watch: &mut ReadingWatcher<'_>,
+    ) -> Result<Self, RuntimeError> {
+        let fingerprint = fingerprint(settings)?;
         let of_snapshot = Self::from_last_snapshot(reader, settings, (&fingerprint, leaving), every);
         let notice = match Box::pin(of_snapshot).await? {
             Ok(Some(fold)) => return Ok(fold),

@@ -13,6 +13,7 @@ mod whole_reading;
 pub use compact::compact_journal;
 pub use fold::JournalFold;
 pub(crate) use old_intents::OldIntents;
+pub use old_intents::OldRow;
 pub use project::{Projected, Projection, project_journal};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
@@ -126,6 +127,11 @@ impl Past {
     /// How many intents its book does not have, because they are old.
     pub const fn left_in_journal(&self) -> u64 {
         self.old.count
+    }
+
+    /// The rows of those, in their order, where they were asked for ([`JournalFold::read_rows`]).
+    pub fn old_rows(&self) -> impl Iterator<Item = &OldRow> {
+        self.old.rows.iter().rev()
     }
 
     /// Where each intent was decided.

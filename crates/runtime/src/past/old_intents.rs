@@ -3,7 +3,7 @@
 use super::snapshot::KeptIntent;
 use crate::RuntimeError;
 use crate::overview::{BotTallies, SETTLED};
-use crate::resolver::Claimed;
+use crate::resolver::{Claimed, hash_of};
 use candlewick_engine::{IntentId, IntentRow, SymbolId};
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Payout, Symbol};
@@ -11,6 +11,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How young an intent is at least that is left in the journal: the list is compared with what was booked within a day.
 const YOUNGEST: Millis = Millis::DAY;
+
+/// The row of an intent that was left in the journal, for who wants all rows and no more: without its reason and the venue's name of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OldRow {
+    /// What became of it.
+    pub row: IntentRow,
+    /// Whether a person said how its trade ended.
+    pub by_person: bool,
+    venue: Option<u64>,
+}
+
+impl OldRow {
+    /// Whether the venue calls its trade so.
+    pub fn is_trade(&self, venue_id: &str) -> bool {
+        self.venue == Some(hash_of(venue_id))
+    }
+}
 
 /// What a run needs to know of intents whose rows it does not have.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +40,8 @@ pub(crate) struct OldIntents {
     pub(crate) claimed: Claimed,
     /// The last payout of each symbol.
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
+    /// Their rows, the last one first, where they were asked for.
+    pub(crate) rows: Vec<OldRow>,
 }
 
 /// Which intents are left in the journal, as far as the last line of a snapshot does not say it.
@@ -34,6 +53,8 @@ pub(super) struct Leaving {
     remember: Millis,
     /// How many bots there are.
     bots: usize,
+    /// Whether their rows are wanted all the same.
+    keeps_rows: bool,
 }
 
 /// Which intents of the parts of a snapshot are left in the journal. The parts are taken from the last one on.
@@ -48,6 +69,7 @@ pub(super) struct OldFilter {
     has_last: bool,
     /// Intents of the part before which are left out: it may be the next one that has them as they stood before.
     gone: BTreeSet<IntentId>,
+    keeps_rows: bool,
     old: OldIntents,
 }
 
@@ -67,13 +89,19 @@ impl Leaving {
         bots: usize,
     ) -> Result<Option<Self>, RuntimeError> {
         let held_to = reader.tables_held_to().await?;
-        Ok(held_to.map(|held_to| Self { held_to, remember, bots }))
+        Ok(held_to.map(|held_to| Self { held_to, remember, bots, keeps_rows: false }))
+    }
+
+    /// The same, which keeps the rows of what is left out.
+    pub(super) fn with_rows(self) -> Self {
+        Self { keeps_rows: true, ..self }
     }
 }
 
 impl OldFilter {
     /// For a snapshot whose last line, of this moment, has these intents; a run remembers what is over for so long.
-    pub(super) fn new(Leaving { held_to, remember, bots }: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
+    pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
+        let Leaving { held_to, remember, bots, keeps_rows } = leaving;
         let unfinished = last.iter().filter(|intent| !intent.row().is_over());
         let first = unfinished.map(|intent| intent.row().approved.decision_time()).min();
         Self {
@@ -82,6 +110,7 @@ impl OldFilter {
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             gone: BTreeSet::new(),
+            keeps_rows,
             old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
         }
     }
@@ -118,6 +147,10 @@ impl OldFilter {
     fn leave(&mut self, intent: &KeptIntent, row: &IntentRow) {
         self.old.count += 1;
         self.old.tallies.take(row);
+        if self.keeps_rows {
+            let venue = intent.venue_id().map(|id| hash_of(id.as_str()));
+            self.old.rows.push(OldRow { row: *row, by_person: intent.is_by_person(), venue });
+        }
         if let Some(payout) = row.payout {
             self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
         }
@@ -138,7 +171,7 @@ mod tests {
     use serde_json::{Value, json};
 
     const AT: Millis = Millis::new(10 * Millis::DAY.get());
-    const LEAVING: Leaving = Leaving { held_to: 100, remember: Millis::HOUR, bots: 2 };
+    const LEAVING: Leaving = Leaving { held_to: 100, remember: Millis::HOUR, bots: 2, keeps_rows: false };
 
     /// An intent of the second bot that was decided so many days after the start, and settled at once, or is in doubt.
     fn intent(number: u64, day: i64, is_settled: bool) -> KeptIntent {

@@ -90,6 +90,11 @@ impl KeptIntent {
         self.kept.row()
     }
 
+    /// Whether a person said how its trade ended.
+    pub(super) const fn is_by_person(&self) -> bool {
+        self.kept.is_by_person()
+    }
+
     /// The venue's name of its trade.
     pub(super) const fn venue_id(&self) -> Option<VenueId> {
         self.kept.venue_id()

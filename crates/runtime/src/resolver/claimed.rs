@@ -70,7 +70,7 @@ impl Claimed {
 }
 
 /// The same in every process of a program.
-fn hash_of(venue_id: &str) -> u64 {
+pub(crate) fn hash_of(venue_id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     venue_id.hash(&mut hasher);
     hasher.finish()

@@ -36,7 +36,7 @@ pub(crate) use wallet::{WalletView, sums_of};
 #[cfg(test)]
 pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
 
-pub(crate) use claimed::Claimed;
+pub(crate) use claimed::{Claimed, hash_of};
 
 pub(crate) use candidate::{Match, compare_terms, is_departure, request_time_of};
 use candidate_table::{CandidateTable, Group, Query};

@@ -99,6 +99,26 @@ async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
     assert_eq!(few.past().told(), all.past().told());
 }
 
+/// For `status` and a check of ladders: every row, of old ones nothing else.
+#[tokio::test]
+async fn a_reading_of_rows_has_those_that_are_left_in_the_journal() {
+    let folder = settled();
+    for _ in 0..6 {
+        folder.run(false).await;
+    }
+    let all = folder.read().await.unwrap();
+    let few = JournalFold::read_rows(&mut folder.reader().await, &settings()).await.unwrap();
+    let (all, few) = (all.past(), few.past());
+    let (rows, old) = (few.book().rows(), few.old_rows());
+    assert_eq!((rows.len(), few.left_in_journal()), (50, 130));
+    let read: Vec<_> = old.map(|old| &old.row).chain(rows).collect();
+    assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
+    for (old, row) in few.old_rows().zip(all.book().rows()) {
+        let id = all.book().venue_id(row).unwrap();
+        assert!(old.is_trade(id.as_str()) && !old.is_trade("another") && !old.by_person);
+    }
+}
+
 #[tokio::test]
 async fn a_run_whose_start_left_old_intents_in_the_journal_goes_on_as_any() {
     let mut folder = settled();

@@ -7,7 +7,7 @@ use candlewick_engine::{
     StakeSettings, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
-use candlewick_records::{JournalContents, TradeFilter, TradePage, VerdictLine};
+use candlewick_records::{JournalContents, TradeFilter, TradeLine, TradePage, VerdictLine};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -285,13 +285,33 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     assert_eq!(model.verdict_lines(false), verdicts);
     assert_eq!(model.bots.iter().map(BotFigures::settled).sum::<u64>(), 2_605);
 
+    let header = reader.lines(1, 1).await.unwrap();
+    let last_run = RecordedRun::all_of(&header).unwrap().pop().unwrap();
+    let (_, mut recent) = Recent::read(&mut reader, last_run).await.unwrap().unwrap();
+    assert!((1_001..2_000).contains(&recent.trades.book.rows().len()));
+    assert_eq!(shown(&mut recent), shown(&mut model));
+
+    // The last ones of them, as `candlewick trades --last` reads them.
+    let json_of = |trades: &[TradeLine]| trades.iter().map(|trade| json!(trade)).collect::<Vec<_>>();
+    let lines = all.lines();
+    let since = Some(lines[lines.len() - 30].decision_time);
+    for (last, since, expected) in [(3, None, 3), (100, None, 100), (100, since, 30)] {
+        let filter = TradeFilter { last: Some(last), since, ..TradeFilter::default() };
+        let read = filter.read_last(&mut reader).await.unwrap().unwrap();
+        assert_eq!(json_of(read.lines()), json_of(&lines[lines.len() - expected..]));
+    }
+    for (last, state) in [(Some(101), None), (None, None), (Some(1), Some("rejected"))] {
+        let filter = TradeFilter { last, state: state.map(str::to_owned), ..TradeFilter::default() };
+        assert!(filter.read_last(&mut reader).await.unwrap().is_none(), "too many would be looked through");
+    }
+
     // Pages of them, each from where the last one ended.
     for (most, bot) in [(170, None), (200, Some("other"))] {
         let (mut told, mut before) = (Vec::new(), Some(u64::MAX));
         while let Some(asked) = before {
-            let mut page = trades_of(&model, asked, most, bot).unwrap();
+            let (mut page, earlier) = trades_of(&model, asked, most, bot).unwrap();
             before = page.before;
-            if let Some(earlier) = page.earlier {
+            if let Some(earlier) = earlier {
                 let rest = (most - page.trades.len(), bot);
                 let read = TradePage::read(&mut reader, earlier, rest).await.unwrap();
                 page.trades.extend(read.trades);
