@@ -71,6 +71,13 @@ fn a_repaired_file_is_a_new_one_that_reads_strictly() {
     assert_eq!(folder.read("fixed/ETHUSDT_1m.csv"), expected);
     let check = |arguments: &[&str]| folder.run(&[&["data", "check"], arguments].concat());
     assert_eq!(check(&["fixed/ETHUSDT_1m.csv", "--ignore", "gap"]).code, 0);
+    for (file, way) in [
+        ("fixed/ETHUSDT_1m.csv", "only other candles mend a gap"),
+        ("ETHUSDT_1m.csv", "--fix writes a repaired copy"),
+    ] {
+        let found = check(&[file]);
+        assert_eq!((found.code, found.stderr.contains(way)), (5, true), "{}", found.stderr);
+    }
     check(&["ETHUSDT_1m.csv", "--fix"]).fails(2, &["the file is there already", "--force"]);
     check(&["ETHUSDT_1m.csv", "--fix", "--out", "./ETHUSDT_1m.csv", "--force"]).fails(2, &["the original"]);
     check(&["ETHUSDT_1m.csv", "--fix", "--out", "x.txt"]).fails(2, &["let it end in .csv or .parquet"]);

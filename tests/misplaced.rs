@@ -75,3 +75,27 @@ fn a_list_is_named_to_a_backtest_and_a_rule_to_a_live_run() {
     assert!(tested["trades"].as_u64() > Some(10), "{tested}");
     assert_eq!(traded["trades"], tested["trades"], "{traded}");
 }
+
+#[test]
+fn a_bracket_or_an_underscore_too_few_is_told_how_it_is_written() {
+    let one = folder().with("bot.toml", &BOT.replace("[[bots]]", "[bots]"));
+    one.run(&["config", "check", "bot.toml"]).fails(2, &["write [[bots]] in place of [bots]"]);
+    let folder = folder().with_variable("CANDLEWICK_RISK_MAX_OPEN_TRADES", "5");
+    folder.run(&["config", "check", "bot.toml"]).fails(2, &["CANDLEWICK_RISK__MAX_OPEN_TRADES"]);
+}
+
+#[test]
+fn parameters_are_a_table_and_one_of_another_kind_is_named() {
+    for (params, words) in [
+        ("[7]", "[7] is no table of parameters"),
+        ("{ period = \"seven\" }", "period = \"seven\" must be of type integer"),
+        ("{ period = 7.5 }", "period = 7.5 must be of type integer"),
+        ("{ oversold = true }", "oversold = true must be of type number"),
+    ] {
+        let bot = BOT.lines().map(|line| {
+            if line.starts_with("params") { format!("params = {params}") } else { line.to_owned() }
+        });
+        let folder = folder().with("bot.toml", &bot.collect::<Vec<_>>().join("\n"));
+        folder.run(&["config", "check", "bot.toml"]).fails(2, &[words]);
+    }
+}

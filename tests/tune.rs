@@ -289,4 +289,10 @@ fn where_more_candles_would_come_from_is_said_by_where_these_came_from() {
     let of_catalog =
         folder.run(&["tune", "my.toml", "--data", "BTCUSDT@5m", "--out", "made", "--json"]).json();
     assert!(next(&of_catalog).contains("these candles are made by chance"), "{}", next(&of_catalog));
+
+    std::fs::rename(folder.path("data"), folder.path("kept")).unwrap();
+    let elsewhere =
+        ["tune", "my.toml", "--data", "BTCUSDT@5m", "--catalog", "kept", "--out", "kept-tune", "--quiet"];
+    assert_eq!(folder.run(&elsewhere).code, 0);
+    folder.run(&["backtest", "--config", "kept-tune/best.toml", "--json", "--quiet"]).json();
 }

@@ -144,7 +144,7 @@ pub(crate) fn left_out(bot: &BotSettings, risk: &RiskSettings) -> Option<String>
 #[derive(Default)]
 pub(crate) struct ToldStakes {
     told: Vec<(StakeRuin, String, Vec<String>)>,
-    untold: usize,
+    left_out: usize,
 }
 
 impl ToldStakes {
@@ -167,15 +167,18 @@ impl ToldStakes {
             let words = format!("{}{more}", stake.words(scale)?);
             self.told.push((stake, words, vec![name]));
         } else {
-            self.untold += 1;
+            self.left_out += 1;
         }
         Ok(())
     }
 
     /// A line of each stake.
     pub(crate) fn lines(self) -> Vec<String> {
-        let untold = (self.untold > 0).then(|| {
-            format!("{} more bots have stakes of their own: `candlewick edge ruin` shows theirs", self.untold)
+        let left_out = (self.left_out > 0).then(|| {
+            format!(
+                "{} more bots have stakes of their own: `candlewick edge ruin` shows theirs",
+                self.left_out
+            )
         });
         let line = |(_, words, names): (StakeRuin, String, Vec<String>)| match names.as_slice() {
             [name] => format!("bot \"{name}\": {words}"),
@@ -187,7 +190,7 @@ impl ToldStakes {
                 format!("bots {}{more}, each with the whole balance: {words}", shown.join(", "))
             }
         };
-        self.told.into_iter().map(line).chain(untold).collect()
+        self.told.into_iter().map(line).chain(left_out).collect()
     }
 }
 

@@ -99,6 +99,16 @@ pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
 
 /// Reads `P` as [`read`] does, by a description of its parameters that is at hand: making one costs more than reading.
 pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
+    // A list would be taken by position, and a wrong kind be told without the name.
+    if !values.is_object() && !values.is_null() {
+        return Err(no_table(values));
+    }
+    for parameter in described {
+        let value = values.get(&parameter.name);
+        if let Some(value) = value.filter(|value| !parameter.is_kind_of(value)) {
+            return Err(other_kind(parameter, value));
+        }
+    }
     let params = P::deserialize(values).map_err(|error| error.to_string())?;
     for parameter in described {
         values.get(&parameter.name).map_or(Ok(()), |value| check_range(parameter, value))?;
@@ -115,7 +125,7 @@ pub(crate) fn completed(values: &Value, described: &[Parameter]) -> Result<Value
     let given = match values {
         Value::Null => &empty,
         Value::Object(given) => given,
-        other => return Err(format!("{other} is no table of parameters")),
+        other => return Err(no_table(other)),
     };
     if let Some(unknown) = given.keys().find(|key| described.iter().all(|parameter| parameter.name != **key))
     {
@@ -125,11 +135,19 @@ pub(crate) fn completed(values: &Value, described: &[Parameter]) -> Result<Value
     let value_of = |parameter: &Parameter| {
         let value = given.get(&parameter.name).unwrap_or(&parameter.default);
         if !parameter.is_kind_of(value) {
-            return Err(format!("{} = {value} must be of type {}", parameter.name, parameter.kind));
+            return Err(other_kind(parameter, value));
         }
         check_range(parameter, value).map(|()| (parameter.name.clone(), value.clone()))
     };
     described.iter().map(value_of).collect::<Result<Map<_, _>, _>>().map(Value::Object)
+}
+
+fn no_table(value: &Value) -> String {
+    format!("{value} is no table of parameters: write {{ NAME = VALUE }}")
+}
+
+fn other_kind(parameter: &Parameter, value: &Value) -> String {
+    format!("{} = {value} must be of type {}", parameter.name, parameter.kind)
 }
 
 /// Whether a value, if it is a number, lies in the parameter's range.

@@ -72,6 +72,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 None => {
                     let strategy = dict.get("strategy").and_then(Value::as_str);
                     let meant = strategy.and_then(|strategy| of_combination(key, strategy));
+                    let meant = meant.or_else(|| of_section(&inner, key, known()));
                     let meant = meant.unwrap_or_else(|| meant_key(key, &known().collect::<Vec<_>>()));
                     let problem = format!("there is no such key; {meant}");
                     problems.push(Problem::of_key(&inner, (self.origin_of)(value.tag()), problem));
@@ -141,7 +142,14 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     }
 
     fn wrong_value(&self, value: &Value, path: &KeyPath, allowed: &str) -> Problem {
-        let problem = Problem::of_key(path, (self.origin_of)(value.tag()), format!("use {allowed}"));
+        // A table where there may be several: one pair of brackets is missing.
+        let more = match value {
+            Value::Dict(..) if allowed == kind_name("array") => {
+                format!(": write [[{path}]] in place of [{path}]")
+            }
+            _ => String::new(),
+        };
+        let problem = Problem::of_key(path, (self.origin_of)(value.tag()), format!("use {allowed}{more}"));
         problem.value(print(value))
     }
 
@@ -165,6 +173,16 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             [bound("minimum", "from"), bound("exclusiveMinimum", "above"), bound("maximum", "up to")];
         format!("{}{}", kinds.join(" or "), bounds.into_iter().flatten().collect::<String>())
     }
+}
+
+/// What is meant by a key at the top that is a section and a key of it with one underscore between them.
+fn of_section<'a>(path: &KeyPath, key: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let parts = |section: &'a str| Some((section, key.strip_prefix(section)?.strip_prefix('_')?));
+    let (section, rest) = known.filter(|_| path.to_string() == key).find_map(parts)?;
+    let variable = format!("CANDLEWICK_{section}__{rest}").to_uppercase();
+    Some(format!(
+        "{rest} of [{section}] is meant? In the environment two underscores stand between them: {variable}"
+    ))
 }
 
 /// How a table is written that has keys of its own, some of which it needs.

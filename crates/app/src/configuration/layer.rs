@@ -132,7 +132,10 @@ impl Layer {
             // The parser would print the line itself, and that might hold a secret.
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-                Err(AppError::invalid(format!("{origin}, line {line}: {}", error.message().trim_end())))
+                Err(AppError::invalid(format!(
+                    "{origin}, line {line}: {}",
+                    error.message().trim_end().replace('\n', ": ")
+                )))
             }
         }
     }

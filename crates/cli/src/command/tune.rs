@@ -270,10 +270,17 @@ impl Tuning<'_> {
         let path = self.best_path();
         let Some(text) = text else { return Ok(None) };
         // What it was tuned on is what backtests and the sandbox take.
-        let data = &self.plan.prepared.loaded.config.sandbox.data;
+        let loaded = &self.plan.prepared.loaded;
+        let data = &loaded.config.sandbox.data;
         let data =
             if data.is_empty() { String::new() } else { format!("\n[sandbox]\ndata = {}\n", json!(data)) };
-        write_file("--out", &path, |file| write!(file, "{text}{data}"))?;
+        let catalog = &loaded.config.data.catalog;
+        let catalog = if loaded.is_set("data.catalog") {
+            format!("\n[data]\ncatalog = {}\n", json!(catalog))
+        } else {
+            String::new()
+        };
+        write_file("--out", &path, |file| write!(file, "{text}{data}{catalog}"))?;
         Ok(Some(path))
     }
 

@@ -29,7 +29,8 @@ struct Row {
 ///
 /// A signal is `BUY` or `SELL`, perhaps with its reason as reports show it, or with the words that it begins with: `BUY`,
 /// `BUY rose` and `BUY rose change=0.02` all accept `Signal::buy("rose").with("change", 0.02)`. Where the column is empty there must be none.
-/// As in a backtest, signals before the end of the warm-up do not count. Neither prices between candles nor results are shown.
+/// As in a backtest, signals before the end of the warm-up do not count; a table that ends before it and expects none is refused, since it
+/// would hold for any rule. Neither prices between candles nor results are shown.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -79,6 +80,14 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
     let longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals());
     let mut longer = longer.map_err(|error| error.to_string())?;
     let warmup = strategy.warmup();
+    if rows.len() < warmup && rows.iter().all(|row| row.signal.is_empty()) {
+        return Err(format!(
+            "no signal counts in the first {} candles, the warm-up, and the table has {}: it would hold for any rule; begin it with a line \
+             such as `{warmup}x 100`",
+            warmup - 1,
+            rows.len()
+        ));
+    }
     let mut text = String::new();
     for (index, Row { line, candle, signal: expected }) in rows.iter().enumerate() {
         let signal = strategy.on_candle(candle);
@@ -235,6 +244,14 @@ mod tests {
         assert_eq!(outcome(30, "close signal\n29x 10\n12 BUY\n40x 12"), "");
         let named = outcome(0, "close signal\n3x 10\n12");
         assert_eq!(named, "candle 4, \"12\": expected no signal, got BUY at its high range=2\n");
+    }
+
+    #[test]
+    fn a_table_that_could_not_fail_is_refused() {
+        let silent = "no signal counts in the first 29 candles, the warm-up, and the table has 29: it would hold for any rule; begin it \
+                      with a line such as `30x 100`";
+        assert_eq!(outcome(30, "close signal\n28x 10\n12"), silent);
+        assert_eq!(outcome(30, "close signal\n28x 10\n12\n11"), "");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a check found, for people and for machines.
 
 use super::{CheckTarget, Repaired, RepairedPlace};
-use candlewick_history::{Checked, Finding, FindingKind};
+use candlewick_history::{Checked, Finding, FindingKind, Remedy};
 use candlewick_records::{table, utc};
 use candlewick_sdk::CandleSeries;
 use serde_json::{Map, Value, json};
@@ -33,6 +33,11 @@ impl CheckResult {
     /// How many problems are left.
     pub const fn left(&self) -> u64 {
         self.left
+    }
+
+    /// Whether a repaired copy would have fewer problems, of whatever kinds it was asked for.
+    pub fn is_mendable(&self) -> bool {
+        self.checked.findings.counts().keys().any(|kind| kind.remedy() != Remedy::Nothing)
     }
 
     /// For people: of each kind the first few problems.

@@ -32,7 +32,8 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
             let after = answer.history(start);
             return failed(format!(
                 "warmup() says {warmup}, and at candle {} a run that began at candle {start}, {after} candles before, \
-                 still decides otherwise: say more, the present candle counted",
+                 still decides otherwise: say more, the present candle counted; an indicator that never \
+                 quite forgets says in stable_after() how many it takes",
                 answer.candle
             ));
         }

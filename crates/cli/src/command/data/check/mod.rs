@@ -109,8 +109,10 @@ fn judge(results: &[CheckResult], is_repaired: bool) -> Result<(), Failure> {
     let problem = format!("{what} left in {bad} of {} series", results.len());
     let help = if is_repaired {
         "what is doubtful is mended by --also KINDS, or taken for right by --ignore KINDS"
-    } else {
+    } else if results.iter().any(CheckResult::is_mendable) {
         "--fix writes a repaired copy; --ignore KINDS takes what is doubtful for right"
+    } else {
+        "only other candles mend a gap or a jump; --holiday DATE says that a day was closed, --ignore KINDS takes what is doubtful for right"
     };
     Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
 }
