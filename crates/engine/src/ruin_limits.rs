@@ -143,8 +143,16 @@ pub(crate) fn left_out(bot: &BotSettings, risk: &RiskSettings) -> Option<String>
 /// Bots with what is said of each, where several are told the same in one line.
 #[derive(Default)]
 pub(crate) struct ToldStakes {
-    told: Vec<(StakeRuin, String, Vec<String>)>,
+    told: Vec<ToldStake>,
     left_out: usize,
+}
+
+/// What is said of the bots of one stake, and what is put behind it.
+struct ToldStake {
+    stake: StakeRuin,
+    more: String,
+    words: String,
+    names: Vec<String>,
 }
 
 impl ToldStakes {
@@ -160,12 +168,12 @@ impl ToldStakes {
     ) -> Result<(), StatisticsError> {
         let name = stake.bot.clone();
         let stake = StakeRuin { bot: String::new(), ..stake };
-        let known = self.told.iter_mut().find(|(known, words, _)| *known == stake && words.ends_with(more));
-        if let Some((_, _, names)) = known {
-            names.push(name);
+        let known = self.told.iter_mut().find(|known| known.stake == stake && known.more == more);
+        if let Some(known) = known {
+            known.names.push(name);
         } else if self.told.len() < MOST_TOLD {
-            let words = format!("{}{more}", stake.words(scale)?);
-            self.told.push((stake, words, vec![name]));
+            let words = stake.words(scale)?;
+            self.told.push(ToldStake { stake, more: more.to_owned(), words, names: vec![name] });
         } else {
             self.left_out += 1;
         }
@@ -180,14 +188,14 @@ impl ToldStakes {
                 self.left_out
             )
         });
-        let line = |(_, words, names): (StakeRuin, String, Vec<String>)| match names.as_slice() {
-            [name] => format!("bot \"{name}\": {words}"),
+        let line = |ToldStake { more: behind, words, names, .. }: ToldStake| match names.as_slice() {
+            [name] => format!("bot \"{name}\": {words}{behind}"),
             names => {
                 let shown: Vec<String> =
                     names.iter().take(MOST_NAMED).map(|name| format!("\"{name}\"")).collect();
                 let more = names.len().saturating_sub(MOST_NAMED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("bots {}{more}, each with the whole balance: {words}", shown.join(", "))
+                format!("bots {}{more}, each with the whole balance: {words}{behind}", shown.join(", "))
             }
         };
         self.told.into_iter().map(line).chain(left_out).collect()
@@ -201,11 +209,12 @@ fn percent(fraction: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
     use crate::{
         CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, SessionLimitSettings,
         StakeSettings, TradeRecord, check_ruin,
     };
-    use candlewick_sdk::{ExpirationType, Interval, Money, Symbol};
+    use candlewick_sdk::Money;
 
     /// Stakes of 10 from 70, at a payout of 100 % and so at even odds, over 40 trades.
     fn settings(change: impl Fn(&mut RiskSettings)) -> SessionSettings {
@@ -216,18 +225,7 @@ mod tests {
             ..RiskSettings::default()
         };
         change(&mut risk);
-        let bot = BotSettings {
-            name: "a".to_owned(),
-            symbol: Symbol::new("BTCUSDT").unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "rsi-reversal".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: StakeSettings::Fixed { amount: Decimal::TEN },
-        };
+        let bot = testing::bot("a", StakeSettings::Fixed { amount: Decimal::TEN });
         SessionSettings {
             money_scale: MoneyScale::default(),
             balance: Decimal::from(70),
@@ -354,5 +352,21 @@ mod tests {
             "{lines:?}"
         );
         assert!(lines[1].starts_with("bot \"c\": its stake of 20.00"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_leaves_out_trades_of_one_bot_is_not_said_of_another() {
+        let mut both = settings(|_| ());
+        let other = BotSettings { name: "b".to_owned(), ..both.bots[0].clone() };
+        both.bots.push(other);
+        both.bots[0].entry_delay_s = 2;
+        let lines = report(&both).stakes;
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(
+            lines[0].contains("bot \"a\"")
+                && lines[0].ends_with("; entry delay: no difference to that, of as many trades"),
+            "{lines:?}"
+        );
+        assert!(lines[1].contains("bot \"b\"") && lines[1].ends_with("if it wins 50 %"), "{lines:?}");
     }
 }

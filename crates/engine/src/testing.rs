@@ -1,6 +1,8 @@
-//! A Session of one bot whose strategy signals on chosen minutes, for tests.
+//! A bot, and a Session of one whose strategy signals on chosen minutes, for tests.
 
-use crate::{BotSettings, Event, EventKind, Origin, RiskSettings, SeriesId, Session, SessionSettings};
+use crate::{
+    BotSettings, Event, EventKind, Origin, RiskSettings, SeriesId, Session, SessionSettings, StakeSettings,
+};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Signal, Strategy, Symbol};
 
@@ -17,10 +19,10 @@ impl Strategy for OnMinutes {
     }
 }
 
-/// One bot on one-minute candles with a balance of 10,000.00 and a stake of 10.00, that buys on these minutes.
-pub(crate) fn one_bot(minutes: &[i64]) -> Session {
-    let bot = BotSettings {
-        name: "bot".to_owned(),
+/// A bot on one-minute candles of BTCUSDT, whose trades last a minute.
+pub(crate) fn bot(name: &str, stake: StakeSettings) -> BotSettings {
+    BotSettings {
+        name: name.to_owned(),
         symbol: Symbol::new("BTCUSDT").expect("a symbol"),
         entry_delay_s: 0,
         venue: std::collections::BTreeMap::new(),
@@ -29,8 +31,13 @@ pub(crate) fn one_bot(minutes: &[i64]) -> Session {
         close_type: "01:00".parse().expect("a code"),
         expiration_type: ExpirationType::TimeFixed,
         params: serde_json::json!({}),
-        stake: crate::StakeSettings::default(),
-    };
+        stake,
+    }
+}
+
+/// One bot on one-minute candles with a balance of 10,000.00 and a stake of 10.00, that buys on these minutes.
+pub(crate) fn one_bot(minutes: &[i64]) -> Session {
+    let bot = bot("bot", StakeSettings::default());
     let settings = SessionSettings {
         money_scale: MoneyScale::default(),
         balance: Decimal::from(10_000),
