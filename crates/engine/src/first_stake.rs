@@ -81,9 +81,9 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BotSettings, RiskSettings};
+    use crate::RiskSettings;
+    use crate::testing;
     use candlewick_sdk::rust_decimal::Decimal;
-    use candlewick_sdk::{ExpirationType, Interval, Symbol};
 
     #[derive(Clone, Copy, Debug)]
     enum Expected {
@@ -100,18 +100,7 @@ mod tests {
             ..RiskSettings::default()
         };
         change(&mut risk);
-        let bot = BotSettings {
-            name: "btc".to_owned(),
-            symbol: Symbol::new("BTCUSDT").unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "rsi-reversal".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake,
-        };
+        let bot = testing::bot("btc", stake);
         let settings = SessionSettings {
             money_scale: MoneyScale::default(),
             balance: Decimal::from(1_000),

@@ -111,9 +111,9 @@ fn check_own_limits(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BotLimitSettings, BotSettings, RiskSettings, StakeSettings};
+    use crate::testing;
+    use crate::{BotLimitSettings, RiskSettings, StakeSettings};
     use candlewick_sdk::rust_decimal::Decimal;
-    use candlewick_sdk::{ExpirationType, Interval, Symbol};
 
     fn check(bots: usize, amount: i64, change: impl Fn(&mut RiskSettings), expected: Result<usize, &str>) {
         // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
@@ -134,18 +134,7 @@ mod tests {
     ) {
         let mut risk = RiskSettings::default();
         change(&mut risk);
-        let bot = |index: usize| BotSettings {
-            name: format!("bot-{index}"),
-            symbol: Symbol::new("BTCUSDT").unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "rsi-reversal".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: stake.clone(),
-        };
+        let bot = |index: usize| testing::bot(&format!("bot-{index}"), stake.clone());
         let settings = SessionSettings {
             money_scale: MoneyScale::default(),
             balance: Decimal::from(10_000),

@@ -257,24 +257,15 @@ fn percent(fraction: f64) -> String {
 mod tests {
     use super::*;
     use crate::RiskSettings;
+    use crate::testing;
+    use candlewick_sdk::MoneyScale;
     use candlewick_sdk::rust_decimal::Decimal;
-    use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
 
     fn settings(stakes: &[StakeSettings], change: impl Fn(&mut RiskSettings)) -> SessionSettings {
         let mut risk = RiskSettings { ruin_horizon_trades: 40, ..RiskSettings::default() };
         change(&mut risk);
-        let bot = |(index, stake): (usize, &StakeSettings)| BotSettings {
-            name: format!("bot-{index}"),
-            symbol: Symbol::new("BTCUSDT").unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "rsi-reversal".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: stake.clone(),
-        };
+        let bot =
+            |(index, stake): (usize, &StakeSettings)| testing::bot(&format!("bot-{index}"), stake.clone());
         SessionSettings {
             money_scale: MoneyScale::default(),
             balance: Decimal::from(1_000),
