@@ -72,6 +72,8 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
+    /// Of earlier intents it counts no refusal.
+    pub(crate) counted_from: IntentId,
     /// What was ordered, of trades that the venue took otherwise.
     pub(crate) departures: BTreeMap<IntentId, Departure>,
     /// Trades whose end a person said.
@@ -146,6 +148,7 @@ impl Default for TradeBook {
             no_price: 0,
             rejected: 0,
             not_sent: 0,
+            counted_from: IntentId::new(0),
             departures: BTreeMap::new(),
             settled_by_person: BTreeSet::new(),
             news: 0,
@@ -247,14 +250,6 @@ impl TradeBook {
             Recorded::Open(approved) => self.record_open(approved),
             Recorded::Refuse | Recorded::DayOpened { .. } | Recorded::Verdict => {}
         }
-    }
-
-    /// The book from this intent on: one run's own, when earlier runs were recalled before it. Refusals of earlier
-    /// runs are not in a book.
-    #[must_use]
-    pub fn from_intent(mut self, first: IntentId) -> Self {
-        self.rows.retain(|row| row.approved.intent() >= first);
-        self
     }
 
     /// Adds the intents of a later run, numbered on from the last one here, and its refusals: for the figures of several
@@ -370,7 +365,7 @@ impl TradeBook {
         }
     }
 
-    /// Ends an intent that never came to be; whether there was one. An open trade is answered already.
+    /// Ends an intent that never came to be; whether there was one that is counted. An open trade is answered already.
     fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
@@ -380,7 +375,7 @@ impl TradeBook {
         row.answered_at = Some(at);
         row.sequence.left_out = place;
         self.news = place;
-        true
+        intent >= self.counted_from
     }
 
     pub(crate) fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {

@@ -1,4 +1,4 @@
-//! A book without rows that nobody asks for any more, and the same with them again.
+//! Parts of a book: without rows that nobody asks for any more, the same with them again, and one run's own.
 
 use crate::{IntentId, IntentRow, TradeBook};
 
@@ -35,10 +35,25 @@ impl TradeBook {
         filled
     }
 
+    /// A run begins whose first intent this is: refusals are counted anew, and what the venue still answers to intents of earlier
+    /// runs is not counted.
+    pub fn count_from_intent(&mut self, first: IntentId) {
+        self.refused = Self::default().refused;
+        (self.no_price, self.rejected, self.not_sent) = (0, 0, 0);
+        self.counted_from = first;
+    }
+
+    /// The book from this intent on: one run's own, when earlier runs were recalled before it.
+    #[must_use]
+    pub fn from_intent(mut self, first: IntentId) -> Self {
+        self.rows.retain(|row| row.approved.intent() >= first);
+        self
+    }
+
     /// What it counts, and no intent.
     fn without_rows(&self) -> Self {
-        let Self { refused, no_price, rejected, not_sent, news, .. } = *self;
-        Self { refused, no_price, rejected, not_sent, news, ..Self::default() }
+        let Self { refused, no_price, rejected, not_sent, counted_from, news, .. } = *self;
+        Self { refused, no_price, rejected, not_sent, counted_from, news, ..Self::default() }
     }
 
     /// Adds a row of another book, with all that that knows of the intent.

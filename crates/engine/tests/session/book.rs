@@ -141,6 +141,36 @@ fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
 }
 
 #[test]
+fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
+    let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2, 3, 4, 5])], |_| {});
+    let told = |session: &mut TestSession, minute: i64, kinds: &[EventKind]| {
+        session.handle(&candle(0, minute));
+        for kind in kinds {
+            session.handle(&at(minute * 60 + 1, *kind));
+        }
+    };
+    let short = |intent| EventKind::Rejected {
+        intent: IntentId::new(intent),
+        rejection: Rejection::InsufficientBalance,
+    };
+    told(&mut session, 1, &[rejected(1)]);
+    told(&mut session, 2, &[not_sent(2)]);
+    told(&mut session, 3, &[short(3)]);
+    // The fourth is still under way when the next run begins.
+    told(&mut session, 4, &[]);
+    session.book.count_from_intent(IntentId::new(5));
+    assert_eq!(session.book.refused(), BTreeMap::new());
+    session.handle(&at(242, not_sent(4)));
+    assert_eq!(session.book.row(IntentId::new(4)).unwrap().state, IntentState::NotSent);
+    told(&mut session, 5, &[not_sent(5)]);
+    assert_eq!(session.book.refused(), BTreeMap::from([("NotSent", 1)]));
+    // Without the rows of earlier runs it counts the same.
+    let mut own = session.book.clone();
+    own.keep_rows(|row| row.approved.intent() >= IntentId::new(5));
+    assert_eq!(own.refused(), BTreeMap::from([("NotSent", 1)]));
+}
+
+#[test]
 fn events_that_are_about_no_intent_leave_the_book_alone() {
     let mut book = TradeBook::default();
     for kind in [NO_SKEW, opened(1), rejected(1), not_sent(1), in_doubt(1), won(1, 800)] {

@@ -69,11 +69,12 @@ pub(crate) struct Handled {
 impl RecordedSession {
     pub(crate) fn new(
         session: Session,
-        (book, old): (TradeBook, OldIntents),
+        (mut book, old): (TradeBook, OldIntents),
         account: Account,
         halted: Option<String>,
         waiting: Waiting,
     ) -> Self {
+        book.count_from_intent(session.next_intent());
         Self {
             first: session.next_intent(),
             tallies: BotTallies::of(session.bots().len(), old.tallies, &book),
