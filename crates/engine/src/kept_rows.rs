@@ -38,6 +38,11 @@ impl KeptRow {
         self.by_person
     }
 
+    /// Whether the venue took it otherwise than it was ordered.
+    pub const fn is_departure(&self) -> bool {
+        self.ordered.is_some()
+    }
+
     /// The venue's name of its trade.
     pub const fn venue_id(&self) -> Option<VenueId> {
         self.venue_id

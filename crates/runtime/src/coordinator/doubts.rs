@@ -89,9 +89,13 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// When the first request left whose trade is looked for, or may yet be found.
-    pub(crate) fn in_doubt_since(&self) -> Option<Millis> {
-        self.resolver.in_doubt_since()
+    /// Whether an intent that is over lies beside a request whose trade is looked for, or may yet be found: on its symbol, and no more than
+    /// `slack` away from when that trade was made.
+    pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
+        let terms = &row.approved;
+        let symbols = [session.symbol_of(terms), session.traded_symbol(terms)];
+        let ended = row.settled_at.or(row.answered_at).unwrap_or(Millis::MAX);
+        self.resolver.has_beside(symbols, (terms.decision_time() - slack, ended + slack))
     }
 
     /// An intent's request leaves now.

@@ -241,7 +241,11 @@ impl RecordedSession {
 
     /// Forgets the intents that were over by then, but those that are kept, those with a second trade, those that settled last and are
     /// shown, and the last of all.
-    pub(crate) fn forget(&mut self, until: Millis, is_kept: impl Fn(IntentId) -> bool) -> Vec<OldIntent> {
+    pub(crate) fn forget(
+        &mut self,
+        until: Millis,
+        is_kept: impl Fn(&Self, &IntentRow) -> bool,
+    ) -> Vec<OldIntent> {
         if self.book.rows().len() < self.forgotten.next_rows {
             return Vec::new();
         }
@@ -254,7 +258,7 @@ impl RecordedSession {
             let is_shown = row.settled_at.is_some() && first_shown.is_some_and(|first| intent >= first);
             let has_second = || seconds.iter().any(|second| second.intent == intent);
             let is_over = row.is_over() && ended < until && Some(intent) != last;
-            let is_old = is_over && !is_shown && !is_kept(intent) && !has_second();
+            let is_old = is_over && !is_shown && !has_second() && !is_kept(self, row);
             is_old.then(|| OldIntent { intent, venue_id: book.venue_id(row), ended })
         };
         let old: Vec<OldIntent> = book.rows().iter().filter_map(old_of).collect();

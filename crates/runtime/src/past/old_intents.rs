@@ -3,8 +3,8 @@
 use super::snapshot::KeptIntent;
 use crate::RuntimeError;
 use crate::overview::{BotTallies, SETTLED};
-use crate::resolver::{Claimed, hash_of};
-use candlewick_engine::{IntentId, IntentRow, SymbolId};
+use crate::resolver::{Claimed, hash_of, latest_close};
+use candlewick_engine::{IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +63,8 @@ pub(super) struct OldFilter {
     held_to: u64,
     /// What was over by then is old.
     until: Millis,
+    /// What lies beside requests without a known trade stays.
+    unclear: Vec<Unclear>,
     /// Trades that settled and stay, to be shown.
     shown: usize,
     /// Whether the last intent of all parts was met: it says how far they are numbered.
@@ -71,6 +73,13 @@ pub(super) struct OldFilter {
     gone: BTreeSet<IntentId>,
     keeps_rows: bool,
     old: OldIntents,
+}
+
+/// A request that may have made a trade which nobody knows yet.
+struct Unclear {
+    symbol: SymbolId,
+    from: Millis,
+    until: Millis,
 }
 
 impl OldIntents {
@@ -98,15 +107,38 @@ impl Leaving {
     }
 }
 
+impl Unclear {
+    /// Of an intent, as far as it is one; of what may lie beside it is remembered what is no more than `slack` away.
+    fn of(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
+        let row = intent.row();
+        let (sent, expiry) = (row.approved.decision_time(), row.approved.expiry());
+        let may_be_trade = match row.state {
+            IntentState::InFlight | IntentState::InDoubt => true,
+            IntentState::Open => intent.venue_id().is_none(),
+            IntentState::NotOpened => at - sent < Millis::DAY,
+            IntentState::Settled | IntentState::Rejected | IntentState::NotSent => false,
+        };
+        let ended = intent.doubted().unwrap_or(at);
+        let until = latest_close(ended, expiry.close_type) + slack;
+        may_be_trade.then(|| Self { symbol: row.approved.symbol(), from: sent - slack, until })
+    }
+
+    fn is_beside(&self, intent: &KeptIntent, ended: Millis) -> bool {
+        let terms = &intent.row().approved;
+        let may_be_of_symbol = terms.symbol() == self.symbol || intent.is_departure();
+        may_be_of_symbol && terms.decision_time() <= self.until && ended >= self.from
+    }
+}
+
 impl OldFilter {
     /// For a snapshot whose last line, of this moment, has these intents; a run remembers what is over for so long.
     pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
         let Leaving { held_to, remember, bots, keeps_rows } = leaving;
-        let unfinished = last.iter().filter(|intent| !intent.row().is_over());
-        let first = unfinished.map(|intent| intent.row().approved.decision_time()).min();
+        let remembered = remember.max(YOUNGEST);
         Self {
             held_to,
-            until: first.map_or(at, |first| first.min(at)) - remember.max(YOUNGEST),
+            until: at - remembered,
+            unclear: last.iter().filter_map(|intent| Unclear::of(intent, at, remembered)).collect(),
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             gone: BTreeSet::new(),
@@ -124,7 +156,7 @@ impl OldFilter {
             let id = row.approved.intent();
             if self.gone.contains(&id) {
                 gone.insert(id);
-            } else if self.has_last && seq <= self.held_to && self.is_old(&row) {
+            } else if self.has_last && seq <= self.held_to && self.is_old(&intent) {
                 gone.insert(id);
                 self.leave(&intent, &row);
             } else {
@@ -138,10 +170,12 @@ impl OldFilter {
         kept
     }
 
-    fn is_old(&self, row: &IntentRow) -> bool {
+    fn is_old(&self, intent: &KeptIntent) -> bool {
+        let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
         let is_shown = row.settled_at.is_some() && self.shown < SETTLED;
-        ended.is_some_and(|ended| ended < self.until) && !is_shown
+        let is_beside = |ended| self.unclear.iter().any(|unclear| unclear.is_beside(intent, ended));
+        ended.is_some_and(|ended| ended < self.until && !is_beside(ended)) && !is_shown
     }
 
     fn leave(&mut self, intent: &KeptIntent, row: &IntentRow) {
@@ -230,6 +264,47 @@ mod tests {
             let known = old.payouts_of(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
             assert!(payout.is_none() || known == payout, "the last of those that are left out: {known:?}");
         }
+    }
+
+    /// The second intent of a part that settled on days 2 to 9, in this state since the end of the fourth day, as the venue took it otherwise
+    /// or of another symbol.
+    #[test]
+    fn beside_a_request_without_a_known_trade_a_day_stays_on_its_symbol() {
+        let changed = |intent: KeptIntent, changes: &[(&str, Value)]| -> KeptIntent {
+            let mut text = serde_json::to_value(intent).unwrap();
+            for (pointer, value) in changes {
+                *text.pointer_mut(pointer).unwrap() = value.clone();
+            }
+            serde_json::from_value(text).unwrap()
+        };
+        let state = |state: &str| ("/kept/row/state", json!(state));
+        let all = || (2..=9).map(|number| intent(number, number as i64, true)).collect::<Vec<_>>();
+        let kept = |unclear: KeptIntent, part: Vec<KeptIntent>| {
+            let mut last = shown();
+            last.push(unclear);
+            let mut filter = OldFilter::new(LEAVING, AT, &last);
+            assert_eq!(numbers(&filter.take(90, vec![intent(20, 9, true)])), [20]);
+            numbers(&filter.take(80, part))
+        };
+        let doubted = ("/doubted", json!(Millis::DAY * 4));
+        let of_day = |state| changed(intent(2_000, 4, false), &[doubted.clone(), state]);
+        for name in ["in_doubt", "in_flight"] {
+            assert_eq!(kept(of_day(state(name)), all()), [3, 4, 5, 9], "{name}");
+        }
+        // A trade that is known, and one that was not opened and is not looked for any more.
+        let open = changed(intent(2_000, 4, false), &[state("open")]);
+        assert_eq!(kept(open, all()), [9]);
+        assert_eq!(kept(of_day(state("not_opened")), all()), [9]);
+        let unnamed = [doubted.clone(), state("open"), ("/kept/venue_id", Value::Null)];
+        assert_eq!(kept(changed(intent(2_000, 4, false), &unnamed), all()), [3, 4, 5, 9]);
+        // What is on another symbol, unless the venue took it otherwise.
+        let elsewhere = ("/kept/row/approved/symbol", json!(1));
+        let others = || all().into_iter().map(|intent| changed(intent, std::slice::from_ref(&elsewhere)));
+        assert_eq!(kept(of_day(state("in_doubt")), others().collect()), [9]);
+        let terms = serde_json::to_value(intent(1, 1, true)).unwrap().pointer("/kept/row/approved").cloned();
+        let otherwise = ("/kept/ordered", json!({ "ordered": terms.unwrap(), "symbol": null }));
+        let taken = others().map(|intent| changed(intent, std::slice::from_ref(&otherwise))).collect();
+        assert_eq!(kept(of_day(state("in_doubt")), taken), [3, 4, 5, 9]);
     }
 
     #[test]

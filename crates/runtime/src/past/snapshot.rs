@@ -100,6 +100,16 @@ impl KeptIntent {
         self.kept.venue_id()
     }
 
+    /// Whether the venue took it otherwise than it was ordered.
+    pub(super) const fn is_departure(&self) -> bool {
+        self.kept.is_departure()
+    }
+
+    /// Since when it is, or was, in doubt.
+    pub(super) const fn doubted(&self) -> Option<Millis> {
+        self.doubted
+    }
+
     fn of(past: &Past, intent: IntentId) -> Option<Self> {
         let kept = past.book.kept_row(intent)?;
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());

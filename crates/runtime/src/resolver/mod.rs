@@ -42,7 +42,7 @@ pub(crate) use candidate::{Match, compare_terms, is_departure, request_time_of};
 use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Symbol};
 use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence};
 use std::collections::BTreeSet;
@@ -165,9 +165,15 @@ impl Resolver {
         in_doubt.map(|case| case.doubt.sent - ANSWERED_BEFORE).min()
     }
 
-    /// When the first request left whose trade is looked for, or may yet be found.
-    pub(crate) fn in_doubt_since(&self) -> Option<Millis> {
-        self.cases.iter().map(|case| case.doubt.sent).min()
+    /// Whether the trade of a request that is looked for, or may yet be found, may be on one of these symbols and of a time between these
+    /// moments.
+    pub(crate) fn has_beside(&self, symbols: [Symbol; 2], (from, until): (Millis, Millis)) -> bool {
+        let list_lag = self.lag.allowance();
+        let is_beside = |case: &Case| {
+            let is_then = case.doubt.sent <= until && from <= case.deadline(list_lag);
+            is_then && symbols.contains(&case.doubt.order.symbol)
+        };
+        self.cases.iter().any(is_beside)
     }
 
     /// Whether an intent is in doubt of which no person was asked yet.

@@ -158,13 +158,21 @@ async fn without_tables_a_start_reads_every_intent() {
     assert_eq!(left(&folder).await, 0, "tables of another journal");
 }
 
-/// A doubt of the first day may be the trade of any day since.
+/// The trade of a request of the first day was not found within a day: nothing waits for it any more.
 #[tokio::test]
-async fn nothing_since_the_oldest_doubt_is_left_in_the_journal() {
+async fn a_request_that_was_not_opened_keeps_no_later_intent_from_being_left() {
     let mut folder = Folder::new();
-    for _ in 0..4 {
+    folder.run(false).await;
+    folder.ends_in_doubt = false;
+    for _ in 0..5 {
         folder.run(false).await;
     }
     folder.remember = Some(Millis::HOUR);
-    assert_eq!(folder.read().await.unwrap().past().left_in_journal(), 0);
+    let few = folder.read().await.unwrap();
+    // The fifty that settled last stay, and the one that is no trade.
+    assert_eq!((few.past().left_in_journal(), rows(&few)), (129, 51));
+    folder.run(true).await;
+    folder.remember = None;
+    let (whole, few) = (folder.read_whole().await, folder.read().await.unwrap());
+    assert_eq!((rows(&whole), state(&few)), (210, state(&whole)));
 }

@@ -1,8 +1,8 @@
 //! Runs on a journal in a file that keep snapshots: what the next start reads, and what becomes of a snapshot that is not one.
 
 use candlewick_engine::{
-    Action, BotSettings, Control, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
-    SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
+    Action, BotSettings, Control, Entry, Event, EventKind, Header, IntentId, IntentState, Opened, Origin,
+    Recorder as _, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
 use candlewick_journal::{
     Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal, Store,
@@ -177,6 +177,10 @@ impl Folder {
         if !self.ends_in_doubt {
             // The run before was suspended when it ended.
             hand(&mut session, &mut journal, now, EventKind::Control { control: Control::Continue });
+            for row in past.book().rows().iter().filter(|row| row.state == IntentState::InDoubt) {
+                let intent = row.approved.intent();
+                hand(&mut session, &mut journal, now, EventKind::NotOpened { intent, reserved_until: now });
+            }
         }
         for minute in 0..TRADES_OF_A_RUN {
             let at = now + Millis::MINUTE * minute;

@@ -2,6 +2,7 @@
 
 use super::reports::INTENT;
 use super::*;
+use crate::coordinator::doubts::PersonsVerdict;
 use crate::resolver::report_of_tests;
 use candlewick_engine::{Opened, Rejection, SecondTrade, Settled, VenueId};
 use candlewick_sdk::{Money, Outcome};
@@ -20,6 +21,11 @@ fn id(intent: u64) -> VenueId {
 /// A run with sixty intents, one a minute from 60 s on. Each trade is won after half a minute, but for those of these intents: rejected,
 /// open.
 fn bench(remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
+    bench_of(TRADES, remember_s, rejected, open)
+}
+
+/// The same with so many intents.
+fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
         // Nothing is forgotten by itself here.
@@ -32,7 +38,7 @@ fn bench(remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
             ..RiskSettings::default()
         });
     });
-    for minute in 1..=TRADES {
+    for minute in 1..=trades {
         let decided = at(minute * 60);
         let intent = bench.coordinator.session.session().next_intent();
         bench.hand(
@@ -128,6 +134,28 @@ fn however_little_is_to_be_remembered_it_is_twelve_minutes_and_nothing_is_the_wh
     for (remember_s, looked, expected) in [(1, 931, 3), (1, 930, 2), (721, 931, 2), (0, 1_000_000, 0)] {
         let forgotten = bench(remember_s, &[], &[]).forgotten(at(looked));
         assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "{remember_s} s, looked at {looked} s");
+    }
+}
+
+/// A request whose answer was lost with its process is looked for for a day: nothing that is traded meanwhile waits for that.
+#[test]
+fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade() {
+    for is_not_opened in [false, true] {
+        let mut bench = bench_of(5_000, 1, &[], &[]);
+        let terms = bench.coordinator.session.terms(IntentId::new(16)).unwrap();
+        let (doubts, session) = (&mut bench.coordinator.doubts, &bench.coordinator.session);
+        // Sent at 960 s, ended at 970 s.
+        doubts.begin(session, &terms, at(970));
+        if is_not_opened {
+            doubts.decide(terms.intent(), &PersonsVerdict::NotOpened).unwrap();
+        }
+        bench.coordinator.forget_old(at(1_000_000));
+        // Its trade may be of a time up to 1,120.999 s: half a minute, the end of that second, and two minutes in which the list lags. Twelve
+        // minutes before its sending the fourth trade is not over, and the 30th is decided less than that after the last of these moments.
+        let expected: Vec<u64> = (4..=30).chain(4_951..=5_000).collect();
+        assert_eq!(bench.known(), expected, "not opened: {is_not_opened}");
+        assert_eq!(bench.coordinator.doubts.kept(), (77, 77));
+        assert!(bench.coordinator.doubts.is_claimed(id(31).as_str()));
     }
 }
 

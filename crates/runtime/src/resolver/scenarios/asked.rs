@@ -67,6 +67,26 @@ fn requests_matter_from_a_minute_before_the_first_that_is_in_doubt() {
 }
 
 #[test]
+fn beside_a_doubt_lies_what_is_on_its_symbol_and_of_the_time_in_which_its_trade_may_be() {
+    // Sent at 100 s, ended at 110 s; its trade may be of a time up to 260.999 s.
+    let resolver = Scenario::new(&[doubt(1)]).resolver;
+    let [own, other] = ["BTCUSDT", "ETHUSDT"].map(|symbol| symbol.parse().unwrap());
+    for (symbols, from, until, expected) in [
+        ([own, own], 0, 99_999, false),
+        ([own, own], 0, 100_000, true),
+        ([own, own], 260_999, 300_000, true),
+        ([own, own], 261_000, 300_000, false),
+        ([other, own], 0, 300_000, true),
+        ([own, other], 0, 300_000, true),
+        ([other, other], 0, 300_000, false),
+    ] {
+        let found = resolver.has_beside(symbols, (Millis::new(from), Millis::new(until)));
+        assert_eq!(found, expected, "{symbols:?} from {from} to {until}");
+    }
+    assert!(!Scenario::new(&[]).resolver.has_beside([own, own], (Millis::ZERO, Millis::MAX)));
+}
+
+#[test]
 fn a_doubt_is_searched_until_a_person_is_asked() {
     assert!(!Scenario::new(&[]).resolver.is_searching());
     let mut scenario = Scenario::new(&[doubt(1)]);
