@@ -42,9 +42,9 @@ async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, 
         if let Some(notice) = fold.notice() {
             tracing::info!("{notice}");
         }
-        let (session, past, last) = fold.into_parts();
+        let (session, mut past, last) = fold.into_parts();
         let lines = reader.lines_numbered(&past.told()).await?;
-        let rows = past.old_rows().copied().collect();
+        let rows = past.take_old_rows();
         let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
         let contents = JournalContents::of_folded(Folded {
             session,

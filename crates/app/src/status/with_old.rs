@@ -1,6 +1,6 @@
 //! What is said of all intents, of old ones by their rows alone.
 
-use candlewick_engine::{BotVerdict, IntentId, IntentRow, IntentState, OrderTerms, VenueId, edge_sequence};
+use candlewick_engine::{BotVerdict, IntentId, IntentRow, IntentState, VenueId, edge_sequence};
 use candlewick_records::{EdgeIntervals, JournalContents, StrangeTrade, VerdictLine};
 use candlewick_runtime::OldRow;
 
@@ -28,23 +28,35 @@ pub(super) fn strangers(contents: &JournalContents, old: &[OldRow]) -> Vec<Stran
     strangers
 }
 
-/// The verdict on each bot.
+/// What is known of a bot's trades as far as its verdict is on them.
+#[derive(Default)]
+struct Own<'a> {
+    rows: Vec<&'a IntentRow>,
+    /// Of how many a person said how they ended.
+    said: u64,
+}
+
+/// The verdict on each bot, by one look at each row.
 pub(super) fn verdicts_of(
     JournalContents { session, book, .. }: &JournalContents,
     old: &[OldRow],
 ) -> Vec<VerdictLine> {
-    let rows = || {
-        let young = book.rows().iter().map(|row| (row, book.is_settled_by_person(row.approved.intent())));
-        old.iter().map(|old| (&old.row, old.by_person)).chain(young)
+    let verdicts: Vec<&BotVerdict> = session.verdicts().collect();
+    let mut bots: Vec<Own<'_>> = verdicts.iter().map(|_| Own::default()).collect();
+    let young = book.rows().iter().map(|row| (row, book.is_settled_by_person(row.approved.intent())));
+    for (row, is_said) in old.iter().map(|old| (&old.row, old.by_person)).chain(young) {
+        let (place, intent) = (row.approved.bot().index(), row.approved.intent());
+        let is_of = |verdict: &&BotVerdict| intent >= verdict.first_intent();
+        let Some(own) = bots.get_mut(place).filter(|_| verdicts.get(place).is_some_and(is_of)) else {
+            continue;
+        };
+        own.rows.push(row);
+        own.said += u64::from(is_said);
+    }
+    let lines = session.bots().iter().zip(verdicts).zip(bots);
+    let line = |((bot, verdict), own): ((&String, &BotVerdict), Own<'_>)| {
+        let intervals = EdgeIntervals::of(&edge_sequence(own.rows));
+        VerdictLine::with(bot, verdict, (own.said, intervals))
     };
-    let bots = session.bots().iter().zip(session.verdicts()).enumerate();
-    let line = |(place, (bot, verdict)): (usize, (&String, &BotVerdict))| {
-        let is_own =
-            |terms: &OrderTerms| terms.bot().index() == place && terms.intent() >= verdict.first_intent();
-        let own: Vec<(&IntentRow, bool)> = rows().filter(|(row, _)| is_own(&row.approved)).collect();
-        let intervals = EdgeIntervals::of(&edge_sequence(own.iter().map(|(row, _)| *row)));
-        let said = own.iter().filter(|(_, by_person)| *by_person).count();
-        VerdictLine::with(bot, verdict, (said as u64, intervals))
-    };
-    bots.map(line).collect()
+    lines.map(line).collect()
 }

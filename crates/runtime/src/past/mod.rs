@@ -134,6 +134,13 @@ impl Past {
         self.old.rows.iter().rev()
     }
 
+    /// Takes those rows out, in their order.
+    pub fn take_old_rows(&mut self) -> Vec<OldRow> {
+        let mut rows = std::mem::take(&mut self.old.rows);
+        rows.reverse();
+        rows
+    }
+
     /// Where each intent was decided.
     pub const fn decided(&self) -> &BTreeMap<IntentId, Decided> {
         &self.decided
