@@ -68,6 +68,7 @@ mod recording;
 mod regimes;
 mod relay;
 mod reload;
+mod remembering;
 mod renewed_token;
 mod replay;
 mod resolve;
