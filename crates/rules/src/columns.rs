@@ -1,9 +1,10 @@
 //! The values of many candles together: a column for each value, computed as a whole before the next one.
 
 use crate::graph::{Binary, Field};
-use crate::indicator::{ByCandle, ByNumber};
+use crate::indicator::{ByCandle, ByNumber, put_lines};
 use crate::program::{Few, Place, Slots};
 use crate::step::order;
+use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{Candle, MOST_TOGETHER};
 
 /// A value at each of the candles.
@@ -81,9 +82,10 @@ impl Columns {
         values: &mut Few,
         value: impl Fn(f64, f64) -> f64,
     ) {
-        let (one, other) = (self.all[one], self.all[other]);
-        let pairs = one.iter().zip(&other);
-        self.all[out].iter_mut().zip(pairs).for_each(|(out, (one, other))| *out = value(*one, *other));
+        let mut made = [f64::NAN; MOST_TOGETHER];
+        let pairs = self.all[one].iter().zip(&self.all[other]);
+        made.iter_mut().zip(pairs).for_each(|(made, (one, other))| *made = value(*one, *other));
+        self.all[out] = made;
         self.end(out, values);
     }
 
@@ -96,28 +98,43 @@ impl Columns {
         values: &mut Few,
         mut value: impl FnMut(f64) -> f64,
     ) {
-        let of = self.all[of];
-        self.all[out].iter_mut().zip(&of[..self.count]).for_each(|(out, of)| *out = value(*of));
+        let count = self.count;
+        let (of, columns) = self.split(of, out);
+        let Some(column) = columns.first_mut() else { return };
+        column.iter_mut().zip(&of[..count]).for_each(|(out, of)| *out = value(*of));
         self.end(out, values);
     }
 
-    /// Computes a value of what comes to a window and what leaves it. The window has those of before, in their order, and then those
-    /// of the last candles; it is no longer than there may be candles.
+    /// Counts of how many candles of a window a condition holds, where it is known of all of them. The window has those of before, in
+    /// their order, and then those of the last candles; it is no longer than there may be candles.
     #[inline]
-    pub(crate) fn window(
-        &mut self,
-        of: Place,
-        window: &mut [f64],
-        out: Place,
-        values: &mut Few,
-        mut value: impl FnMut(f64, f64) -> f64,
-    ) {
+    pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut Few) {
         let (new, length) = (self.all[of], window.len());
         let mut all = [f64::NAN; 2 * MOST_TOGETHER];
         all[..length].copy_from_slice(window);
         all[length..length + MOST_TOGETHER].copy_from_slice(&new);
-        let pairs = new[..self.count].iter().zip(&all);
-        self.all[out].iter_mut().zip(pairs).for_each(|(out, (new, old))| *out = value(*new, *old));
+        let known = &all[..length + self.count];
+        // Added up candle by candle are only whole numbers.
+        let holds = |condition: f64| f64::from(u8::from(condition == 1.0));
+        let mut held: f64 = window.iter().map(|condition| holds(*condition)).sum();
+        let column = &mut self.all[out];
+        column
+            .iter_mut()
+            .zip(new.iter().zip(&all))
+            .for_each(|(out, (new, old))| *out = holds(*new) - holds(*old));
+        for out in &mut column[..self.count] {
+            held += *out;
+            *out = held;
+        }
+        if known.iter().fold(false, |is, condition| is | condition.is_nan()) {
+            let mut unknown = window.iter().filter(|condition| condition.is_nan()).count();
+            for (out, (new, old)) in column[..self.count].iter_mut().zip(new.iter().zip(&all)) {
+                unknown = unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
+                if unknown > 0 {
+                    *out = f64::NAN;
+                }
+            }
+        }
         window.copy_from_slice(&all[self.count..self.count + length]);
         self.end(out, values);
     }
@@ -159,22 +176,21 @@ impl Columns {
     /// The value of the candle before: `last` of the first, and after the last candle what the next one finds.
     #[inline]
     pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut Few) -> f64 {
-        let of = self.all[of];
-        let (first, rest) = self.all[out].split_at_mut(1);
-        first[0] = last;
-        rest.copy_from_slice(&of[..MOST_TOGETHER - 1]);
+        let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
+        self.all.copy_within(of..=of, out);
+        self.all[out].copy_within(..MOST_TOGETHER - 1, 1);
+        self.all[out][0] = last;
         self.end(out, values);
-        self.count.checked_sub(1).map_or(last, |place| of[place])
+        next
     }
 
     /// How two values stand to each other, and behind it how they stood before.
     #[inline]
     pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
         let before = values.at(out);
-        let (one, other, close) = (self.all[one], self.all[other], self.all[Field::CLOSE]);
-        for (place, now) in self.all[out].iter_mut().enumerate() {
-            *now = order(one[place], other[place], close[place]);
-        }
+        let (one, other, close) = (&self.all[one], &self.all[other], &self.all[Field::CLOSE]);
+        let now = std::array::from_fn(|place| order(one[place], other[place], close[place]));
+        self.all[out] = now;
         self.end(out, values);
         self.back(out, before, out + 1, values);
     }
@@ -188,10 +204,27 @@ impl Columns {
         out: Place,
         values: &mut Few,
     ) {
-        let of = self.all[of];
         let count = self.count;
-        self.put_lines(out, I::LINES, of[..count].iter().map(|of| indicator.lines(*of)));
+        let (of, columns) = self.split(of, out);
+        indicator.columns(&of[..count], &mut columns[..I::LINES]);
         self.end_lines(out, I::LINES, values);
+    }
+
+    /// The values of two averages of one value.
+    #[inline]
+    pub(crate) fn two_averages(
+        &mut self,
+        averages: [&mut Ema; 2],
+        of: Place,
+        outs: [Place; 2],
+        values: &mut Few,
+    ) {
+        let count = self.count;
+        let Ok([of, one, other]) = self.all.get_disjoint_mut([of, outs[0], outs[1]]) else { return };
+        Ema::update_together(averages, &of[..count], [one, other].map(|column| &mut column[..count]));
+        for out in outs {
+            self.end(out, values);
+        }
     }
 
     /// The lines of an indicator of whole candles.
@@ -203,23 +236,15 @@ impl Columns {
         out: Place,
         values: &mut Few,
     ) {
-        self.put_lines(out, I::LINES, candles.iter().map(|candle| indicator.lines(candle)));
+        put_lines(&mut self.all[out..out + I::LINES], candles.iter().map(|candle| indicator.lines(candle)));
         self.end_lines(out, I::LINES, values);
     }
 
-    /// Fills so many columns, which stand side by side.
+    /// A column, and those from a place on, which stand behind it: what a value is made of stands before it.
     #[inline]
-    fn put_lines<L: AsRef<[f64]>>(&mut self, out: Place, lines: usize, values: impl Iterator<Item = L>) {
-        let columns = &mut self.all[out..out + lines];
-        if let [column] = columns {
-            for (value, line) in column.iter_mut().zip(values) {
-                *value = line.as_ref()[0];
-            }
-        } else {
-            for (place, values) in values.enumerate().take(MOST_TOGETHER) {
-                columns.iter_mut().zip(values.as_ref()).for_each(|(column, line)| column[place] = *line);
-            }
-        }
+    fn split(&mut self, of: Place, out: Place) -> (&Column, &mut [Column]) {
+        let (before, from) = self.all.split_at_mut(out);
+        (&before[of], from)
     }
 
     fn end_lines(&self, out: Place, lines: usize, values: &mut Few) {

@@ -61,6 +61,12 @@ struct OfCandle<I> {
     out: u8,
 }
 
+/// Two averages of one price, one after the other in each candle.
+struct TwoAverages {
+    one: OfPrice<Ema>,
+    other: OfPrice<Ema>,
+}
+
 impl Head for () {
     #[inline]
     fn take(&mut self, _: &Candle, _: &mut Few) {}
@@ -102,6 +108,20 @@ impl<One: Head, Other: Head> Head for (One, Other) {
     fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few) {
         self.0.take_together(candles, columns, values);
         self.1.take_together(candles, columns, values);
+    }
+}
+
+impl Head for TwoAverages {
+    #[inline]
+    fn take(&mut self, candle: &Candle, values: &mut Few) {
+        self.one.take(candle, values);
+        self.other.take(candle, values);
+    }
+
+    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut Few) {
+        let Self { one, other } = self;
+        let outs = [one.out, other.out].map(Place::from);
+        columns.two_averages([&mut one.indicator, &mut other.indicator], Place::from(one.of), outs, values);
     }
 }
 
@@ -302,6 +322,9 @@ pub(crate) fn strategy(
     let both = |alone: Rest| Rest { steps: rest, ..alone };
     match (one, other) {
         (None, _) => alone.with(()),
+        (Some(Taken::Ema(one)), Some(Taken::Ema(other))) if one.of == other.of => {
+            both(alone).with(TwoAverages { one, other })
+        }
         (Some(Taken::Ema(one)), Some(Taken::Ema(other))) => both(alone).with((one, other)),
         (Some(Taken::Sma(one)), Some(Taken::Sma(other))) => both(alone).with((one, other)),
         (Some(Taken::Rsi(one)), Some(Taken::Sma(other))) => both(alone).with((one, other)),

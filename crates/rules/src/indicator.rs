@@ -1,12 +1,12 @@
 //! The indicators of the SDK, as one of them.
 
-use crate::columns::Columns;
+use crate::columns::{Column, Columns};
 use crate::program::{Few, Place};
 use candlewick_sdk::indicator::{
     Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, IndicatorError, Keltner, Macd, ParabolicSar,
     Pivots, Rsi, SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
 };
-use candlewick_sdk::{Candle, Direction, Interval, Millis};
+use candlewick_sdk::{Candle, Direction, Interval, MOST_TOGETHER, Millis};
 
 /// For how many candles an indicator that follows a trend is taken to remember where it began: it has no bound.
 const MEMORY_OF_TRENDS: usize = 500;
@@ -209,6 +209,12 @@ pub(crate) trait ByNumber {
 
     /// Takes the next number: its lines, NaN where there are none.
     fn lines(&mut self, of: f64) -> Self::Lines;
+
+    /// Takes the next numbers; a column for each of its lines.
+    #[inline]
+    fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
+        put_lines(columns, of.iter().map(|of| self.lines(*of)));
+    }
 }
 
 /// An indicator of whole candles.
@@ -241,12 +247,10 @@ macro_rules! lines {
 
 lines! { ByNumber, f64:
     Sma => |at| [at];
-    Ema => |at| [at];
     Wma => |at| [at];
     Hull => |at| [at];
     Rsi => |at| [at];
     ZScore => |at| [at];
-    Macd => |at| [at.macd, at.signal, at.histogram];
     Bollinger => |at| [at.upper, at.middle, at.lower];
 }
 
@@ -271,6 +275,54 @@ lines! { ByCandle, &Candle:
         at.supports[1],
         at.supports[2]
     ];
+}
+
+impl ByNumber for Ema {
+    type Lines = [f64; Self::LINES];
+    const LINES: usize = 1;
+
+    #[inline]
+    fn lines(&mut self, of: f64) -> Self::Lines {
+        [self.update(of).unwrap_or(f64::NAN)]
+    }
+
+    #[inline]
+    fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
+        if let [column] = columns {
+            Self::update_together([self], of, [&mut column[..of.len()]]);
+        }
+    }
+}
+
+impl ByNumber for Macd {
+    type Lines = [f64; Self::LINES];
+    const LINES: usize = 3;
+
+    #[inline]
+    fn lines(&mut self, of: f64) -> Self::Lines {
+        self.update(of).map_or([f64::NAN; _], |at| [at.macd, at.signal, at.histogram])
+    }
+
+    #[inline]
+    fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
+        if let [macd, signal, histogram] = columns {
+            self.update_together(of, [macd, signal, histogram].map(|column| &mut column[..of.len()]));
+        }
+    }
+}
+
+/// Fills columns, which stand side by side.
+#[inline]
+pub(crate) fn put_lines<L: AsRef<[f64]>>(columns: &mut [Column], values: impl Iterator<Item = L>) {
+    if let [column] = columns {
+        for (value, line) in column.iter_mut().zip(values) {
+            *value = line.as_ref()[0];
+        }
+    } else {
+        for (place, values) in values.enumerate().take(MOST_TOGETHER) {
+            columns.iter_mut().zip(values.as_ref()).for_each(|(column, line)| column[place] = *line);
+        }
+    }
 }
 
 /// Writes lines.

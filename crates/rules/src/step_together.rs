@@ -68,7 +68,9 @@ impl Step {
                 // Those of before in their order; they leave the count one by one, and then those that came to it here.
                 last.rotate_left(*next);
                 *next = 0;
-                columns.window(*of, last, out, values, |new, old| count(new, old, held, unknown));
+                columns.count(*of, last, out, values);
+                *held = last.iter().filter(|condition| **condition == 1.0).count();
+                *unknown = last.iter().filter(|condition| condition.is_nan()).count();
             }
             Action::Count { of, last, next, held, unknown } => columns
                 .in_turn(*of, out, values, |new| count(new, replace_oldest(last, next, new), held, unknown)),

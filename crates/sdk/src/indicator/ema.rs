@@ -2,7 +2,8 @@
 
 use super::error::checked_period;
 use super::smoothing::Smoothing;
-use super::{IndicatorError, is_usable};
+use super::{IndicatorError, are_usable, is_usable};
+use std::array;
 
 /// An average that forgets: each new value has the weight 2 / (period + 1), and the first answer is the simple
 /// mean of the first `period` values (TA-Lib `EMA`).
@@ -26,6 +27,39 @@ impl Ema {
         if is_usable(value) { self.smoothing.update(value) } else { None }
     }
 
+    /// Shows averages the same values, one after the other: the answers of [`update`](Self::update), NaN where it has none. There are as
+    /// many answers as values.
+    #[doc(hidden)]
+    #[inline]
+    pub fn update_together<const COUNT: usize>(
+        averages: [&mut Self; COUNT],
+        values: &[f64],
+        answers: [&mut [f64]; COUNT],
+    ) {
+        let is_plain = averages.iter().all(|average| average.smoothing.has_answered()) && are_usable(values);
+        if !is_plain {
+            for (average, answers) in averages.into_iter().zip(answers) {
+                let pairs = answers.iter_mut().zip(values);
+                pairs.for_each(|(answer, value)| *answer = average.update(*value).unwrap_or(f64::NAN));
+            }
+            return;
+        }
+        // Each mean waits for the one before it, and for nothing else.
+        let mut answers = answers.map(|answers| &mut answers[..values.len()]);
+        for (average, answers) in averages.iter().zip(&mut answers) {
+            let pairs = answers.iter_mut().zip(values);
+            pairs.for_each(|(answer, value)| *answer = average.smoothing.share(*value));
+        }
+        let mut means: [f64; COUNT] = array::from_fn(|which| averages[which].smoothing.mean());
+        (0..values.len()).for_each(|place| {
+            means = array::from_fn(|which| {
+                averages[which].smoothing.next_mean(answers[which][place], means[which])
+            });
+            (0..COUNT).for_each(|which| answers[which][place] = means[which]);
+        });
+        averages.into_iter().zip(means).for_each(|(average, mean)| average.smoothing.set_mean(mean));
+    }
+
     /// Candles until the first value: `period`.
     pub fn warmup(&self) -> usize {
         self.smoothing.warmup()
@@ -40,12 +74,38 @@ impl Ema {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Candle;
     use crate::indicator::reference::{check, check_stability};
+    use crate::testkit::random_walk;
 
     #[test]
     fn values_are_those_of_ta_lib() {
         let ema = || Ema::new(20).unwrap();
         check(["ema"], ema, Ema::warmup, |ema, candle| ema.update(candle.close()).map(|value| [value]));
+    }
+
+    #[test]
+    fn many_values_together_are_answered_as_one_by_one() {
+        let closes: Vec<f64> = random_walk(1, 300).iter().map(Candle::close).collect();
+        let mut values = closes.clone();
+        (values[150], values[151], values[240]) = (f64::NAN, f64::INFINITY, 1e300);
+        for (values, at_once) in [(&closes, 64), (&closes, 7), (&values, 64), (&values, 1)] {
+            let [mut one, mut other] = [9, 21].map(|period| Ema::new(period).unwrap());
+            let (mut first, mut second) = (one.clone(), other.clone());
+            for values in values.chunks(at_once) {
+                let (mut fast, mut slow) = (vec![0.0; values.len()], vec![0.0; values.len()]);
+                Ema::update_together([&mut one, &mut other], values, [&mut fast, &mut slow]);
+                for (place, value) in values.iter().enumerate() {
+                    let expected = [&mut first, &mut second].map(|ema| ema.update(*value));
+                    let found =
+                        [fast[place], slow[place]].map(|found| Some(found).filter(|found| !found.is_nan()));
+                    assert_eq!(
+                        found.map(|found| found.map(f64::to_bits)),
+                        expected.map(|own| own.map(f64::to_bits))
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::error::checked_period;
 use super::smoothing::Smoothing;
-use super::{IndicatorError, is_usable};
+use super::{IndicatorError, are_usable, is_usable};
 
 /// The distance of a fast from a slow exponential average, and that distance smoothed (TA-Lib `MACD`).
 ///
@@ -60,6 +60,35 @@ impl Macd {
         Some(MacdLines { macd, signal, histogram: macd - signal })
     }
 
+    /// Shows it values one after the other: the answers of [`update`](Self::update), its lines in their order, NaN where it has none.
+    /// There are as many answers as values.
+    #[doc(hidden)]
+    #[inline]
+    pub fn update_together(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
+        let [macds, signals, histograms] = answers.map(|answers| &mut answers[..values.len()]);
+        let is_warm = [&self.fast, &self.slow, &self.signal].into_iter().all(Smoothing::has_answered);
+        if !(is_warm && are_usable(values)) {
+            for (place, value) in values.iter().enumerate() {
+                let lines = self.update(*value);
+                [macds[place], signals[place], histograms[place]] =
+                    lines.map_or([f64::NAN; 3], |lines| [lines.macd, lines.signal, lines.histogram]);
+            }
+            return;
+        }
+        let Self { fast, slow, signal, .. } = self;
+        let [mut by_fast, mut by_slow, mut by_signal] = [&*fast, slow, signal].map(Smoothing::mean);
+        for (place, value) in values.iter().enumerate() {
+            by_fast = fast.next_mean(fast.share(*value), by_fast);
+            by_slow = slow.next_mean(slow.share(*value), by_slow);
+            let macd = by_fast - by_slow;
+            by_signal = signal.next_mean(signal.share(macd), by_signal);
+            (macds[place], signals[place], histograms[place]) = (macd, by_signal, macd - by_signal);
+        }
+        fast.set_mean(by_fast);
+        slow.set_mean(by_slow);
+        signal.set_mean(by_signal);
+    }
+
     /// Candles until the first value: `slow` + `signal` - 1.
     pub fn warmup(&self) -> usize {
         self.slow.warmup() + self.signal.warmup() - 1
@@ -74,7 +103,9 @@ impl Macd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Candle;
     use crate::indicator::reference::{check, check_stability};
+    use crate::testkit::random_walk;
 
     #[test]
     fn values_are_those_of_ta_lib() {
@@ -82,6 +113,30 @@ mod tests {
         check(["macd", "macd_signal", "macd_histogram"], macd, Macd::warmup, |macd, candle| {
             macd.update(candle.close()).map(|lines| [lines.macd, lines.signal, lines.histogram])
         });
+    }
+
+    #[test]
+    fn many_values_together_are_answered_as_one_by_one() {
+        let closes: Vec<f64> = random_walk(1, 300).iter().map(Candle::close).collect();
+        let mut values = closes.clone();
+        (values[150], values[240]) = (f64::NAN, f64::INFINITY);
+        for (values, at_once) in [(&closes, 64), (&closes, 7), (&values, 64), (&values, 1)] {
+            let mut together = Macd::new(12, 26, 9).unwrap();
+            let mut alone = together.clone();
+            for values in values.chunks(at_once) {
+                let mut lines = [0; 3].map(|_| vec![0.0; values.len()]);
+                together.update_together(values, lines.each_mut().map(|line| &mut line[..]));
+                for (place, value) in values.iter().enumerate() {
+                    let expected = alone.update(*value);
+                    let expected =
+                        expected.map_or([f64::NAN; 3], |own| [own.macd, own.signal, own.histogram]);
+                    assert_eq!(
+                        lines.each_ref().map(|line| line[place].to_bits()),
+                        expected.map(f64::to_bits)
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -114,3 +114,9 @@ const LARGEST: f64 = 1e100;
 fn is_usable(value: f64) -> bool {
     value.abs() <= LARGEST
 }
+
+/// Whether it can take all of them. Without a branch for each.
+#[inline]
+fn are_usable(values: &[f64]) -> bool {
+    values.iter().fold(true, |are, value| are & is_usable(*value))
+}

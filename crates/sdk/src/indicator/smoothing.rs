@@ -75,6 +75,11 @@ impl<const LINES: usize> Smoothing<LINES> {
         self.means
     }
 
+    /// Whether it has answered: from then on a value is only smoothed.
+    pub(super) const fn has_answered(&self) -> bool {
+        self.missing == 0
+    }
+
     /// Values until the first answer.
     pub(super) fn warmup(&self) -> usize {
         self.period
@@ -93,6 +98,28 @@ impl Smoothing {
     pub(super) fn update(&mut self, value: f64) -> Option<f64> {
         let [mean] = self.update_all([value])?;
         Some(mean)
+    }
+
+    /// The share of a new value in the next mean.
+    #[inline]
+    pub(super) const fn share(&self, value: f64) -> f64 {
+        self.weights[0] * value
+    }
+
+    /// The mean that follows with such a share: a loop over values has it in a register, and puts it back with [`Self::set_mean`].
+    #[inline]
+    pub(super) const fn next_mean(&self, share: f64, mean: f64) -> f64 {
+        share + self.kept[0] * mean
+    }
+
+    #[inline]
+    pub(super) const fn mean(&self) -> f64 {
+        self.means[0]
+    }
+
+    #[inline]
+    pub(super) const fn set_mean(&mut self, mean: f64) {
+        self.means = [mean];
     }
 }
 
