@@ -69,6 +69,34 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     bot.end();
 }
 
+/// What was dropped is in no entry, and so it is not counted then.
+#[test]
+fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
+    let (_served, folder) = venue_and_folder();
+    let bot = Live::start(&folder);
+    for arguments in [["--buy", "--id", "one"], ["--buy", "--id", "one"], ["--sell", "--id", "two"]] {
+        signal(&folder, &arguments);
+    }
+    let late = format!(
+        "{{\"order\":\"signal\",\"bot\":\"btc\",\"direction\":\"BUY\",\"source\":\"drill\",\"id\":\"x\",\"time\":{}}}",
+        venue_time(&folder) - 80_000_000
+    );
+    assert_eq!(give(&folder, &late)["rule"], "LateSignal");
+    let status = || folder.run(&["status", "--json", "--config", "bot.toml"]).json();
+    let running = status()["signals"].clone();
+    // With SIGKILL: the run notes nothing.
+    drop(bot);
+    let killed = status();
+    assert!(killed["bot"].is_null() && killed["holder"]["alive"] == json!(false), "{killed}");
+    let counted = &killed["signals"];
+    assert_eq!((&counted["approved"], &running["duplicates"]), (&json!(1), &json!(1)), "{killed}");
+    assert_eq!(counted["refused"], running["refused"], "{killed}");
+    assert_eq!(counted["by_source"]["command"]["refused"], json!(1), "{killed}");
+    assert_eq!(counted["by_source"]["drill"]["late"], json!(1), "{killed}");
+    let words = folder.run(&["status", "--config", "bot.toml"]).stdout;
+    assert!(words.contains("3 came: 1 approved, 1 refused"), "{words}");
+}
+
 /// Hands the bot a line, as another program would.
 fn give(folder: &Folder, line: &str) -> Value {
     let mut stream = UnixStream::connect(folder.path("candlewick.db.sock")).unwrap();

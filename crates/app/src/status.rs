@@ -1,6 +1,7 @@
 //! What is known of a journal and its bot: money, open trades, doubts, verdicts, who holds it, whether trades are opened.
 
 mod holder;
+mod signals;
 mod with_old;
 
 pub use holder::HolderLine;
@@ -19,6 +20,7 @@ use candlewick_runtime::control::{
 };
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
+use signals::signals_since;
 use std::collections::BTreeMap;
 use std::fmt;
 use with_old::{by_person, settled, strangers, verdicts_of};
@@ -72,7 +74,8 @@ pub struct Status {
     pub limits: Vec<LimitLine>,
     /// What audits found, by their names.
     pub audit_findings: BTreeMap<String, u64>,
-    /// What came from outside in the last run, as the bot answers or as the run noted it when it ended; null where nothing did.
+    /// What came from outside in the last run, as the bot answers or as the run noted it when it ended, else by its entries
+    /// alone; null where nothing did.
     pub signals: Option<SignalTally>,
     /// Venue time of the last entry's arrival.
     pub last_event: Millis,
@@ -116,7 +119,11 @@ impl Status {
         };
         let signals = match &bot {
             Some(bot) => bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned(),
-            None => contents.notes_of_last_run().find_map(SignalTally::of_note),
+            None => match contents.notes_of_last_run().find_map(SignalTally::of_note) {
+                // A run that came to its end has noted what came, and given the journal back.
+                None if holder.is_some() => signals_since(&mut reader, contents.last_run().seq).await?,
+                noted => noted,
+            },
         };
         Ok(Self {
             journal: url.to_string(),

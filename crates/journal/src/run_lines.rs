@@ -45,6 +45,19 @@ impl Reader {
         self.header_of(run, 1, head).await
     }
 
+    /// From this line on, the signals from outside that a Session was handed, each with what it answered behind it. As they stand there, not
+    /// verified.
+    ///
+    /// # Errors
+    /// As [`Reader::last_run_header`].
+    pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>, JournalError> {
+        // A day may begin before the answer.
+        let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
+                    JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \
+                    AND a.body LIKE '%\"event\":\"outside_signal\"%' AND (b.seq = a.seq OR b.kind = 'action') ORDER BY b.seq";
+        self.lines_of_rows(text, &[seq.cast_signed()]).await
+    }
+
     /// The run of the first line from this one on that is of a run.
     async fn run_from(&mut self, seq: u64) -> Result<Option<u64>, JournalError> {
         let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";

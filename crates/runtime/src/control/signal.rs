@@ -2,7 +2,7 @@
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
-use candlewick_engine::{IntentId, SignalId, SignalReason, SignalSource};
+use candlewick_engine::{IntentId, Rule, SignalId, SignalReason, SignalSource};
 use candlewick_sdk::{CloseType, Direction, Millis};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -89,6 +89,28 @@ pub struct SignalTally {
     /// All of that by the door that it came by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_source: BTreeMap<String, SourceTally>,
+}
+
+impl SignalTally {
+    /// Counts what was decided on a signal that came by a door: none on one that was taken before.
+    pub fn count(&mut self, door: &str, decided: Option<Result<(), Rule>>) {
+        let of_door = self.by_source.entry(door.to_owned()).or_default();
+        match decided {
+            Some(Ok(())) => {
+                self.approved += 1;
+                of_door.approved += 1;
+            }
+            Some(Err(rule)) => {
+                let is_late = rule == Rule::LateSignal;
+                *(if is_late { &mut of_door.late } else { &mut of_door.refused }) += 1;
+                *self.refused.entry(rule.as_str().to_owned()).or_default() += 1;
+            }
+            None => {
+                self.duplicates += 1;
+                of_door.duplicates += 1;
+            }
+        }
+    }
 }
 
 /// What came by one door since a run began.

@@ -49,25 +49,11 @@ impl OutsideWatch {
 
     /// Counts what was decided on a signal.
     fn count(&mut self, source: SignalSource, decided: Option<Result<IntentId, Rule>>) -> SignalOutcome {
+        self.tally.count(source.as_str(), decided.map(|decided| decided.map(|_| ())));
         match decided {
-            Some(Ok(intent)) => {
-                self.tally.approved += 1;
-                self.of(source).approved += 1;
-                SignalOutcome::Approved { intent }
-            }
-            Some(Err(rule)) => {
-                let of_source = self.of(source);
-                let is_late = rule == Rule::LateSignal;
-                *(if is_late { &mut of_source.late } else { &mut of_source.refused }) += 1;
-                let rule = rule.as_str().to_owned();
-                *self.tally.refused.entry(rule.clone()).or_default() += 1;
-                SignalOutcome::Refused { rule }
-            }
-            None => {
-                self.tally.duplicates += 1;
-                self.of(source).duplicates += 1;
-                SignalOutcome::Duplicate
-            }
+            Some(Ok(intent)) => SignalOutcome::Approved { intent },
+            Some(Err(rule)) => SignalOutcome::Refused { rule: rule.as_str().to_owned() },
+            None => SignalOutcome::Duplicate,
         }
     }
 }
@@ -87,9 +73,7 @@ impl Coordinator {
             Ok((at, signal)) => {
                 let name = (signal.bot, signal.source, signal.id);
                 if self.session.session().knows_signal(&signal) || self.outside.waiting.contains_key(&name) {
-                    self.outside.tally.duplicates += 1;
-                    self.outside.of(order.source).duplicates += 1;
-                    let outcome = SignalOutcome::Duplicate;
+                    let outcome = self.outside.count(order.source, None);
                     return self.answer(id, ControlAnswer::Signal { outcome }, step);
                 }
                 self.outside.waiting.insert(name, id);
