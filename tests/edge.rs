@@ -73,6 +73,45 @@ fn a_gate_is_told_apart_from_chance_and_the_same_seed_gives_the_same_figures() {
     folder.run(&["edge", "gate", "--trades", "never.csv", "--virtual-win-rate", "60"]).fails(2, &["--over"]);
 }
 
+/// Ten trades, an hour apart, from 20:00 UTC on: L L W L before midnight, then L W L L L W.
+#[test]
+fn a_gate_of_the_day_opens_as_often_as_it_says_from_where_the_day_begins() {
+    let start = 1_767_556_800_000_i64; // 2026-01-04 20:00 UTC.
+    let results = ["LOST", "LOST", "WON", "LOST", "LOST", "WON", "LOST", "LOST", "LOST", "WON"];
+    let row = |(hour, result): (i64, &str)| {
+        let at = start + hour * 3_600_000;
+        format!("{at},{},80,{result}\n", at + 60_000)
+    };
+    let rows: String = (0..).zip(results).map(row).collect();
+    let folder = Folder::new().with("t.csv", &format!("decision_time,close_time,payout,result\n{rows}"));
+    let folder = folder.with("bare.csv", "result,payout\nLOST,80\nWON,80\n");
+    let gate = ["edge", "gate", "--trades", "t.csv", "--after-virtual-losses", "2", "--json"];
+    let real = |arguments: &[&str]| {
+        let bot = folder.run(&[&gate, arguments].concat()).json()["bots"][0].clone();
+        (bot["real"].as_u64().unwrap(), (bot["mean_of_real"].as_f64().unwrap() * 100.0).round())
+    };
+    // v v r v v r v v r v: a win, a win and a loss.
+    assert_eq!(real(&[]), (3, 20.0));
+    // Days from 00:00 UTC: v v r r | v v v v r r, open until the day ends; a win, two losses, a win.
+    assert_eq!(real(&["--resets", "day"]), (4, -10.0));
+    // Once a day, one trade: v v r v | v v v v r v, a win and a loss.
+    let once = ["--resets", "day", "--openings", "1", "--close-after-trades", "1"];
+    assert_eq!(real(&once), (2, -10.0));
+    // Days from 20:00 UTC have all ten trades: v v r and no more.
+    assert_eq!(
+        real(&[&once[..], &["--day-start", "21:00", "--day-timezone", "Africa/Lagos"]].concat()),
+        (1, 80.0)
+    );
+    let refused = |arguments: &[&str], parts: &[&str]| {
+        folder.run(&[&gate, arguments].concat()).fails(2, parts);
+    };
+    refused(&["--openings", "1"], &["--resets"]);
+    refused(&["--day-start", "08:00"], &["--resets"]);
+    refused(&["--resets", "day", "--day-timezone", "Mars"], &["Mars"]);
+    let bare = ["edge", "gate", "--trades", "bare.csv", "--after-virtual-losses", "2", "--resets", "day"];
+    folder.run(&bare).fails(3, &["decision_time"]);
+}
+
 #[test]
 fn bare_counts_have_figures_and_no_verdict() {
     let counts = ["verdict", "--won", "580", "--lost", "420", "--payout", "85"];

@@ -20,6 +20,12 @@ pub enum ReportError {
         /// What the system says.
         problem: String,
     },
+    /// A gate that resets daily, before trades that have no times.
+    #[error(
+        "a gate that resets with the day goes by the times of the trades, and this file has none: it needs the columns decision_time and \
+         close_time, in milliseconds"
+    )]
+    TradesWithoutTimes,
     /// A file whose lines are no trades.
     #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(", line {line}")))]
     InvalidTrades {

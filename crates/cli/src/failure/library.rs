@@ -79,7 +79,9 @@ impl From<ReportError> for Failure {
             ReportError::UnreadableTrades { .. } => {
                 Self::new(FailureKind::Data, error).help("name a CSV file of trades")
             }
-            ReportError::InvalidTrades { .. } => Self::new(FailureKind::Data, error).help(COLUMNS_OF_TRADES),
+            ReportError::InvalidTrades { .. } | ReportError::TradesWithoutTimes => {
+                Self::new(FailureKind::Data, error).help(COLUMNS_OF_TRADES)
+            }
         }
     }
 }

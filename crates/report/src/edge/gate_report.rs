@@ -1,12 +1,22 @@
 //! What a gate before trades would have been worth, as people and machines read it.
 
-use super::{NamedTrade, percent};
+use super::{NamedTrade, TradesFile, percent};
 use crate::error::ReportError;
+use candlewick_engine::DayStart;
 use candlewick_records::table;
 use candlewick_sdk::Outcome;
 use candlewick_statistics::{GateRule, GateWorth, GatedTrade, StatisticsError, gate_worth};
 use serde::Serialize;
 use std::fmt;
+
+/// A gate that is tried on trades.
+#[derive(Clone, Copy, Debug)]
+pub struct TriedGate {
+    /// What opens and closes it.
+    pub rule: GateRule,
+    /// The days of one that resets daily; else there is but one.
+    pub day: Option<DayStart>,
+}
 
 /// What a gate would have been worth on trades that were all made. Means are returns per unit of stake.
 #[derive(Debug, Serialize)]
@@ -48,8 +58,14 @@ impl GateReport {
     /// Of each bot's trades that have ended. Draws and cancellations return the stake.
     ///
     /// # Errors
-    /// No trade that has ended and whose payout is known, or a gate that could never open or close.
-    pub fn of(trades: &[NamedTrade], rule: GateRule, draws: u32, seed: u64) -> Result<Self, ReportError> {
+    /// No trade that has ended and whose payout is known, trades without times before a gate with days, or a gate that could never open
+    /// or close.
+    pub fn of(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
+        let TriedGate { rule, day } = gate;
+        if day.is_some() && !file.has_times {
+            return Err(ReportError::TradesWithoutTimes);
+        }
+        let trades = &file.trades;
         let mut names: Vec<&str> = Vec::new();
         for named in trades {
             if !names.contains(&named.bot.as_str()) {
@@ -59,7 +75,7 @@ impl GateReport {
         let mut bots = Vec::new();
         for name in names {
             let own = trades.iter().filter(|named| named.bot == name);
-            let gated: Vec<GatedTrade> = own.filter_map(to_gated).collect();
+            let gated: Vec<GatedTrade> = own.filter_map(|named| to_gated(named, day)).collect();
             if !gated.is_empty() {
                 bots.push(GatedBot::of(name, &gate_worth(&gated, rule, draws, seed)?));
             }
@@ -97,14 +113,16 @@ impl GatedBot {
 }
 
 /// A trade whose end is known, by its return per unit of stake.
-fn to_gated(named: &NamedTrade) -> Option<GatedTrade> {
+fn to_gated(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
     let (known, outcome) = named.trade.ended?;
+    let decided = named.trade.decided;
     let unit_return = match outcome {
         Outcome::Won => named.trade.payout?.to_fraction(),
         Outcome::Lost => -1.0,
         Outcome::Draw | Outcome::Cancelled => 0.0,
     };
-    Some(GatedTrade { decided: named.trade.decided.get(), known: known.get(), day: 0, unit_return })
+    let day = day.map_or(0, |day| day.day_of(decided).0.get());
+    Some(GatedTrade { decided: decided.get(), known: known.get(), day, unit_return })
 }
 
 impl fmt::Display for GateReport {
@@ -172,6 +190,14 @@ mod tests {
         GateRule { close_after_trades: 1, ..GateRule::opening(GateOpening::AfterVirtualLosses(2)) }
     }
 
+    fn always(rule: GateRule) -> TriedGate {
+        TriedGate { rule, day: None }
+    }
+
+    fn file(trades: Vec<NamedTrade>) -> TradesFile {
+        TradesFile { trades, has_times: true, ..TradesFile::default() }
+    }
+
     #[test]
     fn each_bot_has_a_gate_of_its_own_and_open_trades_are_left_out() {
         use Outcome::{Draw, Lost, Won};
@@ -181,7 +207,7 @@ mod tests {
             trades.push(trade("b", place, Some(Won)));
         }
         trades.push(trade("a", 9, None));
-        let report = GateReport::of(&trades, hook(), 99, 1).unwrap();
+        let report = GateReport::of(&file(trades), always(hook()), 99, 1).unwrap();
         let [a, b] = &*report.bots else { panic!("{report:?}") };
         assert_eq!((a.bot.as_str(), a.trades, a.real), ("a", 4, 1));
         assert!((a.gain.unwrap() - (0.8 + 1.2 / 4.0)).abs() < 1e-12);
@@ -191,6 +217,32 @@ mod tests {
 
     #[test]
     fn no_trades_are_an_error() {
-        assert!(GateReport::of(&[trade("a", 0, None)], hook(), 99, 1).is_err());
+        assert!(GateReport::of(&file(vec![trade("a", 0, None)]), always(hook()), 99, 1).is_err());
+    }
+
+    /// Once a day after two virtual losses. Trades are a minute apart; days begin at 00:02 and at 00:06 of another zone.
+    #[test]
+    fn a_gate_of_the_day_counts_from_where_the_day_begins() {
+        use Outcome::{Lost, Won};
+        let results = [Lost, Lost, Lost, Lost, Won, Lost, Lost, Won];
+        let trades: Vec<NamedTrade> =
+            (0..).zip(results).map(|(place, outcome)| trade("a", place, Some(outcome))).collect();
+        let once = GateRule { resets_daily: true, openings: 1, ..hook() };
+        let worth = |time, zone| {
+            let day = Some(DayStart::new(time, zone, "").unwrap());
+            let report = GateReport::of(&file(trades.clone()), TriedGate { rule: once, day }, 99, 1).unwrap();
+            (report.bots[0].real, report.bots[0].mean_of_real.unwrap())
+        };
+        // v v | v v r v v v: the fifth, a win. In one day v v r v v v v v: the third, a loss.
+        assert_eq!(worth("00:02", "UTC"), (1, 0.8));
+        assert_eq!(worth("00:00", "UTC"), (1, -1.0));
+        // 00:05 UTC: v v r v v | v v r, a loss and a win.
+        let (real, mean) = worth("01:05", "Africa/Lagos");
+        assert!(real == 2 && (mean + 0.1).abs() < 1e-12, "{real} {mean}");
+        let without = TradesFile { has_times: false, ..file(trades.clone()) };
+        let day = Some(DayStart::new("00:00", "UTC", "").unwrap());
+        let refused = GateReport::of(&without, TriedGate { rule: once, day }, 99, 1).unwrap_err();
+        assert!(refused.to_string().contains("decision_time"), "{refused}");
+        assert!(GateReport::of(&without, always(hook()), 99, 1).is_ok());
     }
 }

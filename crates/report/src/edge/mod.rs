@@ -11,7 +11,7 @@ mod trades_needed;
 mod verdict_report;
 
 pub use break_even::{BreakEvenReport, PayoutLine};
-pub use gate_report::{GateReport, GatedBot};
+pub use gate_report::{GateReport, GatedBot, TriedGate};
 pub use independent::{Counts, IndependentFigures};
 pub use ruin_figures::{RuinFigures, RuinRate, RuinTerms};
 pub use ruin_summary::RuinSummary;

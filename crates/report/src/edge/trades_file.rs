@@ -15,6 +15,8 @@ use std::path::Path;
 pub struct TradesFile {
     /// Its trades, in an order that does not depend on that of its lines where these have times.
     pub trades: Vec<NamedTrade>,
+    /// Whether its lines have times; else they are taken as one after the other.
+    pub has_times: bool,
     /// How many bots the run had; 0 where the file does not say.
     pub bots: usize,
     /// What keeps an edge from being believed.
@@ -101,7 +103,8 @@ fn read(
             trades.push(named(intent, &mut symbols).map_err(|problem| (None, problem))?);
         }
     }
-    if columns.times.is_some() {
+    let has_times = columns.times.is_some();
+    if has_times {
         trades.sort_by(|a, b| canonical(a, &symbols).cmp(&canonical(b, &symbols)));
     }
     let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
@@ -110,7 +113,7 @@ fn read(
     if !is_counted {
         caveats.leave_uncounted();
     }
-    Ok(TradesFile { trades, bots: bots.len(), caveats })
+    Ok(TradesFile { trades, has_times, bots: bots.len(), caveats })
 }
 
 /// Said of a file that lies alone.

@@ -17,11 +17,19 @@ fn after_a_win() -> GateRule {
     GateRule::opening(opening)
 }
 
+/// The hook of a day: one real trade a day at most, in days of ten trades.
+fn daily(losses: u32) -> GateRule {
+    GateRule { resets_daily: true, openings: 1, ..hook(losses) }
+}
+
+/// Trades of a day where it matters.
+const A_DAY: usize = 10;
+
 /// One after the other, each known before the next is decided.
 fn one_by_one(returns: impl IntoIterator<Item = f64>) -> Vec<GatedTrade> {
     let trade = |(place, unit_return)| {
         let decided = 10 * place as i64;
-        GatedTrade { decided, known: decided + 10, day: 0, unit_return }
+        GatedTrade { decided, known: decided + 10, day: (place / A_DAY) as i64, unit_return }
     };
     returns.into_iter().enumerate().map(trade).collect()
 }
@@ -101,7 +109,7 @@ fn on_independent_trades_no_gate_gains_beyond_chance_over_20_000_paths() {
     let expected = win_rate * (1.0 + PAYOUT) - 1.0;
     let opening = GateOpening::WinRate { rate: 0.6, over: 20 };
     let rate = GateRule { close_after_losses: 2, ..GateRule::opening(opening) };
-    for rule in [hook(1), hook(2), hook(3), rate, after_a_win()] {
+    for rule in [hook(1), hook(2), hook(3), rate, after_a_win(), daily(2), daily(3)] {
         let (mut sum, mut squares, mut real) = (0.0, 0.0, 0.0);
         for path in 0..PATHS {
             let mut dice = Dice::new(SEED, path);
@@ -184,6 +192,29 @@ impl Clusters {
         (good * self.win[0] + bad * self.win[1]) / (good + bad)
     }
 
+    /// The same of the hook of a day: the state is stationary where a day begins, and from the day's one real trade on all are virtual.
+    fn win_rate_of_day_after(self, losses: usize) -> f64 {
+        let mut at = vec![[0.0; 2]; losses + 1];
+        at[0] = self.shares();
+        let (mut won, mut real) = (0.0, 0.0);
+        for _ in 0..A_DAY {
+            let due = std::mem::replace(&mut at[losses], [0.0; 2]);
+            real += due[0] + due[1];
+            won += due[0] * self.win[0] + due[1] * self.win[1];
+            let mut next = vec![[0.0; 2]; losses + 1];
+            for (streak, shares) in at.iter().enumerate().take(losses) {
+                for (state, share) in shares.iter().enumerate() {
+                    for (other, moves) in [(state, 1.0 - self.leave[state]), (1 - state, self.leave[state])] {
+                        next[0][other] += share * moves * self.win[state];
+                        next[streak + 1][other] += share * moves * (1.0 - self.win[state]);
+                    }
+                }
+            }
+            at = next;
+        }
+        won / real
+    }
+
     /// The win rate of the real trades over paths that are played, and its standard error.
     fn played(self, rule: GateRule, seed: u64) -> (f64, f64) {
         let (mut rates, mut real) = (Vec::new(), 0.0);
@@ -213,6 +244,7 @@ fn on_planted_clusters_a_gate_gains_or_loses_what_theory_gives() {
     // After a win: P(win after win) = mean + covariance / mean.
     let mut rows = vec![(after_a_win(), of_all + clusters.covariance() / of_all)];
     rows.extend([1, 2, 3].map(|losses| (hook(losses), clusters.win_rate_after(losses as usize))));
+    rows.extend([2, 3].map(|losses| (daily(losses), clusters.win_rate_of_day_after(losses as usize))));
     for (rule, theory) in rows {
         let (rate, error) = clusters.played(rule, SEED);
         println!("{rule:?}: {rate:.4} +- {error:.4}, theory {theory:.4}, all {of_all:.4}, seed {SEED}");
@@ -226,4 +258,5 @@ fn in_a_chain_without_memory_the_theory_gives_nothing() {
     let independent = Clusters { win: [0.68, 0.42], leave: [0.4, 0.6] };
     assert!(independent.covariance().abs() < 1e-12);
     assert!((independent.win_rate_after(2) - independent.win_rate()).abs() < 1e-12);
+    assert!((independent.win_rate_of_day_after(2) - independent.win_rate()).abs() < 1e-12);
 }

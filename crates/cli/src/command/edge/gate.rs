@@ -4,10 +4,11 @@ use super::{load, parse_payout, parse_rate};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::show;
-use candlewick_report::edge::{GateReport, read_trades};
+use candlewick_engine::DayStart;
+use candlewick_report::edge::{GateReport, TriedGate, read_trades};
 use candlewick_sdk::Payout;
 use candlewick_statistics::{GateOpening, GateRule};
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Which gate, on which trades.
@@ -20,7 +21,8 @@ use std::path::PathBuf;
                   trades be real, and against itself on the same results in random order. On trades that do not depend on \
                   each other it is worth nothing.\n\nExamples:\n  candlewick edge gate --trades trades.csv \
                   --after-virtual-losses 2\n  candlewick edge gate --trades trades.csv --after-virtual-losses 2 \
-                  --close-after-losses 1\n  candlewick edge gate --trades trades.csv --virtual-win-rate 60 --over 20"
+                  --close-after-losses 1\n  candlewick edge gate --trades trades.csv --virtual-win-rate 60 --over 20\n  candlewick edge \
+                  gate --trades trades.csv --after-virtual-losses 2 --close-after-trades 1 --resets day --openings 1"
 )]
 pub(crate) struct GateArguments {
     /// A CSV of trades
@@ -38,12 +40,24 @@ pub(crate) struct GateArguments {
     /// Closes after so many real losses in a row
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_losses: Option<u32>,
-    /// Closes after so many real trades; 1 after virtual losses when nothing else closes it
+    /// Closes after so many real trades; 1 after virtual losses when nothing else closes or resets it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     close_after_trades: Option<u32>,
     /// Closes after so many real wins
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_wins: Option<u32>,
+    /// Closes with each day, and counts anew
+    #[arg(long, value_name = "WHEN", value_enum)]
+    resets: Option<Resets>,
+    /// Opens at most so often a day
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "resets")]
+    openings: Option<u32>,
+    /// When a day begins
+    #[arg(long, value_name = "HH:MM", default_value = "00:00", requires = "resets")]
+    day_start: String,
+    /// The time zone of that, by its IANA name
+    #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "resets")]
+    day_timezone: String,
     /// Payout in percent, of a CSV without one; simulation.payout_percent when left out
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
@@ -55,12 +69,18 @@ pub(crate) struct GateArguments {
     seed: u64,
 }
 
+/// What begins a gate anew.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Resets {
+    Day,
+}
+
 pub(super) fn run(arguments: &GateArguments, context: &Context<'_>) -> Result<(), Failure> {
     let assumed = load(context)?.config.simulation.payout_percent;
     let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
     let file = read_trades(&arguments.trades, Some(payout.unwrap_or(assumed)))?;
-    let rule = arguments.rule();
-    show(&GateReport::of(&file.trades, rule, arguments.draws, arguments.seed)?, context.global)
+    let gate = TriedGate { rule: arguments.rule(), day: arguments.day()? };
+    show(&GateReport::of(&file, gate, arguments.draws, arguments.seed)?, context.global)
 }
 
 impl GateArguments {
@@ -71,9 +91,22 @@ impl GateArguments {
         };
         let close_after_losses = self.close_after_losses.unwrap_or_default();
         let close_after_wins = self.close_after_wins.unwrap_or_default();
-        let closes_otherwise = close_after_losses + close_after_wins > 0;
+        let closes_otherwise = close_after_losses + close_after_wins > 0 || self.resets.is_some();
         let needs_one = matches!(opening, GateOpening::AfterVirtualLosses(_)) && !closes_otherwise;
         let close_after_trades = self.close_after_trades.unwrap_or(u32::from(needs_one));
-        GateRule { close_after_losses, close_after_trades, close_after_wins, ..GateRule::opening(opening) }
+        GateRule {
+            opening,
+            resets_daily: self.resets.is_some(),
+            openings: self.openings.unwrap_or_default(),
+            close_after_losses,
+            close_after_trades,
+            close_after_wins,
+        }
+    }
+
+    /// The day with which it resets.
+    fn day(&self) -> Result<Option<DayStart>, Failure> {
+        let day = |Resets::Day| DayStart::new(&self.day_start, &self.day_timezone, "--resets day");
+        Ok(self.resets.map(day).transpose()?)
     }
 }
