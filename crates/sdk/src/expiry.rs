@@ -2,6 +2,7 @@
 
 use crate::Millis;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -43,7 +44,7 @@ fn meant_by(text: &str) -> Option<CloseType> {
 
 /// What the duration is counted from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE", try_from = "Cow<str>")]
 pub enum ExpirationType {
     /// None is sent; the venue then uses `TIME_FIXED` (`observed: expiry`).
     #[default]
@@ -88,6 +89,25 @@ impl CloseType {
     #[inline]
     pub const fn duration(self) -> Millis {
         Millis::new(self.0 as i64)
+    }
+}
+
+impl Expiry {
+    /// So many minutes after the open. Shorter ones and other types have the fields.
+    ///
+    /// ```
+    /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
+    /// assert_eq!(expiry.close_type.to_string(), "15:00");
+    /// # Ok::<(), candlewick_sdk::CloseTypeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CloseTypeError`] for none, and above 24 hours.
+    pub fn minutes(minutes: u16) -> Result<Self, CloseTypeError> {
+        let duration = Millis::from_seconds(60 * i64::from(minutes));
+        let close_type = CloseType::new(duration)
+            .map_err(|_| CloseTypeError { text: format!("{minutes} minutes"), meant: None })?;
+        Ok(Self { close_type, expiration_type: ExpirationType::TimeFixed })
     }
 }
 
@@ -156,6 +176,15 @@ impl fmt::Display for ExpirationType {
     }
 }
 
+/// As a journal has it, where it may be unstated, too.
+impl TryFrom<Cow<'_, str>> for ExpirationType {
+    type Error = ExpirationTypeError;
+
+    fn try_from(text: Cow<'_, str>) -> Result<Self, ExpirationTypeError> {
+        if text == "UNSTATED" { Ok(Self::Unstated) } else { text.parse() }
+    }
+}
+
 impl FromStr for ExpirationType {
     type Err = ExpirationTypeError;
     fn from_str(text: &str) -> Result<Self, ExpirationTypeError> {
@@ -213,6 +242,22 @@ mod tests {
         for text in ["5", "25h", "m", "0m", "m-5", "5x", "1:00"] {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
             assert!(error.contains("closeType code: use mm:ss"), "{error}");
+        }
+    }
+
+    #[test]
+    fn minutes_are_counted_from_the_open_and_refused_beyond_a_day() {
+        for (minutes, code) in [(1, "01:00"), (90, "1:30:00"), (1_440, "24:00:00")] {
+            let expiry = Expiry::minutes(minutes).unwrap();
+            let (close_type, expiration_type) = (code.parse().unwrap(), ExpirationType::TimeFixed);
+            assert_eq!(expiry, Expiry { close_type, expiration_type });
+        }
+        for minutes in [0, 1_441] {
+            let error = Expiry::minutes(minutes).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("\"{minutes} minutes\" is not a closeType code: use")),
+                "{error}"
+            );
         }
     }
 

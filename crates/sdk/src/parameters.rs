@@ -13,6 +13,22 @@ use serde_json::{Map, Value};
 )]
 pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Default {}
 
+/// What the value of a parameter can be.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of parameters",
+    label = "use a number, `bool` or `String`",
+    note = "a choice is a text that `build` reads: `mode: String = \"fast\".to_owned();`"
+)]
+pub trait ParameterType: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned> ParameterType for T {}
+
+/// Compiles for what the value of a parameter can be.
+#[doc(hidden)]
+pub const fn check_type<T: ParameterType>() {}
+
 /// One parameter as its schema describes it: for `strategy show`, and for a search that needs the range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
@@ -172,7 +188,8 @@ fn text(property: &Value, key: &str) -> String {
 /// Declares a parameter struct: per line documentation, name, type, default, and optionally a range.
 ///
 /// The struct gets `Deserialize` (missing keys take their defaults, unknown keys are refused), `Serialize`,
-/// `JsonSchema`, `Default`, `Clone`, `Debug` and `PartialEq`.
+/// `JsonSchema`, `Default`, `Clone`, `Debug` and `PartialEq`; others may be derived. A choice is a text, read in
+/// [`StrategyFactory::build`](crate::StrategyFactory::build).
 ///
 /// ```
 /// candlewick_sdk::parameters! {
@@ -188,12 +205,26 @@ fn text(property: &Value, key: &str) -> String {
 /// ```
 #[macro_export]
 macro_rules! parameters {
+    ( $(#[doc = $doc:literal])* #[derive($($derived:tt)*)] $($rest:tt)* ) => {
+        $crate::__parameters_derived! { [$($derived)*] $(#[doc = $doc])* #[derive($($derived)*)] $($rest)* }
+    };
+    ( $($declaration:tt)* ) => {
+        $crate::__parameters! { $($declaration)* }
+    };
+}
+
+/// What [`parameters!`](crate::parameters!) writes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __parameters {
     (
         $(#[$meta:meta])*
         $visibility:vis struct $name:ident {
             $( $(#[$field_meta:meta])* $field:ident : $type:ty = $default:expr $(, $low:literal ..= $high:literal)? ; )*
         }
     ) => {
+        const _: () = { $( $crate::parameters::check_type::<$type>(); )* };
+
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, $crate::serde::Serialize, $crate::serde::Deserialize, $crate::schemars::JsonSchema)]
         #[serde(crate = "candlewick_sdk::serde", default, deny_unknown_fields)]

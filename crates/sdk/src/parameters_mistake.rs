@@ -14,6 +14,27 @@ macro_rules! __parameters_mistake {
     };
 }
 
+/// Refuses to derive once more what every declaration of parameters derives.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __parameters_derived {
+    ( [Clone $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { @twice Clone } };
+    ( [Debug $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { @twice Debug } };
+    ( [PartialEq $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { @twice PartialEq } };
+    ( [Default $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { @twice Default } };
+    ( [Serialize $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { @twice Serialize } };
+    ( [Deserialize $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { @twice Deserialize } };
+    ( [JsonSchema $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { @twice JsonSchema } };
+    ( [$other:tt $($more:tt)*] $($all:tt)* ) => { $crate::__parameters_derived! { [$($more)*] $($all)* } };
+    ( [] $($all:tt)* ) => { $crate::__parameters! { $($all)* } };
+    ( @twice $name:ident ) => {
+        ::core::compile_error!(::core::concat!(
+            "leave out `", ::core::stringify!($name),
+            "`: `parameters!` derives Clone, Debug, PartialEq, Default, Serialize, Deserialize and JsonSchema"
+        ));
+    };
+}
+
 /// The same for the fields: those without a mistake are left out one by one.
 #[doc(hidden)]
 #[macro_export]

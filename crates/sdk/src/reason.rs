@@ -16,6 +16,8 @@ pub struct Reason {
     words: Words,
     numbers: [f64; MAX_NUMBERS],
     count: u8,
+    /// Whether a number was left out, because there were as many already.
+    is_cut: bool,
 }
 
 /// The text of a reason and the names of its numbers.
@@ -52,10 +54,11 @@ impl Reason {
     /// A reason without numbers, whose text is part of the program.
     #[inline]
     pub const fn new(text: &'static str) -> Self {
-        Self { words: Words::Fixed { text, names: [""; MAX_NUMBERS] }, numbers: [0.0; MAX_NUMBERS], count: 0 }
+        let words = Words::Fixed { text, names: [""; MAX_NUMBERS] };
+        Self { words, numbers: [0.0; MAX_NUMBERS], count: 0, is_cut: false }
     }
 
-    /// Adds a named number; a fifth is left out. On a reason of a [`ReasonTemplate`] this copies the template, so name its
+    /// Adds a named number; a fifth is left out, which the checks of a strategy refuse. On a reason of a [`ReasonTemplate`] this copies the template, so name its
     /// numbers there.
     #[must_use]
     #[inline]
@@ -68,6 +71,8 @@ impl Reason {
                 Words::Fixed { names, .. } => names[place] = name,
                 Words::Shared(template) => template.name_number(place, name),
             }
+        } else {
+            self.is_cut = true;
         }
         self
     }
@@ -88,7 +93,7 @@ impl Reason {
         };
         numbers.into_iter().for_each(&mut add);
         last.into_iter().for_each(&mut add);
-        Self { words: Words::Fixed { text, names }, numbers: values, count: count as u8 }
+        Self { words: Words::Fixed { text, names }, numbers: values, count: count as u8, is_cut: false }
     }
 
     /// The same words with these numbers; one that is missing stays as it is.
@@ -121,6 +126,12 @@ impl Reason {
     #[inline]
     pub fn values(&self) -> &[f64] {
         &self.numbers[..usize::from(self.count)]
+    }
+
+    /// Whether [`with`](Self::with) has left out a number, because there were four already.
+    #[inline]
+    pub const fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// How many numbers a reason can have.
@@ -197,7 +208,7 @@ impl ReasonTemplate {
         // One by one: a copy whose length is not known is a call.
         let number = |place: usize| if place < count { values[place] } else { 0.0 };
         let numbers = array::from_fn(number);
-        Reason { words: Words::Shared(self.clone()), numbers, count: count as u8 }
+        Reason { words: Words::Shared(self.clone()), numbers, count: count as u8, is_cut: false }
     }
 
     /// Names the number at that place, and drops the names behind it.
@@ -256,12 +267,14 @@ mod tests {
     fn a_reason_is_its_text_and_its_numbers() {
         let reason = Reason::new("oversold").with("rsi", 28.25).with("level", 30.0);
         assert_eq!(reason.to_string(), "oversold rsi=28.25 level=30");
+        assert!(!reason.with("low", 1.0).with("high", 2.0).is_cut());
     }
 
     #[test]
     fn a_fifth_number_is_left_out() {
         let reason = (0..6).fold(Reason::new("many"), |reason, n| reason.with("n", f64::from(n)));
         assert_eq!(reason.numbers().len(), 4);
+        assert!(reason.is_cut());
         let template = ReasonTemplate::new("many", ["n"; 6]);
         assert_eq!(
             template.with_numbers(&[1.0; 6]),

@@ -42,7 +42,8 @@ impl Signal {
         Self::new(Direction::Sell, reason.text())
     }
 
-    /// Adds a named number to the reason; at most four are kept.
+    /// Adds a named number to the reason, which has room for four. A fifth is left out: `strategy check` and the testkit fail a signal
+    /// that has one.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {

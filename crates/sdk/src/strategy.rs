@@ -2,8 +2,8 @@
 
 use crate::candle_loop::Several;
 use crate::{
-    Candle, CandleAnswer, CandleLoop, Declaration, Expiry, GateView, Interval, Parameters, Price, Settlement,
-    Signal, Symbol,
+    Candle, CandleAnswer, CandleLoop, CloseTypeError, Declaration, Expiry, GateView, Interval, Parameters,
+    Price, Settlement, Signal, Symbol,
 };
 
 /// A strategy of one bot on one series.
@@ -17,7 +17,8 @@ use crate::{
     label = "implement `Strategy` for it",
     note = "`Strategy` asks for `warmup` and `on_candle`; one that only compares numbers with levels implements `DeclaredStrategy` instead"
 )]
-pub trait Strategy: CandleLoop + Send {
+// The compiler shows the line of the bound that a strategy does not meet, so its way out stands on it.
+pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
     /// How many candles it must have seen before its signals mean anything, the present one counted: with a warm-up of 20 the
     /// signal of the 20th candle is the first that is traded in a backtest. A mean of the last 20 closes asks for 20; a comparison
     /// with the 20 candles before the present one asks for 21. Live, that many are fetched before the start, and the first
@@ -141,9 +142,9 @@ pub struct BotContext {
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The parameters do not have the right form.
-    #[error("parameters of strategy \"{strategy}\": {problem}")]
+    #[error("{}: {problem}", parameters_of(strategy))]
     Parameters {
-        /// Which strategy.
+        /// Which strategy; empty until [`StrategyEntry::build`](crate::StrategyEntry::build) has named it.
         strategy: String,
         /// What is wrong, with the key.
         problem: String,
@@ -168,6 +169,43 @@ impl BuildError {
     /// Parameters that the strategy of that name cannot be built with.
     pub fn parameters(strategy: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Parameters { strategy: strategy.into(), problem: problem.into() }
+    }
+
+    /// The same, which names the strategy if it does not yet.
+    pub(crate) fn of_strategy(self, name: &str) -> Self {
+        match self {
+            Self::Parameters { strategy, problem } if strategy.is_empty() => Self::parameters(name, problem),
+            named => named,
+        }
+    }
+}
+
+fn parameters_of(strategy: &str) -> String {
+    if strategy.is_empty() {
+        "the strategy's parameters".to_owned()
+    } else {
+        format!("parameters of strategy \"{strategy}\"")
+    }
+}
+
+/// A sentence that says what is wrong with the parameters, so that `Err(format!(..).into())` is enough in
+/// [`StrategyFactory::build`].
+impl From<String> for BuildError {
+    fn from(problem: String) -> Self {
+        Self::parameters("", problem)
+    }
+}
+
+impl From<&str> for BuildError {
+    fn from(problem: &str) -> Self {
+        problem.to_owned().into()
+    }
+}
+
+/// So that `Expiry::minutes(params.minutes)?` is enough in [`StrategyFactory::build`].
+impl From<CloseTypeError> for BuildError {
+    fn from(error: CloseTypeError) -> Self {
+        error.to_string().into()
     }
 }
 

@@ -1,10 +1,7 @@
 //! A second strategy: two indicators, a number beside the words, and an expiry of its own.
 
 use candlewick_sdk::indicator::{Adx, Bollinger, BollingerBands};
-use candlewick_sdk::{
-    BotContext, BuildError, Candle, CloseType, ExpirationType, Expiry, Millis, Signal, Strategy,
-    StrategyFactory, parameters,
-};
+use candlewick_sdk::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFactory, parameters};
 
 parameters! {
     /// Parameters of the return into the band.
@@ -69,19 +66,13 @@ impl StrategyFactory for BandReturn {
     type Params = Params;
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
-        let duration = Millis::from_seconds(60 * i64::from(params.minutes));
         let expiry = match params.minutes {
             0 => None,
-            _ if duration < bot.interval.length() => {
-                let problem = format!("minutes = {} is less than a candle", params.minutes);
-                return Err(BuildError::parameters(Self::NAME, problem));
-            }
-            _ => {
-                let close_type = CloseType::new(duration)
-                    .map_err(|error| BuildError::parameters(Self::NAME, error.to_string()))?;
-                Some(Expiry { close_type, expiration_type: ExpirationType::TimeFixed })
-            }
+            minutes => Some(Expiry::minutes(minutes)?),
         };
+        if expiry.is_some_and(|expiry| expiry.close_type.duration() < bot.interval.length()) {
+            return Err(format!("minutes = {} is less than a candle", params.minutes).into());
+        }
         let band = Bollinger::new(params.period, params.deviations)?;
         let trend = Adx::new(params.period)?;
         Ok(Self { band, trend, weak_trend: params.weak_trend, expiry, side: 0 })

@@ -104,6 +104,11 @@ mod tests {
         let change = candle.close() - std::mem::replace(previous, candle.close());
         (!change.is_nan()).then(|| Signal::buy("moved").with("inverse", 1.0 / change))
     });
+    strategy!(Talks { previous: f64 = f64::NAN }, 2, |previous, candle| {
+        let before = std::mem::replace(previous, candle.close());
+        let signal = Signal::buy("rose").with("a", 1.0).with("b", 2.0).with("c", 3.0).with("d", 4.0);
+        (candle.close() > before).then(|| signal.with("e", 5.0))
+    });
 
     /// Answers like [`Follows`], and declares it wrongly.
     struct Misdeclares {
@@ -159,6 +164,7 @@ mod tests {
             "warm-up: the candles: warmup() says 10, and at candle 39 a run that began at candle 25, 15",
         );
         check::<Divides>("extremes: flat prices: at candle 1 the signal's inverse is inf");
+        check::<Talks>("numbers: the candles: at candle 2 the signal \"rose\" has more than 4 numbers");
         check::<Misdeclares>("declaration: the candles: at candle");
     }
 

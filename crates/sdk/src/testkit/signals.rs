@@ -1,6 +1,6 @@
 //! What a strategy answers to candles, as text.
 
-use super::validation::{Manner, Subject};
+use super::validation::{Manner, Subject, too_many_numbers};
 use crate::{BotContext, Candle, StrategyFactory};
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// never traded, and it is shown the ends of its trades as a backtest without risk rules would.
 ///
 /// # Panics
-/// When it cannot be built, or panics itself.
+/// When it cannot be built, panics itself, or gives a signal more numbers than are kept.
 #[track_caller]
 pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
     let subject = Subject::of::<S>(params, bot);
@@ -23,6 +23,9 @@ pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles
     for answer in answers {
         let text = &mut signals[answer.candle];
         let (signal, next) = (answer.signal, if text.is_empty() { "" } else { "; " });
+        if let Some(words) = too_many_numbers(&signal.reason) {
+            panic!("{}: at candle {} {words}", S::NAME, answer.candle);
+        }
         // Writing into a text cannot fail.
         let _ = write!(text, "{next}{}", signal.direction);
         if let Some(expiry) = signal.expiry {

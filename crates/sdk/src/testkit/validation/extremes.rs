@@ -5,7 +5,7 @@ use super::bench::{Bench, Found, failed, passed};
 use super::decoys::with_volume;
 use super::look_ahead::behind;
 use super::subject::{Answer, Manner, Stop, Subject, differences, first_difference};
-use crate::{Candle, Millis};
+use crate::{Candle, Millis, Reason};
 
 /// Prices of a coin of many zeros, and of a currency after an inflation.
 const TINY: f64 = 1e-10;
@@ -13,7 +13,7 @@ const HUGE: f64 = 1e10;
 /// Between the smallest and the largest numbers.
 const WILD: &str = "wild prices";
 
-/// Confidences from 0 to 1 and finite numbers in reasons.
+/// Finite numbers in reasons, and no more than they have room for.
 pub(super) fn numbers(bench: &Bench<'_>) -> Found {
     match unsound(&bench.answers) {
         Some(words) => failed(words),
@@ -97,8 +97,20 @@ fn still(candle: &Candle, price: f64) -> Candle {
     Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
 }
 
+/// What is wrong with a reason that had more numbers than it can keep.
+pub(in crate::testkit) fn too_many_numbers(reason: &Reason) -> Option<String> {
+    let most = Reason::MAX_NUMBERS;
+    reason.is_cut().then(|| {
+        let text = reason.text();
+        format!("the signal \"{text}\" has more than {most} numbers, and those after the {most}th are left out: drop a `.with(..)`")
+    })
+}
+
 fn unsound(answers: &[Answer]) -> Option<String> {
     answers.iter().find_map(|Answer { candle, signal, .. }| {
+        if let Some(words) = too_many_numbers(&signal.reason) {
+            return Some(format!("at candle {candle} {words}"));
+        }
         let mut numbers = signal.reason.numbers();
         let (name, value) = numbers.find(|(_, value)| !value.is_finite())?;
         Some(format!("at candle {candle} the signal's {name} is {value}"))

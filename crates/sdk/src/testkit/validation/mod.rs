@@ -24,6 +24,7 @@ mod warm_up;
 
 pub use decision::Decision;
 pub use declared::check_declaration;
+pub(super) use extremes::too_many_numbers;
 pub use finding::{Check, Checked, Finding};
 pub use foresight::{Unseen, check_foresight};
 pub use outside::{KnownUntil, check_clock, check_files};

@@ -1,0 +1,11 @@
+//! Derives what every declaration of parameters derives.
+
+candlewick_sdk::parameters! {
+    /// Parameters.
+    #[derive(Copy, Debug)]
+    pub struct Params {
+        period: usize = 14, 1..=500;
+    }
+}
+
+fn main() {}
