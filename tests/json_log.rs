@@ -57,6 +57,8 @@ fn each_decision_of_a_run_is_a_line_with_its_bot_its_rule_and_its_outcome() {
     let doubts = intents(&lines, "in_doubt");
     assert!(!doubts.is_empty() && doubts == intents(&lines, "resolved"), "{doubts:?}");
     assert!(intents(&lines, "rejected").len() > 3 && intents(&lines, "settled").len() > 10);
+    let whose = |line: &Value| line["message"].as_str().unwrap().contains(" of bot small was rejected: ");
+    assert!(lines.iter().any(whose), "{}", run.stderr);
     let mut refused = BTreeMap::<String, u64>::new();
     for line in lines.iter().filter(|line| line["event"] == "refused") {
         *refused.entry(line["rule"].as_str().unwrap().to_owned()).or_default() += 1;

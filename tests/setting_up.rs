@@ -65,18 +65,26 @@ fn a_stake_that_no_trade_could_have_is_found_before_the_first_one() {
     let text = folder.read("candlewick.toml");
     let changed = text.replace("[[bots]]", "max_stake = 5.0\n\n[[bots]]");
     let folder = folder.with("candlewick.toml", &changed);
-    folder.run(&["config", "check", "--config", "candlewick.toml"]).fails(
-        2,
-        &[
-            "the stake of bot \"btcusdt-rsi-reversal\" is 10.00",
-            "risk.max_stake, is 5.00",
-            "no trade could ever be opened",
-        ],
-    );
+    for command in [&["config", "check"][..], &["backtest"]] {
+        folder.run(&[command, &["--config", "candlewick.toml"]].concat()).fails(
+            2,
+            &[
+                "the stake of bot \"btcusdt-rsi-reversal\" is 10.00",
+                "risk.max_stake, is 5.00",
+                "no trade could ever be opened",
+            ],
+        );
+    }
     // What another balance would mend is no error, and not sound either.
     let changed = text.replace("[[bots]]", "max_stake_percent = 0.05\n\n[[bots]]");
-    let checked =
-        folder.with("candlewick.toml", &changed).run(&["config", "check", "--config", "candlewick.toml"]);
+    let folder = folder.with("candlewick.toml", &changed);
+    let checked = folder.run(&["config", "check", "--config", "candlewick.toml"]);
+    let replayed = folder.run(&["backtest", "--config", "candlewick.toml"]);
+    assert!(
+        replayed.code == 0 && replayed.stdout.contains("no trade could be opened"),
+        "{}",
+        replayed.stdout
+    );
     assert!(checked.code == 0 && !checked.stdout.contains("sound"), "{}{}", checked.stdout, checked.stderr);
     for part in
         ["no trade could be opened", "1 of 1 bot could open no trade", "raise account.initial_balance"]

@@ -6,7 +6,7 @@ use crate::bots::{
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
 use crate::error::AppError;
-use crate::inspection::ruin_of;
+use crate::inspection::{notices_of_stakes, ruin_of};
 use crate::progress::Progress;
 use crate::signals::SignalList;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
@@ -117,10 +117,11 @@ impl BacktestTerms {
         let refused = |error| AppError::from(problem_of_session(&error, &loaded));
         let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = ruin_of(&loaded).map_err(refused)?;
+        let idle_bots = notices_of_stakes(&loaded).map_err(Problems::from)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
-        candles.notices.extend(ruin.stakes);
+        candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();

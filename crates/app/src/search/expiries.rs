@@ -5,7 +5,7 @@ use crate::candles::{Candles, Fineness, too_coarse};
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{BotContext, Expiry, StrategyEntry};
+use candlewick_sdk::{BotContext, CloseType, Expiry, StrategyEntry};
 use candlewick_search::sweep::{Axis, Setting, Space, Target};
 use candlewick_simulator::Market;
 use serde_json::Value;
@@ -41,6 +41,31 @@ pub(super) fn check_expiries(
         }
     }
     Ok(None)
+}
+
+/// What is said of durations that are searched and decide nothing, because every trade has one of the strategy's own.
+pub(super) fn idle_close_types(
+    (entry, space): (&StrategyEntry, &Space),
+    bots: &[BotSettings],
+) -> Option<String> {
+    let axis = space.axes().iter().find(|axis| axis.target() == Target::CloseType)?;
+    let values = axis.listed().filter(|values| values.len() > 1)?;
+    let is_idle = |bot: &BotSettings| {
+        let lasting = values.iter().map(|value| {
+            let close_type = value.to_string().parse().unwrap_or(bot.close_type);
+            let bot = BotSettings { close_type, ..bot.clone() };
+            let all: Option<Vec<CloseType>> =
+                expiries(entry, &bot)?.into_iter().map(|expiry| Some(expiry?.close_type)).collect();
+            all.filter(|all| !all.is_empty())
+        });
+        let lasting: Vec<_> = lasting.collect();
+        lasting[0].is_some() && lasting.windows(2).all(|pair| pair[0] == pair[1])
+    };
+    let mut tried = bots.iter().flat_map(|bot| tried_bots(bot, space));
+    tried.all(|(_, bot)| is_idle(&bot)).then(|| {
+        "--param close_type decides nothing: each trade lasts as long as the strategy says itself, so rows that differ in it alone are equal"
+            .to_owned()
+    })
 }
 
 fn coarse_close_type(
@@ -98,14 +123,17 @@ fn set(bot: &mut BotSettings, name: &str, value: &Setting) {
     bot.params[name] = value.to_json();
 }
 
-/// None where it cannot be built: its trial says why.
 fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
+    expiries(entry, bot).into_iter().flatten().flatten().collect()
+}
+
+/// None where it cannot be built: its trial says why.
+fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     let context = BotContext {
         bot: bot.name.clone(),
         symbol: bot.symbol,
         interval: bot.interval,
         expiry: bot.expiry(),
     };
-    let built = entry.build(&bot.params, &context);
-    built.map(|strategy| strategy.expiries().into_iter().flatten().collect()).unwrap_or_default()
+    entry.build(&bot.params, &context).ok().map(|strategy| strategy.expiries())
 }

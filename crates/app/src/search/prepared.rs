@@ -1,5 +1,5 @@
 //! What is searched and how, and everything that a search needs.
-use super::expiries::check_expiries;
+use super::expiries::{check_expiries, idle_close_types};
 use super::folder::Identity;
 use super::hold_out_lock::Hypothesis;
 use super::named_files::named_files;
@@ -142,6 +142,7 @@ impl SearchTerms {
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
+        candles.notices.extend(idle_close_types((&entry, &space), &loaded.config.bots));
         let settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation: loaded.config.simulation.clone(),

@@ -45,12 +45,12 @@ pub(super) fn hold(
     };
     let verdict = match market.kind {
         TestMarketKind::Null => seldom("edge shown at most at alpha", counts.shown, plan.alpha()),
-        TestMarketKind::Delta => seldom("edge rejected at most at beta", counts.rejected, plan.beta()),
+        TestMarketKind::Delta => seldom("no edge said at most at beta", counts.rejected, plan.beta()),
         TestMarketKind::Edge => {
             as_often("edge shown as often as the verdict alone", counts.shown, trial.shown())
         }
         TestMarketKind::Worse => {
-            as_often("edge rejected as often as the verdict alone", counts.rejected, trial.rejected())
+            as_often("no edge said as often as the verdict alone", counts.rejected, trial.rejected())
         }
     };
     // Bots in step win and lose together.

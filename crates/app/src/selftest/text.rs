@@ -12,7 +12,7 @@ const WORTH_NAMING: Duration = Duration::from_secs(1);
 /// A table of markets, one of promises, and how long it took.
 pub fn text(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> String {
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-    let mut markets = table(["market", "planted", "won", "trades a path", "edge shown", "edge rejected"]);
+    let mut markets = table(["market", "planted", "won", "trades a path", "edge shown", "no edge"]);
     let mut promises = table(["market", "promise", "measured", "allowed", ""]);
     for MarketResult { market, counts, kept, .. } in tried {
         markets.add_row([

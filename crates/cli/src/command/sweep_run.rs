@@ -13,7 +13,7 @@ use candlewick_app::search::{
     TriedCount, best_bot, count_sweep,
 };
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{SweepCount, SweepReport, SweepResults, write_sweep_page};
+use candlewick_report::sweep::{Refusals, SweepCount, SweepReport, SweepResults, write_sweep_page};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     DeclarationUse, Luck, Record, Replay, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow, Watcher,
@@ -121,6 +121,7 @@ impl SweepContext<'_> {
         if let Some(ending) = ending {
             return Ok(Ended::Stopped(ending));
         }
+        self.check_refusals(&rows)?;
         // What a strategy declares is believed while it is searched; of what comes out, it is not.
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
@@ -143,6 +144,19 @@ impl SweepContext<'_> {
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
         Ok(Ended::Done(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
+    }
+
+    /// A sweep of which the strategy took no set has no result.
+    fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
+        let refusals = Refusals::of(rows);
+        let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
+        let PreparedSearch { entry, .. } = self.prepared;
+        let sets =
+            if rows.len() == 1 { "the only set".to_owned() } else { format!("all {} sets", rows.len()) };
+        let problem = format!("strategy \"{}\" refuses {sets}: {problem}", entry.name);
+        Err(Failure::configuration(problem).help(
+            "search other values: --where keeps to sets that it takes, such as --where \"fast < slow\"",
+        ))
     }
 
     /// Notes what is to be tried, before any of it runs.

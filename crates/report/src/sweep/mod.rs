@@ -55,6 +55,34 @@ pub struct SweepCount {
     pub is_first: bool,
 }
 
+/// Sets that the strategy refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusals<'a> {
+    /// How many.
+    pub count: usize,
+    /// What it said of the first.
+    pub first: Option<&'a str>,
+}
+
+impl<'a> Refusals<'a> {
+    /// Of these trials.
+    pub fn of(rows: &'a [TrialRow]) -> Self {
+        let refused = |row: &'a TrialRow| match &row.outcome {
+            Outcome::Refused(problem) => Some(problem.as_str()),
+            Outcome::Figures(_) => None,
+        };
+        let mut refused = rows.iter().filter_map(refused);
+        let first = refused.next();
+        Self { count: usize::from(first.is_some()) + refused.count(), first }
+    }
+
+    /// How many of so many sets, and why the first; nothing where there are none.
+    fn words(self, sets: usize) -> Option<String> {
+        let of = counted(sets, "set", "sets");
+        self.first.map(|why| format!("the strategy refused {} of {of}, the first because: {why}", self.count))
+    }
+}
+
 /// The figures of a sweep.
 #[derive(Debug, Serialize)]
 pub struct SweepReport {
@@ -102,7 +130,7 @@ impl SweepReport {
     pub fn of(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
         let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
-        let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
+        let refusals = Refusals::of(rows);
         let corrected: HashMap<u64, f64> = (rows.iter().zip(corrected_p_values(rows)))
             .filter_map(|(row, p_value)| Some((row.trial, p_value?)))
             .collect();
@@ -117,6 +145,7 @@ impl SweepReport {
         });
         let (data_hash, notices) = candles;
         let mut notices = notices.to_vec();
+        notices.extend(refusals.words(rows.len()));
         if counting > 1 {
             notices.push(format!(
                 "the best of {counting} sets is good by luck, too: hold it to the corrected p-values, and to candles that no \
@@ -143,7 +172,7 @@ impl SweepReport {
             objective: sweep.objective.as_str(),
             trials: rows.len(),
             counting,
-            parameters_refused: refused,
+            parameters_refused: refusals.count,
             stopped: stopped(rows),
             resumed: *resumed,
             variants_tried,

@@ -313,7 +313,7 @@ impl Coordinator {
                 (not_far(report.request_time, now), EventKind::Opened(self.opened(intent, report)))
             }
             OpenOutcome::Rejected(answer) => {
-                step.log_warning(format!("intent {intent} was rejected: {}", answer.text));
+                self.session.log_rejection(intent, &answer.text, step);
                 let rejection = rejection_of(&answer);
                 (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }

@@ -194,6 +194,13 @@ impl RecordedSession {
         self.journal.note_about(intent, body, step);
     }
 
+    /// Logs whose order it was that the venue rejected.
+    pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
+        let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
+        let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
+        step.log_warning(format!("intent {intent}{bot} was rejected: {answer}"));
+    }
+
     /// What is ordered of the venue for an intent, or what the venue took instead.
     pub(crate) fn order_of(&self, terms: &OrderTerms) -> OpenOrder {
         OpenOrder {
