@@ -71,7 +71,8 @@ fn a_run_says_what_it_is_before_its_first_event() {
     let said = header.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "venue embedded, http://127.0.0.1:",
-        "in lock-step with the bots from 2026-01-05T00:00:00Z, faults: none",
+        "in lock-step with the bots, faults: none",
+        "candles 2026-01-05T00:00:00Z to 2026-01-05T00:50:00Z; the run ends with them",
         "wallet demo, 10000.00 free",
         "bots btc: rsi-reversal on BTCUSDT 1m, 01:00, stake ",
         "limits 3 open together, 1 on a symbol, 200 a day, a day's loss 100, drawdown 20 %",
@@ -89,6 +90,25 @@ fn a_run_says_what_it_is_before_its_first_event() {
         assert!(!format!("{}{}", run.stdout, run.stderr).contains("venue     "), "{option}");
         std::fs::remove_file(folder.path("again.db")).unwrap();
     }
+}
+
+#[test]
+fn in_lock_step_a_run_ends_with_the_candles_and_at_another_speed_they_are_said_to_be_over() {
+    // It never trades, so that nothing is open when the candles end.
+    let folder = folder_with_bot(
+        "strategy = \"rsi-reversal\"\nclose_type = \"01:00\"\nparams = { period = 2 }",
+        "strategy = \"rules\"\nclose_type = \"01:00\"\nparams = { buy = \"close < 0\" }",
+    );
+    let live = ["live", "--sandbox", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--json"];
+    // Fifty minutes of candles, and no word of when to stop.
+    let run = folder.run(&[&live[..], &["--speed", "max"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.json()["stop"], "data_ends", "{}", run.stdout);
+    assert!(!run.stderr.contains("are over"), "{}", run.stderr);
+    // All of them in a second or two.
+    let run = folder.run(&[&live[..], &["--speed", "10000", "--for", "5s"]].concat());
+    let over = "the venue's candles are over: nothing more will be traded; stop with Ctrl-C";
+    assert_eq!(run.stderr.matches(over).count(), 1, "{}", run.stderr);
 }
 
 /// `live` of one bot with these credentials against a venue at these two addresses.

@@ -74,7 +74,7 @@ fn a_planted_edge_is_shown_and_then_held_by_the_hold_out() {
     assert_eq!(held.code, 0, "{}", held.stderr);
     for part in [
         "rules on BTCUSDT@5m: The edge held",
-        "live --sandbox --config tune/best.toml",
+        "live --sandbox --config tune/best.toml --speed max --until-end --journal",
         "checks hold",
         "opened 20",
     ] {

@@ -32,12 +32,14 @@ pub struct Embedded {
     pub connection: Connection,
     /// Venue time at the start.
     pub start: Millis,
+    /// Venue time at the end of the bots' last candle.
+    pub end: Millis,
 }
 
 /// Where a run over stored candles begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// After some history, for as long as the user wants.
+    /// After some history, for as long as the user wants; in lock-step to the last candle.
     Open,
     /// From the first candle to the last, as a backtest.
     Whole,
@@ -55,8 +57,11 @@ impl Embedded {
     ) -> Result<Self, AppError> {
         let settings = &loaded.config.sandbox;
         let start = start_of(settings, &series, (span, warmups))?;
-        let until = (span == Span::Whole).then(|| end_of(&series, warmups));
-        let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(start, settings.speed.to_speed()));
+        // In lock-step nothing keeps the clock from running years ahead of candles that are over.
+        let speed = settings.speed.to_speed();
+        let ends = span == Span::Whole || speed == Speed::Max;
+        let until = ends.then(|| end_of(&series, &loaded.config.bots));
+        let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(start, speed));
         Self::start_on(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
     }
 
@@ -78,6 +83,7 @@ impl Embedded {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         }
         let speed = settings.speed.to_speed();
+        let end = end_of(&series, &loaded.config.bots);
         let hold = clock.hold();
         let foundation = Foundation {
             clock: venues,
@@ -108,7 +114,7 @@ impl Embedded {
             until,
             waiting,
         };
-        Ok(Self { running, connection, start })
+        Ok(Self { running, connection, start, end })
     }
 }
 
@@ -197,8 +203,8 @@ fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Mill
     if minute < latest { minute + Millis::MINUTE } else { minute }
 }
 
-fn end_of(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
-    let has_bot = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
+fn end_of(series: &[CandleSeries], bots: &[BotSettings]) -> Millis {
+    let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     series.iter().filter(has_bot).map(CandleSeries::end).max().unwrap_or_default()
 }
 

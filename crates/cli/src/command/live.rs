@@ -12,13 +12,15 @@ use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMone
 use candlewick_app::live::{
     ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote, wait_for_venue,
 };
-use candlewick_broker::clock::{Speed, Stopwatch};
+use candlewick_broker::clock::{Clock, Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
 use clap::Args;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
+use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How to run.
 #[derive(Debug, Args)]
@@ -39,7 +41,7 @@ pub(crate) struct LiveArguments {
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
     /// How many times faster than real time the embedded venue's clock runs; with max it waits for the bots at every step,
-    /// and for nothing else
+    /// and for nothing else, and the run ends with the venue's candles
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
     /// Open nothing more after this much real time, track what is open to its end, and stop
@@ -48,7 +50,7 @@ pub(crate) struct LiveArguments {
     /// Wait for a venue that is down instead of ending with exit code 4; Ctrl-C ends the wait
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) wait: bool,
-    /// Stop when the embedded venue's candles end
+    /// Trade from the embedded venue's first candle to its last one, as a backtest does, and stop
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
     /// Trade real money: needed beside CANDLEWICK_ALLOW_REAL=yes
@@ -195,15 +197,17 @@ async fn run_bots(
     } else {
         (JournalSession::None, ControlChannel::closed())
     };
-    let Embedded { running, connection, start } = embedded(arguments, loaded, &bots, context).await?;
+    let Embedded { running, connection, start, end } = embedded(arguments, loaded, &bots, context).await?;
     tracing::info!(
         url = running.base_url,
         start = String::from(StartTime(start)),
         "the embedded venue is ready"
     );
     let sandbox = &loaded.config.sandbox;
-    let venue = live::sandbox_words(&running.base_url, sandbox.speed, start, &sandbox.faults);
-    let screen = screen.with_header(header(arguments, loaded, context, (venue, Some(start)))?);
+    let venue = live::sandbox_words(&running.base_url, sandbox.speed, &sandbox.faults);
+    let screen = screen.with_header(header(arguments, loaded, context, (venue, Some(start..end)))?);
+    let ends_itself = connection.until.is_some();
+    let over = (!ends_itself).then(|| tokio::spawn(say_when_over(Arc::clone(&connection.clock), end)));
     let is_full_screen = arguments.tui;
     let run = ReadyRun {
         loaded,
@@ -222,8 +226,18 @@ async fn run_bots(
         logs_decisions,
     };
     let outcome = run_until_stopped(run).await;
+    if let Some(over) = over {
+        over.abort();
+    }
     running.stop().await;
     outcome.map(ControlFlow::Continue)
+}
+
+/// Says once that the venue has no more candles: the run goes on, since a person said how long.
+async fn say_when_over(clock: Arc<dyn Clock>, end: Millis) {
+    // The last candle is known, and traded, shortly after its end.
+    drop(clock.sleep_until(end + Millis::MINUTE).await);
+    tracing::warn!("the venue's candles are over: nothing more will be traded; stop with Ctrl-C");
 }
 
 /// Starts the embedded venue over the candles of the bots.
@@ -266,7 +280,7 @@ fn header(
     arguments: &LiveArguments,
     loaded: &Loaded,
     context: &Context<'_>,
-    (venue, begins): (String, Option<Millis>),
+    (venue, candles): (String, Option<Range<Millis>>),
 ) -> Result<Header, Failure> {
     let url = journal_url(loaded).map_err(Problems::from)?;
     let is_kept = !arguments.sandbox || arguments.journal.is_some();
@@ -277,7 +291,9 @@ fn header(
         RunWords {
             venue,
             wallet: live::wallet_words(loaded.config.account.mode),
-            begins,
+            begins: candles.as_ref().map(|candles| candles.start),
+            candles: candles
+                .map(|candles| live::candle_words(loaded.config.sandbox.speed, candles, arguments.until_end)),
             journal: is_kept.then(|| url.to_string()),
             named_by: live::named_by(named, &context.global.config),
         },

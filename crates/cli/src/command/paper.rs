@@ -76,6 +76,7 @@ async fn run_bots(
             venue: format!("prices {}", live::address_words(&loaded.config.broker.client.price_url)),
             wallet: "paper: trades exist only here",
             begins: None,
+            candles: None,
             journal: Some(url.to_string()),
             // Its usual journal is not that of the commands.
             named_by: live::named_by(Some(&url), &[]),

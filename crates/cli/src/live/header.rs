@@ -10,6 +10,7 @@ use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
 use candlewick_sdk::{CloseType, ExpirationType, Millis, Money, MoneyScale, Registry, visible};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Columns of the narrowest usual terminal.
@@ -21,6 +22,8 @@ const LABEL: usize = 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
     pub(super) venue: String,
+    /// From when to when the embedded venue has candles for the run.
+    candles: Option<String>,
     pub(super) wallet: String,
     /// What each bot trades, in their order.
     pub(super) bots: Vec<String>,
@@ -45,6 +48,8 @@ pub(crate) struct RunWords {
     pub(crate) wallet: &'static str,
     /// When it begins, where that is not now.
     pub(crate) begins: Option<Millis>,
+    /// The candles of the embedded venue, in words.
+    pub(crate) candles: Option<String>,
     /// The journal, where there is one.
     pub(crate) journal: Option<String>,
     /// What commands name the run by, such as `--journal run.db`.
@@ -53,7 +58,7 @@ pub(crate) struct RunWords {
 
 impl Header {
     pub(crate) fn of(loaded: &Loaded, registry: &Registry, run: RunWords) -> Self {
-        let RunWords { venue, wallet, begins, journal, named_by } = run;
+        let RunWords { venue, wallet, begins, candles, journal, named_by } = run;
         let control = match &journal {
             Some(_) => {
                 format!("from another terminal: candlewick status, halt, resume or reload{named_by}")
@@ -66,6 +71,7 @@ impl Header {
         let records = assumed.map(TradeRecord::assumed).collect();
         Self {
             venue,
+            candles,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
             gates: gates_of(bots, registry),
@@ -92,6 +98,9 @@ impl Header {
             }
         };
         add("venue", &self.venue);
+        if let Some(candles) = &self.candles {
+            add("candles", candles);
+        }
         add("wallet", &format!("{}, {} free", self.wallet, scale.format(free)));
         for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
             add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
@@ -153,14 +162,34 @@ pub(crate) fn address_words(url: &str) -> String {
 }
 
 /// The embedded venue: where, how fast, from when, with which faults.
-pub(crate) fn sandbox_words(
-    base_url: &str,
-    speed: SandboxSpeed,
-    start: Millis,
-    faults: &FaultProfile,
-) -> String {
-    let start = String::from(StartTime(start));
-    format!("embedded, {base_url}, {} from {start}, faults: {faults}", speed_words(speed))
+pub(crate) fn sandbox_words(base_url: &str, speed: SandboxSpeed, faults: &FaultProfile) -> String {
+    format!("embedded, {base_url}, {}, faults: {faults}", speed_words(speed))
+}
+
+/// From when to when the embedded venue has candles for a run, and how long they last.
+pub(crate) fn candle_words(speed: SandboxSpeed, candles: Range<Millis>, until_end: bool) -> String {
+    let [start, end] = [candles.start, candles.end].map(|at| String::from(StartTime(at)));
+    let ends = "the run ends with them";
+    match speed {
+        SandboxSpeed::Named(NamedSpeed::Max) => format!("{start} to {end}; {ends}"),
+        SandboxSpeed::Times(factor) => {
+            let seconds = (candles.end - candles.start).get().max(0) as f64 / 1_000.0 / factor;
+            let ends = if until_end { format!("; {ends}") } else { String::new() };
+            format!("{start} to {end}: {} at this speed{ends}", time_words(seconds))
+        }
+    }
+}
+
+/// A time that a person waits, to two of its units at most.
+fn time_words(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
+        (0, ..) => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{} {} h", counted(days, "day", "days"), hours % 24),
+    }
 }
 
 pub(crate) fn speed_words(speed: SandboxSpeed) -> String {
@@ -238,6 +267,25 @@ mod tests {
         assert_eq!(wrapped("a verylongword b", 4), ["a", "verylongword", "b"]);
         assert_eq!(wrapped("ää öö üü", 5), ["ää öö", "üü"]);
         assert_eq!(wrapped("short", 5), ["short"]);
+    }
+
+    #[test]
+    fn candles_say_how_long_they_last() {
+        let from = Millis::new(1_767_609_000_000); // 2026-01-05 10:30 UTC
+        let week = from..from + Millis::DAY * 7;
+        let (max, times) = (SandboxSpeed::Named(NamedSpeed::Max), SandboxSpeed::Times);
+        for (speed, until_end, expected) in [
+            // By hand: 604,800 s, of which 120 pass in one.
+            (times(120.0), false, ": 1 h 24 min at this speed"),
+            (times(120.0), true, ": 1 h 24 min at this speed; the run ends with them"),
+            (times(1.0), false, ": 7 days 0 h at this speed"),
+            (times(10_080.0), false, ": 1 min 0 s at this speed"),
+            (times(1_000_000.0), false, ": 1 s at this speed"),
+            (max, false, "; the run ends with them"),
+        ] {
+            let words = candle_words(speed, week.clone(), until_end);
+            assert_eq!(words, format!("2026-01-05T10:30:00Z to 2026-01-12T10:30:00Z{expected}"));
+        }
     }
 
     #[test]

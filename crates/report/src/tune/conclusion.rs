@@ -126,15 +126,16 @@ impl Conclusion {
         let more = places.more.clone();
         let runs = places.best.as_ref().map(|_| &places.arguments);
         let watch = runs.map(|arguments| {
-            format!("watch it trade without money all the same: `candlewick live --sandbox {arguments} --journal run.db`")
+            format!("watch it trade without money all the same: `candlewick live --sandbox {arguments} --speed max --until-end \
+                 --journal run.db`")
         });
         let idea = "change the idea and not its numbers: more sets of a rule without an edge only find more luck; the hold-out \
                     stays locked for the next rule"
             .to_owned();
         let trade = runs.map(|arguments| {
             format!(
-                "let it trade the sandbox (`candlewick live --sandbox {arguments} --journal run.db`), then a demo wallet (`candlewick doctor \
-                 {arguments}` says what that needs, `candlewick live {arguments}` runs it), and hold what comes of it to this page: \
+                "let it trade the sandbox (`candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`), then a demo wallet \
+                 (`candlewick doctor {arguments}` says what that needs, `candlewick live {arguments}` runs it), and hold what comes of it to this page: \
                  `candlewick report`"
             )
         });
