@@ -31,6 +31,33 @@ fn a_signal_for_no_bot_is_an_error_with_a_way_out() {
 }
 
 #[test]
+fn a_list_is_shown_line_by_line_without_a_run() {
+    let list = "SINAIS VIP\n# today\nM5;BTC/USDT;14h35;COMPRA\nBTCUSDT 2:40 PM PUTT\n";
+    let bot = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
+    let skipping = format!("[signals]\nskip_unknown = true\n{bot}");
+    let folder = Folder::new().with("list.txt", list).with("bot.toml", bot).with("skip.toml", &skipping);
+    let check = |config| folder.run(&["signal", "--config", config, "--check", "list.txt"]);
+    let run = check("bot.toml");
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.contains("2 of 3 lines are no entries: put # before them"), "{}", run.stderr);
+    for part in [
+        "1  no entry: \"SINAIS\" is no symbol",
+        "(SINAIS VIP)",
+        "3  BUY for btc, 05:00: 14:35:00 each day, UTC",
+        "4  no entry: \"PUTT\" is no direction: did you mean PUT?",
+    ] {
+        assert!(run.stdout.contains(part), "no {part:?} in:\n{}", run.stdout);
+    }
+    let skipped = check("skip.toml");
+    assert_eq!((skipped.code, &skipped.stdout), (0, &run.stdout), "{}", skipped.stderr);
+    let json = folder.run(&["signal", "--config", "skip.toml", "--check", "list.txt", "--json"]).json();
+    assert_eq!((json["entries"].as_u64(), json["no_entries"].as_u64()), (Some(1), Some(2)), "{json}");
+    assert_eq!(json["lines"][1]["entry"]["direction"], "BUY", "{json}");
+    folder.run(&["signal", "btc", "--check", "list.txt"]).fails(2, &["--check"]);
+    folder.run(&["signal", "btc", "--call"]).fails(2, &["no signal was given"]);
+}
+
+#[test]
 fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);

@@ -19,6 +19,7 @@ const MOST_SECRET_BYTES: usize = 256;
 /// The `[signals]` section: doors by which signals come from outside (`live` and `paper`; the list in `backtest`, too).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub struct SignalSettings {
     /// A CSV file of times and directions, read again when it changes; left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,6 +29,9 @@ pub struct SignalSettings {
     /// Which comes first in the list's dates such as 05/01; left out: as its other dates show, and where none does it is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateOrder>,
+    /// Whether lines of the list that are no entry, or are for a symbol that no bot trades, are passed over and counted; else they are an
+    /// alarm, and the list is not taken.
+    pub skip_unknown: bool,
     /// Whether standard input has signals, a JSON object a line.
     pub stdin: bool,
     /// Where the webhook listens, such as `127.0.0.1:7790`; left out: nowhere. Port 0 takes a free port, and says which.
@@ -83,6 +87,7 @@ impl Default for SignalSettings {
             list: None,
             timezone: "UTC".to_owned(),
             dates: None,
+            skip_unknown: false,
             stdin: false,
             listen: None,
             secret_file: None,

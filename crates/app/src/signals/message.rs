@@ -1,5 +1,6 @@
 //! A signal as a JSON object: of one's own, or as `TradingView`'s alerts are written.
 
+use crate::suggestion::nearest;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
 use candlewick_sdk::{CloseType, Direction, Millis};
@@ -110,16 +111,22 @@ impl Unread {
     }
 }
 
+/// The names of both directions, Portuguese ones included: no other language that is usual here has them for the opposite.
+pub(super) const DIRECTIONS: [&str; 8] = ["BUY", "CALL", "UP", "COMPRA", "SELL", "PUT", "DOWN", "VENDA"];
+
 /// A direction in any of its names, in any case.
 ///
 /// # Errors
 /// Which names there are.
 pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
     match text.to_ascii_uppercase().as_str() {
-        "BUY" | "CALL" | "UP" => Ok(Direction::Buy),
-        "SELL" | "PUT" | "DOWN" => Ok(Direction::Sell),
+        "BUY" | "CALL" | "UP" | "COMPRA" => Ok(Direction::Buy),
+        "SELL" | "PUT" | "DOWN" | "VENDA" => Ok(Direction::Sell),
         _ => {
             let text: String = text.chars().take(32).collect();
+            if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
+                return Err(format!("{text:?} is no direction: did you mean {near}?"));
+            }
             Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
         }
     }
@@ -214,6 +221,8 @@ mod tests {
             ("up", Direction::Buy),
             ("DOWN", Direction::Sell),
             ("sell", Direction::Sell),
+            ("Compra", Direction::Buy),
+            ("VENDA", Direction::Sell),
             ("BUY", Direction::Buy),
         ] {
             let order = signal(&format!(r#"{{"bot":"btc","direction":"{written}"}}"#));
@@ -232,6 +241,7 @@ mod tests {
                 r#"{"bot":"btc","direction":"HOLD"}"#,
                 "\"HOLD\" is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN",
             ),
+            (r#"{"bot":"btc","direction":"PUTT"}"#, "\"PUTT\" is no direction: did you mean PUT?"),
             (r#"{"bot":"btc","direction":"BUY","stake":5}"#, "stake"),
             (r#"{"bot":"btc","direction":"BUY","time":1767609000}"#, "its time 1767609000 is none"),
             (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),

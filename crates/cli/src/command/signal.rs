@@ -1,4 +1,4 @@
-//! `signal`: a signal from the shell for a running bot.
+//! `signal`: a signal from the shell for a running bot, and a look at how a list of signals is read.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -6,32 +6,38 @@ use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
+use candlewick_app::signals::{CheckedLine, TakenEntry, check_list};
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
-use candlewick_sdk::{CloseType, Direction};
+use candlewick_sdk::{CloseType, Direction, visible};
 use clap::{ArgGroup, Args};
 use serde_json::json;
+use std::path::PathBuf;
 
 /// For whom, and which way.
 #[derive(Debug, Args)]
 #[command(
-    group(ArgGroup::new("direction").required(true).args(["buy", "sell"])),
+    group(ArgGroup::new("direction").required(true).args(["buy", "sell", "check"])),
     after_help = "The signal is held against the same rules as one of the bot's own strategy, and its trade is staked, recorded \
                   and followed alike. Risk decides: a refusal is printed with its rule, and ends with status 0 as an approval \
                   does. A bot that does not take the signal (no such bot, or none runs) is an error.\nTwo signals of one --id are one: \
                   the second is dropped. Without --id each is a new one.\n\nExamples:\n  candlewick signal ema --buy\n  candlewick signal ema \
-                  --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\""
+                  --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\"\n  candlewick signal --config bots.toml --check list.txt"
 )]
 pub(crate) struct SignalArguments {
     /// The bot's name
-    bot: String,
-    /// A bet on a higher price
-    #[arg(long)]
+    #[arg(required_unless_present = "check", conflicts_with = "check")]
+    bot: Option<String>,
+    /// A bet on a higher price; also --call
+    #[arg(long, alias = "call")]
     buy: bool,
-    /// A bet on a lower price
-    #[arg(long)]
+    /// A bet on a lower price; also --put
+    #[arg(long, alias = "put")]
     sell: bool,
+    /// Send nothing: show how each line of this list is taken for the bots of the configuration
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
     /// What the signal is called; a second one of this name is dropped
     #[arg(long, value_name = "TEXT")]
     id: Option<String>,
@@ -60,6 +66,11 @@ fn duration_ms(text: &str) -> Result<u32, String> {
 }
 
 pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    if let Some(path) = &arguments.check {
+        let (loaded, _) = arguments.journal.load_of_bot(context)?;
+        let skips = loaded.config.signals.skip_unknown;
+        return check(&check_list(&loaded, path)?, context.global.json, skips);
+    }
     let (loaded, _) = arguments.journal.load_of_bot(context)?;
     let paths = control_paths(&loaded)?;
     let order = order_of(arguments)?;
@@ -81,6 +92,40 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     Ok(Ending::Done)
 }
 
+/// Prints how each line of a list is taken; a line that is no entry is a failure unless such lines are passed over.
+fn check(lines: &[CheckedLine], is_json: bool, skips: bool) -> Result<Ending, Failure> {
+    let wrong = lines.iter().filter(|line| line.taken.is_err()).count();
+    if is_json {
+        let rows = lines.iter().map(|line| match &line.taken {
+            Ok(entry) => json!({ "line": line.line, "text": line.text, "entry": entry }),
+            Err(problem) => json!({ "line": line.line, "text": line.text, "problem": problem }),
+        });
+        print_json(
+            &json!({ "lines": rows.collect::<Vec<_>>(), "entries": lines.len() - wrong, "no_entries": wrong }),
+        )?;
+    } else {
+        print(&lines.iter().map(words_of).collect::<Vec<_>>().join("\n"))?;
+    }
+    if wrong == 0 || skips {
+        return Ok(Ending::Done);
+    }
+    let what = format!("{wrong} of {} lines are no entries", lines.len());
+    let cure =
+        "put # before them, or set signals.skip_unknown = true, which passes over such lines and counts them";
+    Err(Failure::configuration(format!("{what}: {cure}")))
+}
+
+fn words_of(line: &CheckedLine) -> String {
+    let words = match &line.taken {
+        Ok(TakenEntry { when, bot, direction, close_type }) => {
+            let own = close_type.as_ref().map(|own| format!(", {own}")).unwrap_or_default();
+            format!("{direction} for {bot}{own}: {when}")
+        }
+        Err(problem) => format!("no entry: {problem} ({})", line.text.trim()),
+    };
+    visible(&format!("{:>5}  {words}", line.line)).into_owned()
+}
+
 fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
         |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
@@ -91,7 +136,7 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let reason = arguments.reason.as_deref();
     let reason = reason.map(|text| SignalReason::new(text).ok_or_else(|| too_long("--reason", 47)));
     Ok(SignalOrder {
-        bot: Some(arguments.bot.clone()),
+        bot: arguments.bot.clone(),
         symbol: None,
         direction: if arguments.sell { Direction::Sell } else { Direction::Buy },
         source: SignalSource::truncated("command"),

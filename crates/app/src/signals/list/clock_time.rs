@@ -1,15 +1,33 @@
-//! A time of day in a time zone on certain days or on one day of each year, and what becomes of it in the nights when clocks are changed.
+//! A time of day as people write it, in a time zone on certain days or on one day of each year, and what becomes of it in the nights when clocks are changed.
 
 use candlewick_sdk::Millis;
-use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Weekday};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike as _, Weekday};
 use chrono_tz::Tz;
 
+/// Times of day, with the letter of 14h35 taken out.
+const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 /// Days that are looked at for the next time: a week, and one whose night leaves it out.
 const LOOKED_AT: i64 = 15;
 /// Years that are looked at for the next 29 February, of which 1900 and 2100 have none.
 const YEARS: i32 = 8;
 /// No clock is farther from UTC.
 const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
+
+/// Reads `14:35`, `14:35:00`, `14h35` or `2:35 PM`.
+pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
+    let upper = text.to_ascii_uppercase();
+    let (clock, half) = match (upper.strip_suffix("AM"), upper.strip_suffix("PM")) {
+        (Some(clock), _) => (clock.trim_end(), Some(0)),
+        (None, Some(clock)) => (clock.trim_end(), Some(12)),
+        (None, None) => (upper.as_str(), None),
+    };
+    let colon = clock.replacen('H', ":", 1);
+    let time = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(&colon, form).ok())?;
+    let Some(half) = half else { return Some(time) };
+    // 12 AM is midnight, 12 PM noon.
+    let hour = Some(time.hour()).filter(|hour| (1..=12).contains(hour))?;
+    time.with_hour(hour % 12 + half)
+}
 
 /// A time of day that comes again. On the day whose night leaves it out there is none; where it comes twice, the first is it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +71,14 @@ impl WeekDays {
         Ok(Self(if bits == 0 { 0x7f } else { bits }))
     }
 
+    fn words(self) -> String {
+        if self.0 == 0x7f {
+            return "each day".to_owned();
+        }
+        let names = Self::NAMES.into_iter().enumerate().filter(|(place, _)| self.0 & (1 << place) != 0);
+        names.map(|(_, name)| name).collect::<Vec<_>>().join(" ")
+    }
+
     const fn hold(self, day: Weekday) -> bool {
         self.0 & (1 << day.num_days_from_monday()) != 0
     }
@@ -63,6 +89,15 @@ impl WeekDays {
 }
 
 impl ClockTime {
+    /// As `10:30:00 each day, Europe/Berlin`.
+    pub(crate) fn words(self) -> String {
+        let days = match self.date {
+            Some((month, day)) => format!("each year on {month:02}-{day:02}"),
+            None => self.days.words(),
+        };
+        format!("{} {days}, {}", self.time, self.zone)
+    }
+
     /// The moments after `from` and not after `to`, ascending.
     pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
         let (first, last) = (utc_day(from, -1), utc_day(to, 1));
@@ -120,6 +155,35 @@ mod tests {
         let moments = clock_time(time, zone, days).between(moment(from), moment(to));
         let expected: Vec<Millis> = expected.iter().map(|text| moment(text)).collect();
         assert_eq!(moments.collect::<Vec<_>>(), expected, "{time} {zone} {days}");
+    }
+
+    #[test]
+    fn a_time_of_day_is_read_as_people_write_it() {
+        for (text, expected) in [
+            ("14:35", Some("14:35:00")),
+            ("9:05:07", Some("09:05:07")),
+            ("14h35", Some("14:35:00")),
+            ("9H05", Some("09:05:00")),
+            ("2:35 PM", Some("14:35:00")),
+            ("2:35pm", Some("14:35:00")),
+            ("12:00 AM", Some("00:00:00")),
+            ("12:30 pm", Some("12:30:00")),
+            ("11:59:30 AM", Some("11:59:30")),
+            ("14:35 PM", None),
+            ("0:10 AM", None),
+            ("24:00", None),
+            ("14h", None),
+            ("H1", None),
+            ("h24", None),
+            ("14.35", None),
+            ("PM", None),
+            ("", None),
+        ] {
+            let found = time_of_day(text).map(|time| time.format("%H:%M:%S").to_string());
+            assert_eq!(found.as_deref(), expected, "{text:?}");
+        }
+        assert_eq!(clock_time("10:30", "Europe/Berlin", "").words(), "10:30:00 each day, Europe/Berlin");
+        assert_eq!(clock_time("10:30", "UTC", "mon-wed sun").words(), "10:30:00 mon tue wed sun, UTC");
     }
 
     #[test]

@@ -1,22 +1,20 @@
-//! What each column of a list is: as its first line names it, or, where that is an entry, as every line shows it.
+//! What each column of a list is: as its first line names it, or, where that is an entry, as every line shows by itself.
 //!
 //! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas or spaces. A cell is taken for
-//! something only if it can be nothing else, and all lines have the order of the first one.
+//! something only if it can be nothing else.
 
+use super::clock_time::time_of_day;
 use super::date::WrittenDate;
 use crate::configuration::DateOrder;
-use crate::signals::message::direction_of;
+use crate::signals::message::{DIRECTIONS, direction_of};
 use crate::signals::signal_bots;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::{CloseType, Millis};
-use chrono::NaiveTime;
 
 /// Columns that a first line may name, in the order of [`Cells`].
 const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];
-/// Times of day.
-pub(super) const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 
 /// The cells of an entry.
 #[derive(Debug, Default)]
@@ -70,13 +68,12 @@ pub(super) enum Column {
     Expiry,
 }
 
-/// How a list is read.
+/// The columns that a first line names: where each of [`NAMES`] stands, how many there are, and what stands between them.
 #[derive(Debug)]
-pub(super) enum Columns {
-    /// The first line names these: where each of [`NAMES`] stands, how many there are, and what stands between them.
-    Named { places: [Option<usize>; 8], count: usize, delimiter: u8 },
-    /// The first line is an entry of these.
-    Shown(Vec<Column>),
+pub(super) struct NamedColumns {
+    places: [Option<usize>; 8],
+    count: usize,
+    pub(super) delimiter: u8,
 }
 
 impl Column {
@@ -101,7 +98,7 @@ impl Column {
     fn may_be(self, cell: &str, bots: &ListBots<'_>) -> bool {
         match self {
             Self::Date => WrittenDate::parse(cell).is_some(),
-            Self::Time => TIMES.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok()),
+            Self::Time => time_of_day(cell).is_some(),
             Self::Bot => bots.has_name(cell),
             Self::Symbol => bots.signals.symbol_of(cell).is_some(),
             Self::Direction => direction_of(cell).is_ok(),
@@ -129,6 +126,11 @@ impl Column {
 /// What is said of a cell that is nothing.
 fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
     let names = bots.names();
+    let is_word = cell.len() >= 3 && cell.chars().all(char::is_alphabetic);
+    let near = nearest(cell, names.iter().copied().chain(DIRECTIONS)).filter(|_| is_word);
+    if let Some(direction) = near.filter(|near| DIRECTIONS.contains(near)) {
+        return format!("{cell:?} is no direction: did you mean {direction}?");
+    }
     let is_name = cell.len() >= 4 && cell.starts_with(|first: char| first.is_alphabetic());
     if is_name {
         let near = nearest(cell, names.iter().copied());
@@ -143,35 +145,44 @@ fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
     )
 }
 
-/// The cells of a line that no first line names: between semicolons, commas, upright strokes or spaces. A dash is no cell.
-pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
-    let mut cells = Vec::new();
+/// The cells of a line that no first line names: between semicolons, commas, upright strokes or spaces. Ornaments, such as dashes
+/// and pictures, are no cells; AM and PM belong to the time before them.
+fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
+    let mut cells: Vec<String> = Vec::new();
     for cell in line.split([';', ',', '|', '\t']).map(str::trim) {
         if bots.has_name(cell) {
             cells.push(cell.to_owned());
-        } else {
-            cells.extend(cell.split_whitespace().map(str::to_owned));
+            continue;
+        }
+        let is_ornament = |sign: char| sign == '*' || !(sign.is_ascii() || sign.is_alphanumeric());
+        for word in cell.split(|sign: char| sign.is_whitespace() || is_ornament(sign)) {
+            let is_half = ["AM", "PM"].iter().any(|half| word.eq_ignore_ascii_case(half));
+            match cells.last_mut() {
+                Some(time) if is_half && time_of_day(time).is_some() => time.extend([" ", word]),
+                _ if word.chars().all(|sign| "-_=~.".contains(sign)) => {}
+                _ => cells.push(word.to_owned()),
+            }
         }
     }
-    cells.retain(|cell| !["", "-", "\u{2013}", "\u{2014}"].contains(&cell.as_str()));
     cells
 }
 
 const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
 
-impl Columns {
-    /// Of the first line of a list.
+impl NamedColumns {
+    /// Of the first line of a list; none where it is no line of names.
     ///
     /// # Errors
-    /// It neither names columns nor is it an entry; what is allowed.
-    pub(super) fn of((line, first): (u64, &str), bots: &ListBots<'_>) -> Result<Self, String> {
+    /// It names some that there are not, or not all that are needed; what is allowed.
+    pub(super) fn of(first: &str, bots: &ListBots<'_>) -> Result<Option<Self>, String> {
         let cells = split(first, bots);
         let is = |column: Column| cells.iter().any(|cell| column.may_be(cell, bots));
-        if is(Column::Direction) && is(Column::Time) {
-            return Self::shown_by(&cells, bots).map_err(|problem| format!("line {line}: {problem}"));
-        }
         let delimiter = delimiter_of(first);
         let named = || first.split(char::from(delimiter)).map(|cell| cell.trim().trim_matches('"'));
+        let has_names = first.trim().is_empty() || named().any(|column| NAMES.contains(&column));
+        if !has_names || (is(Column::Direction) && is(Column::Time)) {
+            return Ok(None);
+        }
         let place = |name: &str| named().position(|column| column == name);
         let is_known = named().all(|column| NAMES.contains(&column));
         if place("time").is_none() || place("direction").is_none() || !is_known {
@@ -181,91 +192,88 @@ impl Columns {
                 first.trim()
             ));
         }
-        Ok(Self::Named { places: NAMES.map(place), count: named().count(), delimiter })
+        Ok(Some(Self { places: NAMES.map(place), count: named().count(), delimiter }))
     }
 
-    fn shown_by(cells: &[String], bots: &ListBots<'_>) -> Result<Self, String> {
-        let mut columns: Vec<Column> = Vec::new();
-        for (place, cell) in cells.iter().enumerate() {
-            let column = Column::of(cell, bots)?;
-            if let Some(earlier) = columns.iter().position(|known| *known == column) {
-                let (one, other, what) = (earlier + 1, place + 1, column.one());
-                return Err(format!("columns {one} and {other} are both {what}: leave one of them out"));
-            }
-            columns.push(column);
-        }
-        Ok(Self::Shown(columns))
-    }
-
-    /// The cells of a line under columns that are named.
+    /// The cells of a line.
     ///
     /// # Errors
     /// It has more columns than the first.
-    pub(super) fn named_cells(
-        (places, count): (&[Option<usize>; 8], usize),
-        line: &csv::StringRecord,
-    ) -> Result<Cells, String> {
-        if line.len() > count {
+    pub(super) fn cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
+        if line.len() > self.count {
             return Err(
                 "it has more columns than the first line: put a reason with a comma in quotes".to_owned()
             );
         }
         let mut texts =
-            places.map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());
+            self.places.map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());
         if let Some(duration) = timeframe(&texts[4]) {
             texts[4] = duration.to_string();
         }
         Ok(Cells { texts, date: None })
     }
+}
 
-    /// The cells of a line that is an entry of these columns.
-    ///
-    /// # Errors
-    /// It has other columns than the first.
-    pub(super) fn shown_cells(columns: &[Column], line: &str, bots: &ListBots<'_>) -> Result<Cells, String> {
-        let line = split(line, bots);
-        if line.len() != columns.len() {
-            let (found, first) = (line.len(), columns.len());
-            return Err(format!("it has {found} columns, and the first line has {first}"));
+/// The cells of a line that shows by itself what they are, and what each was taken for; none where it has nothing but ornaments.
+///
+/// # Errors
+/// A cell is nothing or may be several things, or there is no time or no direction.
+pub(super) fn shown_cells(line: &str, bots: &ListBots<'_>) -> Result<Option<(Cells, Vec<Column>)>, String> {
+    let line = split(line, bots);
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let (mut cells, mut columns) = (Cells::default(), Vec::new());
+    for (place, cell) in line.iter().enumerate() {
+        let column = Column::of(cell, bots)?;
+        if let Some(earlier) = columns.iter().position(|known| *known == column) {
+            let (one, other, what) = (earlier + 1, place + 1, column.one());
+            return Err(format!("columns {one} and {other} are both {what}: leave one of them out"));
         }
-        let mut cells = Cells::default();
-        for (place, (cell, expected)) in line.iter().zip(columns).enumerate() {
-            let column = Column::of(cell, bots)?;
-            if column != *expected {
-                let (number, column, expected) = (place + 1, column.one(), expected.one());
-                return Err(format!(
-                    "column {number} is {column}, {cell:?}, and {expected} in the first line: all lines have one order of columns"
-                ));
+        columns.push(column);
+        let place = match column {
+            Column::Date => {
+                cells.date = WrittenDate::parse(cell);
+                continue;
             }
-            let place = match column {
-                Column::Date => {
-                    cells.date = WrittenDate::parse(cell);
-                    continue;
-                }
-                Column::Time => 0,
-                Column::Bot => 1,
-                Column::Symbol => 2,
-                Column::Direction => 3,
-                Column::Expiry => 4,
-            };
-            cells.texts[place] = match column {
-                Column::Expiry => timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
-                _ => cell.clone(),
-            };
-        }
-        Ok(cells)
+            Column::Time => 0,
+            Column::Bot => 1,
+            Column::Symbol => 2,
+            Column::Direction => 3,
+            Column::Expiry => 4,
+        };
+        cells.texts[place] = match column {
+            Column::Expiry => timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
+            _ => cell.clone(),
+        };
+    }
+    match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
+        [true, true] => Ok(Some((cells, columns))),
+        [false, true] => Err("it has no time such as 10:00".to_owned()),
+        [true, false] => Err("it has no direction, CALL or PUT".to_owned()),
+        [false, false] => Err("it has no time and no direction".to_owned()),
     }
 }
 
-/// What columns that nobody named were taken for.
-pub(super) fn words(columns: &[Column], order: Option<DateOrder>, has_year: bool) -> String {
+/// What the columns of lines that nobody named were taken for, in the order in which they first stand there.
+pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
+    let mut columns: Vec<Column> = Vec::new();
+    for column in lines.iter().flatten() {
+        if !columns.contains(column) {
+            columns.push(*column);
+        }
+    }
     let is_dated = columns.contains(&Column::Date);
     let order = order.map(|order| format!(", {}", order.words())).unwrap_or_default();
-    let words = columns.iter().map(|column| match column {
-        Column::Time if !is_dated => "time (each day, since there is no date)".to_owned(),
-        Column::Date if !has_year => format!("date (each year, since there is no year{order})"),
-        Column::Date if !order.is_empty() => format!("date ({})", &order[2..]),
-        column => column.words().to_owned(),
+    let words = columns.iter().map(|column| {
+        let words = match column {
+            Column::Time if !is_dated => "time (each day, since there is no date)".to_owned(),
+            Column::Date if !has_year => format!("date (each year, since there is no year{order})"),
+            Column::Date if !order.is_empty() => format!("date ({})", &order[2..]),
+            column => column.words().to_owned(),
+        };
+        let is_everywhere = lines.iter().all(|line| line.contains(column));
+        if is_everywhere { words } else { words + " (in some lines)" }
     });
     words.collect::<Vec<_>>().join("; ")
 }

@@ -1,7 +1,7 @@
 //! The file: an entry a line, behind a first line that names the columns or without one.
 
-use super::clock_time::{ClockTime, WeekDays};
-use super::columns::{Cells, Column, Columns, ListBots, TIMES, words};
+use super::clock_time::{ClockTime, WeekDays, time_of_day};
+use super::columns::{Cells, Column, ListBots, NamedColumns, shown_cells, words};
 use super::date::{ListDate, WrittenDate, order_of};
 use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
@@ -9,12 +9,14 @@ use candlewick_engine::{BotId, BotSettings, SignalReason};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{CloseType, Direction, Millis};
-use chrono::{DateTime, NaiveDateTime, NaiveTime, TimeZone as _};
+use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
 /// More is no list.
 pub(super) const MAX_BYTES: u64 = 4_000_000;
 const MAX_ENTRIES: usize = 20_000;
+/// What of a line is shown.
+const SHOWN: usize = 60;
 /// Local times with a date.
 const LOCAL: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
@@ -56,6 +58,14 @@ impl When {
         }
     }
 
+    /// As a person reads it.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Once(at) => super::id_of(at).to_string(),
+            Self::Daily(time) => time.words(),
+        }
+    }
+
     /// Whether both may mean one moment, written the same way.
     fn is_same(self, other: Self) -> bool {
         match (self, other) {
@@ -76,86 +86,153 @@ pub(crate) struct ListTerms {
     pub(crate) zone: Tz,
     /// Of dates that may be two; none: the list shows it.
     pub(crate) dates: Option<DateOrder>,
+    /// Whether lines that are no entry are passed over.
+    pub(crate) skip_unknown: bool,
 }
 
 impl ListTerms {
     pub(crate) fn of(signals: &SignalSettings) -> Self {
-        Self { zone: signals.zone(), dates: signals.dates }
+        Self { zone: signals.zone(), dates: signals.dates, skip_unknown: signals.skip_unknown }
     }
 }
 
-/// The entries of a file, in its order, and what its columns were taken for where it does not name them.
+/// A line of a file, and what it came to.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadLine {
+    /// Counted from 1.
+    pub(crate) line: u64,
+    /// As it stands there.
+    pub(crate) text: String,
+    /// Its entry, or why it is none.
+    pub(crate) entry: Result<ListEntry, String>,
+}
+
+impl ReadLine {
+    /// Why the list is refused for it, and the way out.
+    fn refusal(&self, problem: &str) -> String {
+        let text: String = self.text.trim().chars().take(SHOWN).collect();
+        let stop = if problem.ends_with('?') { "" } else { "." };
+        format!(
+            "line {}: {problem}{stop} It is {text:?}: a # before it leaves it out, and signals.skip_unknown = true passes over all such lines",
+            self.line
+        )
+    }
+}
+
+/// What a file came to.
+pub(super) struct ReadFile {
+    pub(super) entries: Vec<ListEntry>,
+    /// What its columns were taken for, where its first line does not name them.
+    pub(super) columns: Option<String>,
+    /// The lines that were passed over.
+    pub(super) passed_over: Vec<u64>,
+}
+
+/// The entries of a file, in its order.
 ///
 /// # Errors
 /// What is wrong, in which line, and what is allowed.
-pub(super) fn parse(
+pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<ReadFile, String> {
+    let (lines, columns) = read_lines(text, bots, terms)?;
+    let mut file = ReadFile { entries: Vec::new(), columns, passed_over: Vec::new() };
+    for line in &lines {
+        match &line.entry {
+            Ok(entry) => file.entries.push(*entry),
+            Err(_) if terms.skip_unknown => file.passed_over.push(line.line),
+            Err(problem) => return Err(line.refusal(problem)),
+        }
+    }
+    check_twins(&file.entries, bots)?;
+    Ok(file)
+}
+
+/// Each line of a file that is neither blank nor begins with #, and what the columns were taken for where nobody names them.
+///
+/// # Errors
+/// What is wrong with the first line, with the dates as a whole or with their number.
+pub(super) fn read_lines(
     text: &str,
     bots: &[BotSettings],
     terms: ListTerms,
-) -> Result<(Vec<ListEntry>, Option<String>), String> {
+) -> Result<(Vec<ReadLine>, Option<String>), String> {
     let text = text.trim_start_matches('\u{feff}');
     let known = ListBots::new(bots);
-    let first = (1..).zip(text.lines()).find(|(_, line)| !line.trim().is_empty()).unwrap_or((1, ""));
-    let columns = Columns::of(first, &known)?;
-    let lines = match &columns {
-        Columns::Named { places, count, delimiter } => named_lines(text, (places, *count), *delimiter)?,
-        Columns::Shown(columns) => shown_lines(text, columns, &known)?,
+    let first = entry_lines(text).next().map_or("", |(_, line)| line);
+    let named = NamedColumns::of(first, &known)?;
+    let (lines, columns) = match &named {
+        Some(named) => (named_lines(text, named)?, Vec::new()),
+        None => shown_lines(text, &known),
     };
-    let dates: Vec<(u64, WrittenDate)> =
-        lines.iter().filter_map(|(line, cells)| Some((*line, cells.date?))).collect();
-    let order = order_of(&dates, terms.dates)?;
-    let mut entries: Vec<ListEntry> = Vec::new();
-    for (line, cells) in &lines {
-        let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-        let entry = entry_of(cells, *line, (&known.signals, terms.zone), date);
-        entries.push(entry.map_err(|problem| format!("line {line}: {problem}"))?);
+    if named.is_none() && lines.is_empty() {
+        return Err("it has no entry, such as M5;EURUSD;10:00;CALL".to_owned());
     }
-    check_twins(&entries, bots)?;
-    let words = match &columns {
-        Columns::Named { .. } => None,
-        Columns::Shown(columns) => {
-            let has_year = dates.iter().all(|(_, date)| date.has_year());
-            Some(words(columns, order, has_year))
-        }
-    };
-    Ok((entries, words))
+    if let Some(line) = lines.get(MAX_ENTRIES) {
+        return Err(format!("line {}: at most {MAX_ENTRIES} entries are possible", line.line));
+    }
+    let date_of = |line: &CellLine| Some((line.line, line.cells.as_ref().ok()?.date?));
+    let dates: Vec<(u64, WrittenDate)> = lines.iter().filter_map(date_of).collect();
+    let order = order_of(&dates, terms.dates)?;
+    let dated = dates.first().map(|(line, _)| *line);
+    let terms = (&known.signals, terms.zone);
+    let read = lines.into_iter().map(|CellLine { line, text, cells }| {
+        let entry = cells.and_then(|cells| match (cells.date, dated) {
+            (None, Some(dated)) => Err(format!("it has no date, and line {dated} has one")),
+            (date, _) => {
+                let date = date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
+                entry_of(&cells, line, terms, date)
+            }
+        });
+        ReadLine { line, text, entry }
+    });
+    let has_year = dates.iter().all(|(_, date)| date.has_year());
+    let words = named.is_none().then(|| words(&columns, order, has_year)).filter(|words| !words.is_empty());
+    Ok((read.collect(), words))
 }
 
-type Lines = Vec<(u64, Cells)>;
+/// A line, and its cells or why it has none.
+struct CellLine {
+    line: u64,
+    text: String,
+    cells: Result<Cells, String>,
+}
+
+/// The lines that are neither blank nor begin with #, counted from 1.
+fn entry_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
+    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
 
 /// The lines behind a first one that names their columns.
-fn named_lines(text: &str, columns: (&[Option<usize>; 8], usize), delimiter: u8) -> Result<Lines, String> {
+fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
     let mut builder = csv::ReaderBuilder::new();
-    let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true).delimiter(delimiter);
-    let mut lines = Lines::new();
+    let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true);
+    let builder = builder.delimiter(columns.delimiter).comment(Some(b'#'));
+    let all: Vec<&str> = text.lines().collect();
+    let mut lines = Vec::new();
     for record in builder.from_reader(text.as_bytes()).records().skip(1) {
         let record = record.map_err(|error: csv::Error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
-        let cells = Columns::named_cells(columns, &record);
-        lines.push((line, cells.map_err(|problem| format!("line {line}: {problem}"))?));
-        check_count(&lines)?;
+        let text = usize::try_from(line).ok().and_then(|line| all.get(line.checked_sub(1)?));
+        let text = text.map_or("", |text| text).to_owned();
+        lines.push(CellLine { line, text, cells: columns.cells(&record) });
     }
     Ok(lines)
 }
 
-/// The lines of which each is an entry.
-fn shown_lines(text: &str, columns: &[Column], bots: &ListBots<'_>) -> Result<Lines, String> {
-    let mut lines = Lines::new();
-    for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-        let cells = Columns::shown_cells(columns, text, bots);
-        lines.push((line, cells.map_err(|problem| format!("line {line}: {problem}"))?));
-        check_count(&lines)?;
+/// The lines of which each is an entry, and what their cells are.
+fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
+    let (mut lines, mut columns) = (Vec::new(), Vec::new());
+    for (line, text) in entry_lines(text) {
+        let cells = match shown_cells(text, bots) {
+            Ok(None) => continue,
+            Ok(Some((cells, own))) => {
+                columns.push(own);
+                Ok(cells)
+            }
+            Err(problem) => Err(problem),
+        };
+        lines.push(CellLine { line, text: text.to_owned(), cells });
     }
-    Ok(lines)
-}
-
-fn check_count(lines: &Lines) -> Result<(), String> {
-    match lines.last() {
-        Some((line, _)) if lines.len() > MAX_ENTRIES => {
-            Err(format!("line {line}: at most {MAX_ENTRIES} entries are possible"))
-        }
-        _ => Ok(()),
-    }
+    (lines, columns)
 }
 
 fn entry_of(
@@ -194,16 +271,12 @@ fn entry_of(
 /// A time of day on a date, once or each year.
 fn when_on(date: ListDate, time: &str, zone: Tz) -> Result<When, String> {
     let ListDate { year, month, day } = date;
+    let time = time_of_day(time).ok_or_else(|| format!("{time:?} is no time of day"))?;
     let Some(year) = year else {
-        let time = time_of_day(time).ok_or_else(|| format!("{time:?} is no time of day"))?;
         let days = WeekDays::parse("")?;
         return Ok(When::Daily(ClockTime { time, zone, days, date: Some((month, day)) }));
     };
     when_of(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)
-}
-
-fn time_of_day(text: &str) -> Option<NaiveTime> {
-    TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok())
 }
 
 fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {

@@ -9,12 +9,15 @@ use crate::configuration::{Loaded, Problem, ProblemKind};
 use candlewick_engine::{BotSettings, OutsideSignal, SignalId, SignalSource};
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
-use entry::{ListEntry, MAX_BYTES};
+use entry::{MAX_BYTES, ReadFile};
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
-pub(crate) use entry::ListTerms;
+pub(crate) use entry::{ListEntry, ListTerms, ReadLine};
+
+/// How many lines that were passed over are named.
+const NAMED: usize = 5;
 
 /// The door's name.
 pub(crate) const SOURCE: &str = "list";
@@ -25,6 +28,8 @@ pub(crate) struct SignalList {
     entries: Vec<ListEntry>,
     /// What its columns were taken for, where its first line does not name them.
     columns: Option<String>,
+    /// The lines that are no entries and were passed over.
+    passed_over: Vec<u64>,
     /// Of its text; empty where there was none.
     hash: String,
 }
@@ -46,8 +51,8 @@ impl SignalList {
     /// # Errors
     /// What is wrong, in which line, and what is allowed.
     pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
-        let (entries, columns) = entry::parse(text, bots, terms)?;
-        Ok(Self { entries, columns, hash: blake3::hash(text.as_bytes()).to_hex().to_string() })
+        let ReadFile { entries, columns, passed_over } = entry::parse(text, bots, terms)?;
+        Ok(Self { entries, columns, passed_over, hash: blake3::hash(text.as_bytes()).to_hex().to_string() })
     }
 
     /// Reads a list from its file.
@@ -56,6 +61,18 @@ impl SignalList {
     /// The same, and that the file cannot be read.
     pub(crate) fn read(path: &Path, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
         Self::parse(&text_of(path)?, bots, terms)
+    }
+
+    /// What each line of a file came to.
+    ///
+    /// # Errors
+    /// What is wrong with the file as a whole.
+    pub(crate) fn lines(
+        path: &Path,
+        bots: &[BotSettings],
+        terms: ListTerms,
+    ) -> Result<Vec<ReadLine>, String> {
+        Ok(entry::read_lines(&text_of(path)?, bots, terms)?.0)
     }
 
     /// The list that a configuration names, if it names one.
@@ -79,7 +96,14 @@ impl SignalList {
         let count = self.entries.len();
         let what = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
         let columns = self.columns.as_ref().map(|columns| format!(", its columns taken as {columns}"));
-        format!("{what}{}", columns.unwrap_or_default())
+        let shown: Vec<String> = self.passed_over.iter().take(NAMED).map(u64::to_string).collect();
+        let more = if self.passed_over.len() > NAMED { " and more" } else { "" };
+        let passed_over = match (self.passed_over.len(), shown.join(", ")) {
+            (0, _) => String::new(),
+            (1, line) => format!(", 1 line passed over ({line})"),
+            (count, lines) => format!(", {count} lines passed over ({lines}{more})"),
+        };
+        format!("{what}{}{passed_over}", columns.unwrap_or_default())
     }
 
     /// The first hexadecimal digits of the hash of its text.

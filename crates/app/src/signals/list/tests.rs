@@ -20,7 +20,7 @@ fn bots() -> Vec<BotSettings> {
 }
 
 fn terms(zone: &str) -> ListTerms {
-    ListTerms { zone: zone.parse().unwrap(), dates: None }
+    ListTerms { zone: zone.parse().unwrap(), dates: None, skip_unknown: false }
 }
 
 fn list(text: &str) -> Result<SignalList, String> {
@@ -94,9 +94,7 @@ fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
         let problem = list(&format!("time,bot,symbol,direction,close_type,days,zone\n{rows}\n")).unwrap_err();
         assert!(problem.starts_with(expected), "{rows}: {problem}");
     }
-    for header in
-        ["", "10:30,btc,HOLD", "time,bot", "time,bot,direction,stake", "M5;EURUSD;10:00", "M5;EURUSD;CALL"]
-    {
+    for header in ["", "time,bot", "time,bot,direction,stake", "symbol;10:00"] {
         let problem = list(&format!("{header}\n")).unwrap_err();
         assert!(problem.starts_with("the first line names the columns"), "{problem}");
     }
@@ -293,19 +291,35 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
         ("M5;EURUSD;10:00;10:05;CALL", "line 1: columns 3 and 4 are both a time"),
         ("M5;EURUSD;10:00;CALL;PUT", "line 1: columns 4 and 5 are both a direction"),
         (
-            "M5;EURUSD;10:00;CALL\nEURUSD;10:05;PUT;M5",
-            "line 2: column 1 is a symbol, \"EURUSD\", and an expiry in the first line",
+            "M5;EURUSD;10:00;CALL\nM5;EURUSD;10:05",
+            "line 2: it has no direction, CALL or PUT. It is \"M5;EURUSD;10:05\": a # before it leaves it out, and \
+             signals.skip_unknown = true passes over all such lines",
         ),
-        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10:05", "line 2: it has 3 columns, and the first line has 4"),
-        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;;PUT", "line 2: it has 3 columns, and the first line has 4"),
-        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10h05;PUT", "line 2: \"10h05\" is nothing"),
+        (
+            "M5;EURUSD;10:00;CALL\nM5;EURUSD;;PUT",
+            "line 2: it has no time such as 10:00. It is \"M5;EURUSD;;PUT\"",
+        ),
+        ("M5;EURUSD;10:00;CALL\nM5", "line 2: it has no time and no direction. It is \"M5\""),
+        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10h5x;PUT", "line 2: \"10h5x\" is nothing"),
+        (
+            "M5;EURUSD;10:00;PUTT",
+            "line 1: \"PUTT\" is no direction: did you mean PUT? It is \"M5;EURUSD;10:00;PUTT\"",
+        ),
+        (
+            "27/11/2026;EURUSD;10:00;CALL\nEURUSD;10:05;PUT",
+            "line 2: it has no date, and line 1 has one. It is \"EURUSD;10:05;PUT\"",
+        ),
+        (
+            "SINAIS VIP \u{1f525}\nM5;EURUSD;10:00;CALL",
+            "line 1: \"SINAIS\" is no symbol and no name of a bot",
+        ),
         ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is nothing"),
         ("M5;10:00;CALL", "line 1: it names neither a bot nor a symbol"),
         (
             "M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT",
             "line 2: line 1 asks eur for a trade at that time already",
         ),
-        ("M5 EURUSD 10.00 CALL", "the first line names the columns"),
+        ("M5 EURUSD 10.00 CALL", "line 1: \"10.00\" is nothing"),
         ("M5;10:00;CALL;\"\nEURUSD", "line 1: \"\\\"\" is nothing that an entry has"),
     ] {
         let problem = traders(text).unwrap_err();
@@ -319,6 +333,39 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
     assert!(problem.starts_with("line 1: \"M5\" may be a bot or an expiry: name the columns"), "{problem}");
     // A bot that is named after its symbol is no riddle.
     assert_eq!(SignalList::parse("H1;EURUSD;10:00;CALL", &bots, terms("UTC")).unwrap().len(), 1);
+}
+
+/// As it is copied from a chat.
+const CHAT: &str = "\u{1f525} SINAIS VIP \u{1f525}\n# of today\n\nM5\n\u{2796}\u{2796}\u{2796}\n-----\n\
+                    M5;EURUSD;14h35;COMPRA \u{2705}\n2:40 PM BTC/USDT VENDA\nM1 | **EUR/USD** | 14:45 | put | \u{2b07}\u{fe0f}\n\
+                    M5;GBPJPY;15:00;CALL\nM5;EURUSD;15:05;PUTT\n";
+
+#[test]
+fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is_no_entry() {
+    assert!(traders(CHAT).unwrap_err().starts_with("line 1: \"SINAIS\" is no symbol"));
+    let skipping = ListTerms { skip_unknown: true, ..terms("America/Sao_Paulo") };
+    let list = SignalList::parse(CHAT, &traders_bots(), skipping).unwrap();
+    let words = "3 entries, its columns taken as expiry (in some lines); symbol; time (each day, since there is no date); \
+                 direction, 4 lines passed over (1, 4, 10, 11)";
+    assert_eq!(list.words(), words);
+    let due = list.due(at("2026-01-05T12:00"), at("2026-01-06T12:00"));
+    let found: Vec<_> = due
+        .iter()
+        .map(|due| (due.at, due.entry.bot.index(), due.entry.direction.to_string(), due.entry.line))
+        .collect();
+    // Sao Paulo is 3 h behind UTC.
+    let expected = [
+        (at("2026-01-05T17:35"), 1, "BUY".to_owned(), 7),
+        (at("2026-01-05T17:40"), 0, "SELL".to_owned(), 8),
+        (at("2026-01-05T17:45"), 1, "SELL".to_owned(), 9),
+    ];
+    assert_eq!(found, expected);
+    let named = "# of today\ntime,symbol,direction\n\n10:00,EURUSD,CALL\n# later\n2:35 PM,BTCUSDT,VENDA\n10:05,GBPJPY,PUT\n";
+    assert!(traders(named).unwrap_err().starts_with("line 7: no bot trades \"GBPJPY\""));
+    let list = SignalList::parse(named, &traders_bots(), skipping).unwrap();
+    assert_eq!(list.words(), "2 entries, 1 line passed over (7)");
+    let none = SignalList::parse("hello\n", &traders_bots(), skipping).unwrap();
+    assert_eq!(none.words(), "0 entries, 1 line passed over (1)");
 }
 
 /// Whatever a file says, it is taken whole or refused with words, and what is taken has as many entries as lines.
@@ -362,7 +409,8 @@ fn no_text_is_half_taken() {
         match traders(&text) {
             Ok(list) => {
                 let shown = text.trim_start_matches('\u{feff}');
-                let rows = shown.lines().filter(|line| !line.trim().is_empty()).count();
+                let is_row = |line: &&str| line.chars().any(|sign| sign.is_alphanumeric() || sign == '"');
+                let rows = shown.lines().filter(is_row).count();
                 let header = usize::from(list.columns.is_none());
                 assert_eq!(list.len() + header, rows, "{text:?}");
                 taken += list.len();
