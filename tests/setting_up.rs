@@ -108,7 +108,10 @@ fn payouts_as_shares_of_the_stake_are_asked_about() {
 #[test]
 fn the_version_is_the_programs() {
     let version = candlewick(&["--version"]).stdout;
-    assert_eq!(version, format!("candlewick {}\n", env!("CARGO_PKG_VERSION")));
+    // Tests have the view on the whole terminal.
+    assert_eq!(version, format!("candlewick {}\nfeatures: tui\n", env!("CARGO_PKG_VERSION")));
+    let short = candlewick(&["-V"]).stdout;
+    assert_eq!(short, format!("candlewick {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]

@@ -18,13 +18,36 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// The version, and what this program was built with beyond the least.
+fn long_version() -> &'static str {
+    static WORDS: LazyLock<String> = LazyLock::new(|| {
+        let all = [
+            ("feather", cfg!(feature = "feather")),
+            ("man", cfg!(feature = "man")),
+            ("metrics", cfg!(feature = "metrics")),
+            ("notify", cfg!(feature = "notify")),
+            ("object-storage", cfg!(feature = "object-storage")),
+            ("postgres", cfg!(feature = "postgres")),
+            ("stream", cfg!(feature = "stream")),
+            ("systemd", cfg!(feature = "systemd")),
+            ("tui", cfg!(feature = "tui")),
+        ];
+        let built: Vec<&str> =
+            all.into_iter().filter(|(_, is_built)| *is_built).map(|(name, _)| name).collect();
+        let built = if built.is_empty() { "none".to_owned() } else { built.join(", ") };
+        format!("{}\nfeatures: {built}", env!("CARGO_PKG_VERSION"))
+    });
+    &WORDS
+}
 
 /// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
 #[derive(Debug, Parser)]
 #[command(
     name = "candlewick",
     version,
+    long_version = long_version(),
     arg_required_else_help = true,
     subcommand_required = true,
     after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\

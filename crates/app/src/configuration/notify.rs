@@ -217,8 +217,8 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
         return problems;
     }
     if !cfg!(feature = "notify") {
-        let problem =
-            "this program is built without the feature notify: build it with --features notify, or full";
+        let problem = "this program is built without the feature notify: build it with --features notify, or full, or install a package, \
+             which has it (docs/installing.md)";
         problems.push(loaded.problem("notify.channels", problem));
     }
     for (name, channel) in &notify.channels {

@@ -34,6 +34,7 @@ impl Alerts {
 /// Always: this program has no alerts.
 #[allow(clippy::unused_async, reason = "receivers are waited for where there are any")]
 pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
-    Err(AppError::invalid("this program is built without the feature notify")
-        .help("build it with --features notify, or full"))
+    Err(AppError::invalid("this program is built without the feature notify").help(
+        "build it with --features notify, or full, or install a package, which has it (docs/installing.md)",
+    ))
 }

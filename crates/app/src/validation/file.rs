@@ -28,7 +28,7 @@ pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     for (place, path) in named {
         match Table::read(&path) {
             Ok(table) => tables.push((place, table)),
-            Err(problem) => return not_run(format!("{path}: {problem}")),
+            Err(problem) => return not_run(format!("does not apply to {path}: {problem}")),
         }
     }
     match cut(subject, market, &tables) {

@@ -30,8 +30,8 @@ pub(crate) struct Header {
     names: Vec<String>,
     /// What opens and closes the gate of each bot that has one.
     gates: Vec<String>,
-    /// Its list of signals, if it has one.
-    list: Option<String>,
+    /// The doors for signals, each behind its label.
+    doors: Vec<(&'static str, String)>,
     limits: String,
     /// What the ruin of the stakes is worked out of, with what each bot's symbol is taken to pay.
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
@@ -76,7 +76,7 @@ impl Header {
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
             gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
-            list: list_words(loaded, begins),
+            doors: doors_of(loaded, begins),
             limits: limit_words(&loaded.config.risk),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
@@ -108,8 +108,8 @@ impl Header {
         for (place, gate) in self.gates.iter().enumerate() {
             add(if place == 0 { "gates" } else { "" }, gate);
         }
-        if let Some(list) = &self.list {
-            add("list", list);
+        for (label, door) in &self.doors {
+            add(label, door);
         }
         add("limits", &self.limits);
         for (place, ruin) in self.ruin(free).iter().enumerate() {
@@ -215,6 +215,16 @@ fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
         own => format!("{} (the strategy's own)", own.join(" or ")),
     };
     format!("{} on {}, {duration}{kind}{delay}, stake {stake}", bot.strategy, bot.series())
+}
+
+/// By which ways signals come from outside.
+fn doors_of(loaded: &Loaded, begins: Option<Millis>) -> Vec<(&'static str, String)> {
+    let signals = &loaded.config.signals;
+    let list = list_words(loaded, begins).map(|list| ("list", list));
+    let webhook = signals.listen.map(|address| ("webhook", format!("signals at http://{address}/signal")));
+    let stdin =
+        signals.stdin.then(|| ("stdin", "signals on standard input, a JSON object a line".to_owned()));
+    [list, webhook, stdin].into_iter().flatten().collect()
 }
 
 /// The bots that have a gate, and what opens and closes it.

@@ -168,31 +168,24 @@ impl Screen {
             EventKind::Rejected { intent, .. } => self.show_end(event.at, "rejected", *intent),
             EventKind::NotSent { intent } => self.show_end(event.at, "not sent", *intent),
             EventKind::InDoubt { intent } => {
-                self.line(
-                    event.at,
-                    BAD,
-                    "in doubt",
-                    &format!("#{intent}: its symbol is blocked until that is resolved"),
-                );
+                let text = format!("#{intent}: its symbol is blocked until that is resolved");
+                self.line(event.at, BAD, "in doubt", &text);
             }
             EventKind::NotOpened { intent, .. } => {
                 self.line(event.at, NOTE, "not open", &format!("#{intent}: the venue has no trade of it"));
             }
             EventKind::OutsideSignal(signal) => {
                 let text = format!("{} {} from {}", signal.direction, signal.id, signal.source);
-                self.line(event.at, NOTE, "signal", &text);
+                // It may have been given long before.
+                self.line(event.received, NOTE, "signal", &text);
             }
             EventKind::Deposit { amount } => {
                 let text = format!("{} that no trade explains", self.signed(*amount));
                 self.line(event.at, NOTE, "wallet", &text);
             }
             EventKind::Skew { offset } => {
-                self.line(
-                    event.at,
-                    NOTE,
-                    "clock",
-                    &format!("differs from the venue's by {offset} ms at least"),
-                );
+                let text = format!("differs from the venue's by {offset} ms at least");
+                self.line(event.at, NOTE, "clock", &text);
             }
             EventKind::SecondTrade(trade) => {
                 let (id, stake) = (trade.venue_id.as_str(), self.scale.format(trade.stake));
@@ -246,10 +239,13 @@ impl Screen {
         );
     }
 
-    fn show_action(&self, action: &Action, received: Millis) {
+    fn show_action(&self, action: &Action, received: Millis, is_outside: bool) {
         match action {
             Action::Open(approved) => self.show_open(approved),
-            Action::Refuse(refused) => self.show_refused(refused, received),
+            Action::Refuse(refused) => {
+                let at = if is_outside { received } else { refused.decision_time };
+                self.show_refused(refused, at, received);
+            }
             Action::Verdict(judgement) => self.show_verdict(judgement),
             Action::DayOpened { start, equity } => {
                 if self.detail == Detail::All {
@@ -265,12 +261,12 @@ impl Screen {
         self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
     }
 
-    fn show_refused(&self, refused: &Refused, received: Millis) {
+    fn show_refused(&self, refused: &Refused, at: Millis, received: Millis) {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index());
             let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
             let text = refusal_words(refused, bot, received, self.risk.as_ref());
-            self.line(refused.decision_time, DIM, "signal", &text);
+            self.line(at, DIM, "signal", &text);
         }
     }
 
@@ -338,7 +334,8 @@ impl Screen {
                     self.print_closes();
                 }
                 for action in &actions {
-                    self.show_action(action, event.received);
+                    let is_outside = matches!(event.kind, EventKind::OutsideSignal(_));
+                    self.show_action(action, event.received, is_outside);
                 }
             }
             Notice::Begins(funds) => {

@@ -157,6 +157,7 @@ async fn a_parameter_that_is_not_known_is_refused_and_named() {
         ("lines?bot=btc", "unknown field `bot`, expected `before` or `limit`"),
         ("candles?serie=1", "unknown field `serie`, expected one of `series`, `level`, `from`"),
         ("edge?name=btc", "unknown field `name`, expected `bot`"),
+        ("why?at=now", "at is \"now\", and has to be venue time in milliseconds since 1970"),
         ("why?at=1&when=2", "unknown field `when`, expected one of `at`, `symbol`, `bot`"),
         ("state?x=1", "unknown field `x`"),
         ("trades/1?x=1", "unknown field `x`"),

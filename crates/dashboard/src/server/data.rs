@@ -19,7 +19,8 @@ use candlewick_journal::Reader;
 use candlewick_records::explain::{AskedTrade, MomentQuery, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,11 +90,23 @@ pub(crate) struct OneOrAll {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moment {
     /// Venue time, in milliseconds.
+    #[serde(deserialize_with = "venue_time")]
     at: i64,
     /// Only bots on this symbol.
     symbol: Option<String>,
     /// Only the bot with this name.
     bot: Option<String>,
+}
+
+/// A moment of a query, or what one is written like.
+fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| {
+        let text: String = text.chars().take(32).collect();
+        D::Error::custom(format!(
+            "at is {text:?}, and has to be venue time in milliseconds since 1970, such as 1767609000000"
+        ))
+    })
 }
 
 type Shown = State<Arc<Serving>>;
@@ -107,7 +120,11 @@ pub(crate) async fn state(State(serving): Shown, _: Parameters<Nothing>) -> Resp
 fn of_model<T>(serving: &Serving, read: impl FnOnce(&Model) -> Option<T>) -> Result<Json<T>, Failure> {
     let known = serving.shared.known();
     let model = known.model.as_ref().ok_or_else(Failure::not_yet)?;
-    read(model).map(Json).ok_or_else(|| Failure::not_found("the journal has no such thing"))
+    read(model).map(Json).ok_or_else(|| {
+        let bots = model.run.settings.bots.iter().enumerate();
+        let bots: Vec<String> = bots.map(|(place, bot)| format!("{place} is {}", bot.name)).collect();
+        Failure::not_found(format!("the journal has no such thing: of its bots, {}", bots.join(", ")))
+    })
 }
 
 fn feed(model: &Model, place: usize) -> Option<&Feed> {

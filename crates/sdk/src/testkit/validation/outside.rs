@@ -72,7 +72,7 @@ fn clock(subject: &Subject, market: &Market, now: Millis) -> Found {
     for back in 1..=STEPS_BACK {
         if first_difference(&run(recent - step * back)?, &answers).is_some() {
             return noted(
-                "it depends on the date of the candles, so that the clock of the machine cannot be answers apart",
+                "it decides by the date of the candles: whether it reads the machine's clock as well cannot be seen",
             );
         }
     }
