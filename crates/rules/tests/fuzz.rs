@@ -83,14 +83,23 @@ fn check(text: &str) {
             assert!(error.line_and_column(text).1 >= 1);
         }
         Ok(mut strategy) => {
-            let mut quickest = strategy.clone().quickest();
-            for candle in wild(20).iter().chain(&random_walk(1, 60)) {
+            let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().quickest());
+            let candles = [wild(20), random_walk(1, 60)].concat();
+            let mut signals = Vec::new();
+            for candle in &candles {
                 let signal = strategy.on_candle(candle);
                 assert_eq!(quickest.on_candle(candle), signal, "{text}");
                 if let Some(signal) = signal {
                     assert!(signal.reason.values().iter().all(|number| number.is_finite()), "{text}");
+                    signals.push(signal);
                 }
             }
+            let (mut rest, mut answers) = (&candles[..], Vec::new());
+            while !rest.is_empty() {
+                let shown = ahead.on_candles_ahead(rest, candles.len(), &mut answers);
+                rest = &rest[shown..];
+            }
+            assert!(answers.iter().map(|answer| &answer.signal).eq(&signals), "{text}");
         }
     }
 }

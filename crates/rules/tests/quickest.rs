@@ -130,6 +130,8 @@ fn several_indicators_answer_as_in_a_list() {
         ),
         ("crosses_above(close, open)[1] or abs(close - open) > 1", "not crosses_below(high, close[2])"),
         ("count(close > open, 4) == 4", "count(close < open, 4) >= 4"),
+        // Not known before all of them are, which a small count would not show by being too large.
+        ("count(close > sma(9), 5) < 2", "not (count(rsi(3) < 50, 4) > 0)"),
         ("count(close > sma(9), 64) > 40", "count(sma(9) > close, 65) > 40"),
         ("since(rsi(7) < 20, 5) < 5 and bullish()", "inside_bar()[1] and close < low[2]"),
     ] {
