@@ -129,6 +129,67 @@ mod tests {
         }
     }
 
+    type Change<T> = (fn(&mut T), &'static str);
+
+    #[test]
+    fn each_limit_alone_is_said_of_all_bots() {
+        let rows: [Change<RiskSettings>; 22] = [
+            (|risk| risk.max_open_trades = 2, "2 open together"),
+            (|risk| risk.max_open_trades_per_symbol = 2, "2 on a symbol"),
+            (|risk| risk.max_trades_per_hour = 2, "2 an hour"),
+            (|risk| risk.max_trades_per_day = 2, "2 a day"),
+            (|risk| risk.daily_loss_limit = Decimal::TWO, "a day's loss 2"),
+            (|risk| risk.daily_loss_limit_percent = 2.5, "a day's loss 2.5 %"),
+            (|risk| risk.daily_profit_target = Decimal::TWO, "a day's profit 2"),
+            (|risk| risk.daily_profit_target_percent = 2.5, "a day's profit 2.5 %"),
+            (|risk| risk.session.loss_limit = Decimal::TWO, "a session's loss 2"),
+            (|risk| risk.session.loss_limit_percent = 2.5, "a session's loss 2.5 %"),
+            (|risk| risk.session.profit_target = Decimal::TWO, "a session's profit 2"),
+            (|risk| risk.session.profit_target_percent = 2.5, "a session's profit 2.5 %"),
+            (|risk| risk.max_drawdown_percent = 2.5, "drawdown 2.5 %"),
+            (|risk| risk.max_loss_streak = 2, "2 losses in a row"),
+            (|risk| risk.cooldown_after_loss_s = 2, "2 s of rest after a loss"),
+            (
+                |risk| (risk.cooldown_after_losses, risk.cooldown_after_losses_s) = (3, 60),
+                "60 s of rest after 3 losses in a row",
+            ),
+            (|risk| risk.min_payout_percent = 80.0, "payout at least 80 %"),
+            (|risk| risk.max_stake = Decimal::TWO, "stake at most 2"),
+            (|risk| risk.max_stake_percent = 2.5, "stake at most 2.5 %"),
+            (|risk| risk.enforce_verdict = true, "no trades without an edge"),
+            (|risk| risk.day_start = "08:00".to_owned(), "days from 08:00 UTC"),
+            (|_| (), "none: all are off"),
+        ];
+        for (change, expected) in rows {
+            let mut risk = off();
+            change(&mut risk);
+            assert_eq!(limit_words(&risk), expected);
+        }
+    }
+
+    #[test]
+    fn each_limit_alone_is_said_of_one_bot() {
+        let rows: [Change<BotLimitSettings>; 11] = [
+            (|own| own.max_open_trades = 2, "2 open"),
+            (|own| own.max_trades_per_day = 2, "2 a day"),
+            (|own| own.daily_loss_limit = Decimal::TWO, "a day's loss 2"),
+            (|own| own.daily_loss_limit_percent = 2.5, "a day's loss 2.5 %"),
+            (|own| own.daily_profit_target = Decimal::TWO, "a day's profit 2"),
+            (|own| own.daily_profit_target_percent = 2.5, "a day's profit 2.5 %"),
+            (|own| own.session_loss_limit = Decimal::TWO, "a session's loss 2"),
+            (|own| own.session_loss_limit_percent = 2.5, "a session's loss 2.5 %"),
+            (|own| own.session_profit_target = Decimal::TWO, "a session's profit 2"),
+            (|own| own.session_profit_target_percent = 2.5, "a session's profit 2.5 %"),
+            (|own| own.max_loss_streak = 2, "2 losses in a row"),
+        ];
+        for (change, expected) in rows {
+            let mut own = BotLimitSettings::default();
+            change(&mut own);
+            assert_eq!(bot_words("btc", &own), Some(format!("btc alone: {expected}")));
+        }
+        assert_eq!(bot_words("btc", &BotLimitSettings::default()), None);
+    }
+
     #[test]
     fn each_limit_has_its_figure() {
         let pause = |after, of, for_s, scope| PauseSettings { after, of, for_s, scope };
