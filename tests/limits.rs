@@ -53,7 +53,11 @@ fn a_refusal_says_whether_the_limit_of_all_or_of_the_symbol_was_reached_and_its_
         // As live prints it.
         let of_day = folder.run(&["why", "00:10", "--journal", "run.db"]);
         assert_eq!(of_day.stdout, why.stdout);
-        assert!(of_day.stderr.contains("00:10 is taken for 2026-01-05T00:10:00.000Z"), "{}", of_day.stderr);
+        let note = "note: 00:10 is taken for 2026-01-05T00:10:00.000Z";
+        assert!(of_day.stderr.starts_with(note) && !of_day.stderr.contains("WARN"), "{}", of_day.stderr);
+        // Said once, although trades are looked for among the last ones first.
+        let trades = folder.run(&["trades", "--journal", "run.db", "--since", "00:10"]);
+        assert_eq!(trades.stderr.matches("00:10 is taken for").count(), 1, "{}", trades.stderr);
         let backtest = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
         let refused = folder.run(&backtest).json()["refused"].clone();
         assert!(refused[rule].as_u64().unwrap() > 50, "{refused}");

@@ -1,6 +1,7 @@
 //! A moment of a run as a person asks for it: whole, or as `live` prints it, without the day or the year.
 
 use crate::arguments::parse_moment;
+use crate::context::Context;
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, Days, NaiveDateTime, NaiveTime};
@@ -59,13 +60,13 @@ impl AskedTime {
         found.map(|at| Millis::new(at.and_utc().timestamp_millis()))
     }
 
-    /// The same; says for which moment it is taken, where it does not say so itself.
-    pub(crate) fn told(&self, last: Millis) -> Option<Millis> {
-        let moment = self.before(last)?;
-        if let Some(text) = self.text() {
-            tracing::warn!("{text} is taken for {}, the last one that the journal reaches", utc(moment));
+    /// Says for which moment it is taken, where it does not say so itself.
+    pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
+        if let (Some(text), Some(moment)) = (self.text(), self.before(last)) {
+            let moment = utc(moment);
+            context
+                .say(&format!("note: {text} is taken for {moment}, the last one that the journal reaches"));
         }
-        Some(moment)
     }
 
     fn text(&self) -> Option<&str> {

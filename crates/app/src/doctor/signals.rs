@@ -13,9 +13,12 @@ pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     // A list that cannot be read has failed as a part of the configuration.
     if let Some(words) = list_words(loaded, None) {
         let zone = &signals.timezone;
-        let is_over = words.ends_with("nothing is to come");
+        let is_over = words.contains("; nothing is to come");
         report(if is_over {
-            Check::Signals.warn(format!("list {words}"), "give the list entries of the days to come")
+            Check::Signals.warn(
+                format!("list {words}: by today's date all of it is past"),
+                "give the list entries of the days to come; a backtest, or a sandbox whose clock begins before them, takes those that it has",
+            )
         } else {
             Check::Signals.ok(format!("list {words}; times without a zone are those of {zone}"))
         });
@@ -93,7 +96,11 @@ mod tests {
         assert_eq!(found.iter().map(|finding| finding.mark).collect::<Vec<_>>(), [Mark::Ok, Mark::Ok]);
         assert!(found[0].text.contains("1 entry") && found[0].text.contains("Europe/Berlin"), "{found:?}");
         let over = findings("list = LIST", "2020-01-05;10:30;BTCUSDT;CALL").await;
-        assert!(over[0].mark == Mark::Warn && over[0].text.ends_with("nothing is to come"), "{over:?}");
+        assert!(
+            over[0].mark == Mark::Warn
+                && over[0].text.ends_with("due at 2020-01-05T10:30:00Z: by today's date all of it is past"),
+            "{over:?}"
+        );
         let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = taken.local_addr().unwrap();
         let webhook =

@@ -6,7 +6,8 @@ use candlewick_runtime::Standing;
 use candlewick_sdk::Payout;
 use candlewick_simulator::SimulationSettings;
 
-/// Logs the figures of each ladder, by the payouts and trades that the journal knows.
+/// Logs the figures of each ladder, by the payouts and trades that the journal knows. That is no warning: what a person reads at the start
+/// of a run says them, too.
 ///
 /// # Errors
 /// Ladders that are ruined more probably than the limit allows.
@@ -20,7 +21,7 @@ pub(super) fn check(
         assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
     let report = check_ruin(settings, standing.free, &records)?;
     for notice in report.ladders {
-        tracing::warn!("{notice}");
+        tracing::info!("{notice}");
     }
     match report.refusal {
         None => Ok(()),

@@ -48,7 +48,7 @@ pub(crate) struct TradesArguments {
 
 pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let trades = block_on(async { arguments.read(&mut Reader::open(&url).await?).await })?;
+    let trades = block_on(async { arguments.read(&mut Reader::open(&url).await?, context).await })?;
     if context.global.json {
         print_json(&trades)?;
     } else if arguments.csv {
@@ -61,10 +61,13 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
 
 impl TradesArguments {
     /// A few of the last ones each from its own lines, others from all that the journal has come to.
-    async fn read(&self, reader: &mut Reader) -> Result<TradeList, AppError> {
+    async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {
-            let filter = self.filter(end.line.received);
+            let end = end.line.received;
+            let asked = [&self.since, &self.until];
+            asked.into_iter().flatten().for_each(|asked| asked.say(end, context));
+            let filter = self.filter(end);
             if let Some(trades) = Box::pin(filter.read_last(reader)).await? {
                 return Ok(trades);
             }
@@ -76,7 +79,7 @@ impl TradesArguments {
     /// For a journal whose last entry is of this moment.
     fn filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;
-        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.told(end));
+        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.before(end));
         let (since, until) = (moment(&self.since), moment(&self.until));
         TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
     }

@@ -48,7 +48,8 @@ pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<End
         let mut reader = Reader::open(&url).await?;
         let contents = read_recent(&mut reader).await?;
         let last = contents.last.line.received;
-        let time = time.told(last).unwrap_or(last);
+        time.say(last, context);
+        let time = time.before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
         Ok::<_, AppError>(read_moment(&mut reader, &contents, &query).await?)
     })?;

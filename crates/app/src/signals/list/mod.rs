@@ -141,7 +141,11 @@ impl SignalList {
             let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
             format!("next {} of {bot} at {}", due.entry.direction, id_of(due.at))
         });
-        format!("{}; {}", self.words(), next.unwrap_or_else(|| "nothing is to come".to_owned()))
+        let over = || match self.due(Millis::ZERO, now).last() {
+            Some(last) => format!("nothing is to come, the last was due at {}", id_of(last.at)),
+            None => "nothing is to come".to_owned(),
+        };
+        format!("{}; {}", self.words(), next.unwrap_or_else(over))
     }
 
     /// When something is due next after `from`.
