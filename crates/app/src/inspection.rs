@@ -12,6 +12,7 @@ use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
     BotSettings, EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ruin, check_stakes,
+    small_percents,
 };
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -102,7 +103,8 @@ pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
     let ruin = ruin_of(loaded).unwrap_or_default();
     let gates = gates_beside_hours(loaded, registry);
-    ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates).collect()
+    let small = small_percents(&session_settings(loaded));
+    ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates).chain(small).collect()
 }
 
 /// How probably the stakes that are no ladders run out of money: a figure that each configuration has.

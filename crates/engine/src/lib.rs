@@ -35,8 +35,10 @@ mod reload;
 mod risk;
 mod ruin;
 mod ruin_limits;
+mod ruin_words;
 mod session;
 mod settings;
+mod small_percents;
 mod stake;
 mod taken;
 #[cfg(test)]
@@ -70,5 +72,6 @@ pub use session::{
     TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
+pub use small_percents::small_percents;
 pub use stake::{KellyBound, LadderEntry, StakeSettings};
 pub use taken::{Departure, Taken, VenueSymbol};

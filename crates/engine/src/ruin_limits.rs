@@ -4,15 +4,8 @@ use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
 use crate::{BotSettings, SessionSettings, StakeRuin};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{MoneyScale, Payout};
-use candlewick_statistics::{
-    MoneyStop, StakePlan, StatisticsError, Stops, WalletLimits, simulate_limited_ruin,
-};
-use std::fmt::Write as _;
+use candlewick_statistics::{MoneyStop, StatisticsError, Stops, WalletLimits};
 
-/// Trades that are simulated in all, and the fewest runs.
-const MOST_TRADES: u64 = 1_000_000;
-const FEWEST_RUNS: u64 = 200;
-const SEED: u64 = 1;
 /// Different stakes whose ruin is told.
 const MOST_TOLD: usize = 30;
 /// Bots of one stake that are named.
@@ -79,49 +72,6 @@ pub(crate) fn least_payout(known: Payout, bot: &BotSettings, settings: &SessionS
     Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
 }
 
-impl StakeRuin {
-    /// How probably it is ruined, in a sentence without the bot's name: by itself, and held to its limits.
-    ///
-    /// # Errors
-    /// A number that means nothing to a chain of ruin.
-    pub(crate) fn words(&self, scale: MoneyScale) -> Result<String, StatisticsError> {
-        let what = match self.plan {
-            StakePlan::Flat { stake } => {
-                let stake = i64::try_from(stake).unwrap_or(i64::MAX);
-                format!("its stake of {}", scale.format(candlewick_sdk::Money::from_minor(stake)))
-            }
-            StakePlan::Share { fraction, .. } => format!("its stake of {} of the balance", percent(fraction)),
-            StakePlan::Kelly { .. } => "its Kelly stake".to_owned(),
-            StakePlan::Martingale { .. } | StakePlan::Soros { .. } => "its ladder".to_owned(),
-        };
-        let (rate, horizon) = (self.decisive_rate(), self.question.horizon_trades);
-        let by = if self.lower_bound.is_some_and(|bound| bound <= rate) {
-            "the lower bound of its trades"
-        } else {
-            "break-even"
-        };
-        let mut words = format!(
-            "{what} is ruined within {horizon} trades with a probability of {} if it wins {} ({by}), of {} if it wins 50 %",
-            percent(self.at(rate)?),
-            percent(rate),
-            percent(self.at(0.5)?),
-        );
-        if self.limits != WalletLimits::default() {
-            let runs = (MOST_TRADES / u64::from(horizon)).max(FEWEST_RUNS);
-            let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
-            let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
-            let _ = write!(
-                words,
-                "; held to its limits of {}, and these end its trading for good in {} ({runs} simulated runs at {})",
-                percent(trials.share()),
-                percent(trials.stopped_share()),
-                percent(rate),
-            );
-        }
-        Ok(words)
-    }
-}
-
 /// What leaves trades out, whatever they would have won, and so makes ruin within a number of trades neither more nor less probable.
 pub(crate) fn left_out(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
@@ -137,7 +87,7 @@ pub(crate) fn left_out(bot: &BotSettings, risk: &RiskSettings) -> Option<String>
         (bot.entry_delay_s > 0, "entry delay"),
     ];
     let on: Vec<&str> = parts.into_iter().filter_map(|(is_on, name)| is_on.then_some(name)).collect();
-    (!on.is_empty()).then(|| format!("; {}: no difference to that, of as many trades", on.join(", ")))
+    (!on.is_empty()).then(|| format!("; not reckoned, as they only leave trades out: {}", on.join(", ")))
 }
 
 /// Bots with what is said of each, where several are told the same in one line.
@@ -202,13 +152,10 @@ impl ToldStakes {
     }
 }
 
-fn percent(fraction: f64) -> String {
-    format!("{:.2} %", fraction * 100.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ruin_words::limit_words;
     use crate::testing;
     use crate::{
         CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, SessionLimitSettings,
@@ -267,22 +214,23 @@ mod tests {
             risk.session =
                 SessionLimitSettings { loss_limit: Decimal::from(30), ..SessionLimitSettings::default() };
         });
-        assert_eq!(percent_behind(&stopped, "held to its limits of "), 0.0, "{stopped}");
-        let ended = percent_behind(&stopped, "for good in ");
+        assert_eq!(percent_behind(&stopped, "it is ruined in "), 0.0, "{stopped}");
+        let ended = percent_behind(&stopped, "for good before that in ");
         assert!((ended - 63.58).abs() < 1.0, "{ended}: {stopped}");
+        assert!(stopped.contains("; held to stops of the run it is ruined in "), "{stopped}");
         assert!(stopped.contains("(25000 simulated runs at 50.00 %)"), "{stopped}");
     }
 
     #[test]
     fn a_stop_of_the_day_in_money_changes_no_ruin_and_one_in_percent_ends_where_no_stake_fits() {
         let day = line(|risk| risk.daily_loss_limit = Decimal::from(20));
-        let ruined = percent_behind(&day, "held to its limits of ");
+        let ruined = percent_behind(&day, "it is ruined in ");
         assert!((ruined - 26.82).abs() < 0.8, "{day}");
-        assert_eq!(percent_behind(&day, "for good in "), 0.0, "{day}");
+        assert_eq!(percent_behind(&day, "for good before that in "), 0.0, "{day}");
         // A fifth of less than 50 is less than a stake of 10.
         let share = line(|risk| risk.daily_loss_limit_percent = 20.0);
-        assert_eq!(percent_behind(&share, "held to its limits of "), 0.0, "{share}");
-        assert!(percent_behind(&share, "for good in ") > 26.82, "{share}");
+        assert_eq!(percent_behind(&share, "it is ruined in "), 0.0, "{share}");
+        assert!(percent_behind(&share, "for good before that in ") > 26.82, "{share}");
     }
 
     #[test]
@@ -321,6 +269,8 @@ mod tests {
             stake_fraction: 0.5,
         };
         assert_eq!(limits_of(&settings.bots[0], &settings), expected);
+        let words = "a drawdown of 25.00 %, 3 losses in a row, stakes of at most 50.00 %, stops of the day or of hours";
+        assert_eq!(limit_words(&expected), words);
     }
 
     #[test]
@@ -330,9 +280,21 @@ mod tests {
             (risk.pauses, risk.cooldown_scope) = (vec![pause], CooldownScope::All);
             risk.min_payout_percent_by_symbol.insert("BTCUSDT".to_owned(), 150.0);
         });
-        assert!(more.ends_with("; pauses, least payout: no difference to that, of as many trades"), "{more}");
+        assert!(
+            more.ends_with("; not reckoned, as they only leave trades out: pauses, least payout"),
+            "{more}"
+        );
         // At 150 % a win breaks even at 40 %.
         assert!(more.contains("if it wins 40.00 % (break-even)"), "{more}");
+    }
+
+    #[test]
+    fn the_stakes_of_a_ladder_are_written_out_and_gale_is_a_martingale() {
+        let mut ladder = settings(|_| ());
+        let gale = serde_json::json!({ "kind": "gale", "amount": 1.0, "factor": 2.3, "levels": 3 });
+        ladder.bots[0].stake = serde_json::from_value(gale).unwrap();
+        let lines = report(&ladder).ladders;
+        assert!(lines[0].contains("its ladder of 1.00, 2.30, 5.29 is ruined within 40 trades"), "{lines:?}");
     }
 
     #[test]
@@ -364,7 +326,7 @@ mod tests {
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(
             lines[0].contains("bot \"a\"")
-                && lines[0].ends_with("; entry delay: no difference to that, of as many trades"),
+                && lines[0].ends_with("; not reckoned, as they only leave trades out: entry delay"),
             "{lines:?}"
         );
         assert!(lines[1].contains("bot \"b\"") && lines[1].ends_with("if it wins 50 %"), "{lines:?}");

@@ -185,7 +185,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 /// Names that other programs give to what has another here.
-const ELSEWHERE: [(&str, &str); 18] = [
+const ELSEWHERE: [(&str, &str); 20] = [
     ("ma", "sma"),
     ("average", "sma"),
     ("mean", "sma"),
@@ -198,6 +198,8 @@ const ELSEWHERE: [(&str, &str); 18] = [
     ("zscore", "z_score"),
     ("crossover", "crosses_above"),
     ("crossunder", "crosses_below"),
+    ("cross", "crosses_above"),
+    ("crosses", "crosses_above"),
     ("cross_above", "crosses_above"),
     ("cross_below", "crosses_below"),
     ("price", "close"),

@@ -36,7 +36,7 @@ const SIGNS: [&str; 16] =
     ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
 
 /// Signs of other languages, and how this one says it.
-const FOREIGN: [(&str, &str); 10] = [
+const FOREIGN: [(&str, &str); 11] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("<>", "write `!=`"),
@@ -46,7 +46,8 @@ const FOREIGN: [(&str, &str); 10] = [
     ("!", "write `not`"),
     ("&", "write `and`"),
     ("|", "write `or`"),
-    ("%", "a percentage is written as a share: 0.01 for 1 %"),
+    (":", "a time stands in quotes: '07:00'"),
+    ("%", "leave it out: an index of 0 to 100 is compared with 70, and a change of 1 % is 0.01"),
 ];
 
 /// All words of a rule.

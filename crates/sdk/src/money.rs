@@ -129,6 +129,11 @@ impl From<MoneyScale> for u32 {
     }
 }
 
+/// How inexact a factor may be, as a share of it: 64 levels of a ladder, each multiplied with an error of 1.1e-16, stay a tenth of it.
+const INEXACT: f64 = 1e-13;
+/// And in units of money: less than any rounding that is meant.
+const MOST_INEXACT: f64 = 1e-3;
+
 impl Money {
     /// Nothing.
     pub const ZERO: Self = Self(0);
@@ -175,10 +180,13 @@ impl Money {
         Self(self.0.saturating_mul(count))
     }
 
-    /// The amount times a factor, rounded down (towards minus infinity); NaN gives zero.
+    /// The amount times a factor, rounded down (towards minus infinity); NaN gives zero. A product that is short of a whole
+    /// number by no more than factors are inexact is that number: 1.00 times 2.3 is 2.30, although 100.0 * 2.3 is
+    /// 229.99999999999997.
     #[must_use]
     pub fn scaled_down(self, factor: f64) -> Self {
-        let product = self.0 as f64 * factor;
+        let inexact = self.0 as f64 * factor;
+        let product = inexact + (inexact.abs() * INEXACT).min(MOST_INEXACT);
         // Rounded down without a call to `floor` (`performance: arithmetic`).
         let towards_zero = product as i64;
         Self(towards_zero.saturating_sub(i64::from(towards_zero as f64 > product)))
@@ -269,6 +277,17 @@ mod tests {
         assert!(matches!(cents.rounded(Decimal::MAX), Err(MoneyError::TooLarge { .. })));
         assert_eq!(cents.truncated("0.019".parse().unwrap()), Ok(Money::from_minor(1)));
         assert_eq!(cents.format(Money::from_minor(-5)), "-0.05");
+    }
+
+    #[test]
+    fn a_share_in_hundredths_of_a_percent_is_that_of_whole_numbers() {
+        for units in [10_000_i64, 12_345, 99_900, 1_000_000_007, -10_000] {
+            for hundredths in 0..=10_000 {
+                let fraction = hundredths as f64 / 100.0 / 100.0;
+                let share = Money::from_minor(units).scaled_down(fraction).minor();
+                assert_eq!(share, (units * hundredths).div_euclid(10_000), "{units} {hundredths}");
+            }
+        }
     }
 
     proptest! {

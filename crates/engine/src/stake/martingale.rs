@@ -80,6 +80,15 @@ mod tests {
     }
 
     #[test]
+    fn stakes_of_a_factor_that_no_float_is_equal_to_are_those_of_decimals() {
+        // By decimals: 1 x 2.3 = 2.30, x 2.3 = 5.29, x 2.3 = 12.167; 1 x 1.15 = 1.15, 1.3225, 1.520875.
+        for (factor, expected) in [(2.3, [100, 230, 529, 1_216]), (1.15, [100, 115, 132, 152])] {
+            let ladder = Martingale::new(Money::from_minor(100), factor, 4);
+            assert_eq!(ladder.stakes, expected.map(Money::from_minor), "{factor}");
+        }
+    }
+
+    #[test]
     fn a_six_step_ladder_that_recovers_all_at_payout_85_costs_89_and_a_half_bases() {
         // The known value: 1 + 2.176 + ... + 2.176^5 = (2.176^6 - 1) / 1.176 = 89.5 to one decimal.
         let ladder = Martingale::new(Money::from_minor(1_000_000), 2.176, 6);

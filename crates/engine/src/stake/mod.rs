@@ -33,14 +33,15 @@ pub enum StakeSettings {
         percent: f64,
     },
     /// After a loss the stake grows by a factor, up to a number of levels; after a win, or a loss at the top, it
-    /// starts anew. Also called gale.
+    /// starts anew. Also called gale, and `gale` is taken for it.
+    #[serde(alias = "gale")]
     Martingale {
         /// The stake of the first level.
         #[schemars(with = "f64")]
         amount: Decimal,
         /// How much larger each level is than the one before.
         factor: f64,
-        /// How many levels there are, the first included.
+        /// How many levels there are, the first included: one gale is two levels.
         levels: u32,
         /// With what the ladder goes on after a trade that was not won.
         #[serde(default, skip_serializing_if = "LadderEntry::is_next_signal")]
@@ -159,11 +160,15 @@ impl Stake {
             }
             StakeSettings::Martingale { amount, factor, levels, entry: _ } => {
                 within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
-                within(f64::from(*levels), 0.0, 64.0, &format!("{key}.levels"))?;
+                count(
+                    *levels,
+                    &format!("{key}.levels"),
+                    "the first stake is a level, so one gale is levels = 2",
+                )?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
             StakeSettings::Soros { amount, wins } => {
-                within(f64::from(*wins), 0.0, 64.0, &format!("{key}.wins"))?;
+                count(*wins, &format!("{key}.wins"), "so many wins in a row are staked again")?;
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
@@ -264,6 +269,14 @@ fn positive(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, Engi
     let key = || format!("{key}.amount");
     let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key(), source })?;
     if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key(), "a stake is above 0")) }
+}
+
+fn count(value: u32, key: &str, help: &str) -> Result<(), EngineError> {
+    if (1..=64).contains(&value) {
+        Ok(())
+    } else {
+        Err(EngineError::setting(key, format!("{value} is not a number from 1 to 64: {help}")))
+    }
 }
 
 fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineError> {

@@ -38,6 +38,13 @@ pub struct RuinQuestion {
     pub horizon_trades: u32,
 }
 
+/// An amount times a factor, rounded down. A product that is short of a whole number by no more than factors are inexact is that
+/// number, as where stakes are placed: 100 times 2.3 is 230, although 100.0 * 2.3 is 229.99999999999997.
+pub(crate) fn scaled_down(amount: u64, factor: f64) -> u64 {
+    let inexact = amount as f64 * factor;
+    (inexact + (inexact * 1e-13).min(1e-3)) as u64
+}
+
 impl RuinQuestion {
     /// The profit of a stake that wins, rounded to the smallest unit, halves to even.
     pub(crate) fn profit(&self, stake: u64) -> u64 {

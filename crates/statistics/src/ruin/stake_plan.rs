@@ -1,6 +1,6 @@
 //! How stakes follow each other.
 
-use super::{MAX_MONEY, RuinQuestion};
+use super::{MAX_MONEY, RuinQuestion, scaled_down};
 use crate::StatisticsError;
 use crate::statistics_error::check_probability;
 
@@ -90,7 +90,7 @@ impl StakePlan {
         let stakes: Vec<u64> = match *self {
             Self::Flat { .. } | Self::Share { .. } | Self::Kelly { .. } => Vec::new(),
             Self::Martingale { base, factor, levels, most_stake, step } => (0..levels)
-                .map(|level| (base as f64 * factor.powi(level.cast_signed())) as u64)
+                .map(|level| scaled_down(base, factor.powi(level.cast_signed())))
                 .map(|stake| stake.min(most_stake))
                 .map(|stake| stake - stake % step)
                 .collect(),
@@ -141,6 +141,14 @@ mod tests {
                 assert_eq!(plan.check(), expected, "{plan:?}");
             }
         }
+    }
+
+    #[test]
+    fn levels_of_a_factor_that_no_float_is_equal_to_are_those_of_decimals() {
+        // By decimals: 1.00, 2.30, 5.29, 12.167.
+        let plan =
+            StakePlan::Martingale { base: 100, factor: 2.3, levels: 4, most_stake: MAX_MONEY, step: 1 };
+        assert_eq!(plan.stakes(&QUESTION), Ok(vec![100, 230, 529, 1_216]));
     }
 
     #[test]

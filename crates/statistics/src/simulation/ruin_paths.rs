@@ -1,6 +1,7 @@
 //! Ruin by trial: the same question, answered by playing it, also under the limits of a wallet.
 
 use super::dice::Dice;
+use crate::ruin::scaled_down;
 use crate::{RuinQuestion, StakePlan, StatisticsError, kelly_fraction};
 
 /// What the trials say.
@@ -50,7 +51,7 @@ pub struct WalletLimits {
 
 impl MoneyStop {
     fn of(self, balance: u64) -> Option<u64> {
-        let share = (self.fraction > 0.0).then_some((balance as f64 * self.fraction) as u64);
+        let share = (self.fraction > 0.0).then(|| scaled_down(balance, self.fraction));
         [self.amount, share].into_iter().flatten().min()
     }
 }
@@ -212,7 +213,7 @@ fn next_stake(plan: &StakePlan, stakes: &[u64], level: usize, share: f64, balanc
     match *plan {
         StakePlan::Flat { stake } => stake,
         StakePlan::Share { step, .. } | StakePlan::Kelly { step, .. } => {
-            (balance as f64 * share) as u64 / step * step
+            scaled_down(balance, share) / step * step
         }
         StakePlan::Martingale { .. } | StakePlan::Soros { .. } => stakes[level],
     }

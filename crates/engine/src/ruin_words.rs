@@ -1,0 +1,86 @@
+//! What is said of a stake's ruin.
+
+use crate::StakeRuin;
+use candlewick_sdk::{Money, MoneyScale};
+use candlewick_statistics::{StakePlan, StatisticsError, Stops, WalletLimits, simulate_limited_ruin};
+use std::fmt::Write as _;
+
+/// Trades that are simulated in all, and the fewest runs.
+const MOST_TRADES: u64 = 1_000_000;
+const FEWEST_RUNS: u64 = 200;
+const SEED: u64 = 1;
+/// Stakes of a ladder that are written out.
+const MOST_LEVELS: usize = 8;
+
+impl StakeRuin {
+    /// How probably it is ruined, in a sentence without the bot's name: by itself, and held to its limits.
+    ///
+    /// # Errors
+    /// A number that means nothing to a chain of ruin.
+    pub(crate) fn words(&self, scale: MoneyScale) -> Result<String, StatisticsError> {
+        let what = match self.plan {
+            StakePlan::Flat { stake } => {
+                let stake = i64::try_from(stake).unwrap_or(i64::MAX);
+                format!("its stake of {}", scale.format(Money::from_minor(stake)))
+            }
+            StakePlan::Share { fraction, .. } => format!("its stake of {} of the balance", percent(fraction)),
+            StakePlan::Kelly { .. } => "its Kelly stake".to_owned(),
+            StakePlan::Martingale { .. } | StakePlan::Soros { .. } => {
+                ladder_words(&self.plan.stakes(&self.question)?, scale)
+            }
+        };
+        let (rate, horizon) = (self.decisive_rate(), self.question.horizon_trades);
+        let by = if self.lower_bound.is_some_and(|bound| bound <= rate) {
+            "the lower bound of its trades"
+        } else {
+            "break-even"
+        };
+        let mut words = format!(
+            "{what} is ruined within {horizon} trades with a probability of {} if it wins {} ({by}), of {} if it wins 50 %",
+            percent(self.at(rate)?),
+            percent(rate),
+            percent(self.at(0.5)?),
+        );
+        if self.limits != WalletLimits::default() {
+            let runs = (MOST_TRADES / u64::from(horizon)).max(FEWEST_RUNS);
+            let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
+            let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
+            let _ = write!(
+                words,
+                "; held to {} it is ruined in {}, and its trading ends for good before that in {} ({runs} simulated runs at {})",
+                limit_words(&self.limits),
+                percent(trials.share()),
+                percent(trials.stopped_share()),
+                percent(rate),
+            );
+        }
+        Ok(words)
+    }
+}
+
+/// The stakes of a ladder, the first of them written out.
+fn ladder_words(stakes: &[u64], scale: MoneyScale) -> String {
+    let money = |stake: &u64| scale.format(Money::from_minor(i64::try_from(*stake).unwrap_or(i64::MAX)));
+    let shown: Vec<String> = stakes.iter().take(MOST_LEVELS).map(money).collect();
+    let more = stakes.len().saturating_sub(MOST_LEVELS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("its ladder of {}{more}", shown.join(", "))
+}
+
+/// The limits by their names, those first that end the trading of a run for good.
+pub(crate) fn limit_words(limits: &WalletLimits) -> String {
+    let WalletLimits { rests, ends, drawdown_fraction, loss_streak, stake_fraction } = limits;
+    let is_on = |stops: &Stops| !stops.loss.is_empty() || !stops.profit.is_empty();
+    let drawdown =
+        (*drawdown_fraction > 0.0).then(|| format!("a drawdown of {}", percent(*drawdown_fraction)));
+    let streak = (*loss_streak > 0).then(|| format!("{loss_streak} losses in a row"));
+    let share = (*stake_fraction > 0.0).then(|| format!("stakes of at most {}", percent(*stake_fraction)));
+    let run = is_on(ends).then(|| "stops of the run".to_owned());
+    let rest = is_on(rests).then(|| "stops of the day or of hours".to_owned());
+    let words: Vec<String> = [drawdown, run, streak, share, rest].into_iter().flatten().collect();
+    words.join(", ")
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{:.2} %", fraction * 100.0)
+}
