@@ -221,13 +221,26 @@ fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
     check(
         "ETHBTC_no_zone.feather",
         &[],
-        "a file of the format feather does not say the time zone of its times; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens",
+        "a file of the format feather does not say the time zone of its times, and the file name \"ETHBTC_no_zone.feather\" does not say \
+         the symbol; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens, and --symbol, such as --symbol \
+         ETHBTC; all at once, for example: --timezone UTC --symbol ETHBTC",
     );
     check(
         "ETHBTC_zstd.feather",
         &[],
-        "the file name \"ETHBTC_zstd.feather\" does not say the symbol; settle it with --symbol, such as --symbol EURUSD",
+        "the file name \"ETHBTC_zstd.feather\" does not say the symbol; settle it with --symbol, such as --symbol ETHBTC",
     );
+    let unsaid =
+        import_text("my xauusd data.csv", "Datetime,Open,High,Low,Close\n2024-01-02 17:00,1,1,1,1\n", &[]);
+    let unsaid = unsaid.map(|_| ()).unwrap_err();
+    let all = "; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens, and --symbol, such as --symbol \
+               XAUUSD, and --interval, such as --interval 1m; all at once, for example: --timezone UTC --symbol XAUUSD \
+               --interval 1m";
+    assert!(unsaid.ends_with(all), "{unsaid}");
+    let said = [("timezone", "UTC"), ("symbol", "XAUUSD"), ("interval", "1m")];
+    let one =
+        import_text("my xauusd data.csv", "Datetime,Open,High,Low,Close\n2024-01-02 17:00,1,1,1,1\n", &said);
+    assert_eq!(one.map(|imported| rows_of(&imported).len()), Ok(1));
     check(
         "AAPL.csv",
         &[("timezone", "America/New_York")],

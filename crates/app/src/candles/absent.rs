@@ -1,5 +1,6 @@
 //! What to say of candles that the catalog does not hold.
 
+use crate::shell::shell_word;
 use crate::suggestion::nearest;
 use candlewick_history::{Catalog, HistoryError, Manifest};
 use candlewick_sdk::Series;
@@ -45,7 +46,7 @@ pub fn help_for_history(error: &HistoryError) -> Option<String> {
         // The first line is the header, which no repair takes out.
         HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
             "`candlewick data check {}` lists all that is wrong with it; with --fix it writes a copy without such lines",
-            path.display()
+            shell_word(&path.display().to_string())
         )),
         HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;

@@ -1,5 +1,6 @@
 //! What is written at the wrong place: a rule as a configuration, what belongs to a combination beside another strategy.
 
+use crate::shell::shell_word;
 use figment::value::Dict;
 use std::fs;
 use std::path::Path;
@@ -33,14 +34,16 @@ impl FileKind {
     /// How a file of this kind is checked, and what else is done with it.
     pub fn advice(self, path: &Path) -> String {
         let file = path.display();
+        let shown = file.to_string();
+        let word = shell_word(&shown);
         match self {
             Self::Rule => format!(
-                "{file} is a rule: `candlewick strategy check rules --param file={file}` checks it, `candlewick tune {file}` says what it is \
-                 worth, and `--rules {file}` trades it in a backtest; a bot of a configuration has it as strategy = \"rules\", params = {{ file = \
+                "{file} is a rule: `candlewick strategy check rules --param file={word}` checks it, `candlewick tune {word}` says what it is \
+                 worth, and `--rules {word}` trades it in a backtest; a bot of a configuration has it as strategy = \"rules\", params = {{ file = \
                  \"{file}\" }}"
             ),
             Self::Configuration => format!(
-                "{file} is a configuration: `candlewick config check --config {file}` checks it, and `candlewick strategy check NAME --config {file}` \
+                "{file} is a configuration: `candlewick config check --config {word}` checks it, and `candlewick strategy check NAME --config {word}` \
                  a strategy of its bots"
             ),
         }

@@ -42,6 +42,7 @@ pub use reload::check_reload;
 #[cfg(feature = "notify")]
 pub(crate) use secret::read_private_file;
 pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
+pub(crate) use show::key as toml_key;
 pub use show::{schema, to_json, to_toml};
 pub use signals::{DateOrder, SignalSettings, signal_problems};
 pub(crate) use signals::{Network, WebhookSecret};

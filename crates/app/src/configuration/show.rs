@@ -148,7 +148,8 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-fn key(name: &str) -> String {
+/// A name as it is written in TOML: in quotes where it holds a point, a space and the like.
+pub(crate) fn key(name: &str) -> String {
     let bare =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if bare { name.to_owned() } else { quoted(name) }

@@ -2,6 +2,7 @@
 
 use super::OutputFile;
 use crate::candles::price_step;
+use crate::configuration::toml_key;
 use crate::error::AppError;
 use crate::fetch::Mixing;
 use crate::progress::Progress;
@@ -243,7 +244,7 @@ impl fmt::Display for ImportedFile {
             write!(f, "\n  {reading}")?;
         }
         if let Some(step) = price_step(candles.candles()) {
-            let symbol = candles.symbol();
+            let symbol = toml_key(candles.symbol().as_str());
             write!(
                 f,
                 "\n  no price step is assumed: prices inside of a candle are not rounded unless a configuration says [simulation.ticks] \

@@ -6,6 +6,7 @@ use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
 use crate::search::SearchTerms;
+use crate::shell::shell_word;
 use crate::storage::is_address;
 use candlewick_engine::BotSettings;
 use candlewick_history::{CheckSettings, Checked, FindingKind, ImportSettings, Remedy};
@@ -100,8 +101,10 @@ fn check(
     let Some(candles) = checked.candles.as_ref().filter(|_| certain.is_empty()) else {
         let found = if certain.is_empty() { "no candle is sound".to_owned() } else { certain.join(", ") };
         let problem = format!("{target}: the candles are not sound: {found}");
+        let place = target.to_string();
+        let place = shell_word(&place);
         let help = format!(
-            "`candlewick data check {target}` shows each with its place, and with --fix writes a repaired copy: tune on that"
+            "`candlewick data check {place}` shows each with its place, and with --fix writes a repaired copy: tune on that"
         );
         return Err(AppError::data(problem).help(help));
     };
@@ -165,7 +168,11 @@ impl CheckedCandles {
         let doubt = if problems.is_empty() {
             "no problem".to_owned()
         } else {
-            format!("doubtful: {} (`candlewick data check {}` shows where)", problems.join(", "), self.place)
+            format!(
+                "doubtful: {} (`candlewick data check {}` shows where)",
+                problems.join(", "),
+                shell_word(&self.place)
+            )
         };
         format!("{gone}; {doubt}")
     }

@@ -36,6 +36,20 @@ pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     found.or_else(|| by_format(stem, format)).unwrap_or_default()
 }
 
+/// Currencies that pairs are quoted in.
+const QUOTES: [&str; 12] =
+    ["USDT", "USDC", "USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "BTC", "ETH"];
+
+/// The symbol that a file's name may mean, for an example: the first word in it that is a pair.
+pub(super) fn likely_symbol(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_uppercase);
+    let is_pair = |word: &String| {
+        let base = QUOTES.iter().find_map(|quote| word.strip_suffix(quote));
+        base.is_some_and(|base| base.len() >= 3)
+    };
+    words.into_iter().find(is_pair).unwrap_or_else(|| "EURUSD".to_owned())
+}
+
 /// Whether this is `HistData`'s file in the manner of `MetaTrader`, which is in EST like its others.
 pub(super) fn is_hist_data(path: &str) -> bool {
     let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -173,6 +187,18 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_example_of_a_symbol_is_the_pair_in_the_name() {
+        for (name, symbol) in [
+            ("my gold xauusd data.csv", "XAUUSD"),
+            ("BINANCE_BTCUSDT.P.csv", "BTCUSDT"),
+            ("USDT export.csv", "EURUSD"),
+            ("prices.csv", "EURUSD"),
+        ] {
+            assert_eq!(likely_symbol(name), symbol, "{name}");
+        }
+    }
 
     #[test]
     fn names_give_what_their_sources_write_into_them() {

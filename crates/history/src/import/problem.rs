@@ -13,15 +13,40 @@ pub(crate) enum Problem {
     Line { line: u64, problem: String },
     /// The content as a whole is wrong.
     File(String),
-    /// Nothing is wrong, but something is unclear, and an option settles it.
-    Unclear { seen: String, option: String },
+    /// Nothing is wrong, but something is unclear, and an option settles it; examples of it, as they are typed.
+    Unclear { seen: String, option: String, examples: Vec<String> },
     /// There are no candles in it.
     Empty(String),
 }
 
 impl Problem {
     pub(super) fn unclear(seen: impl Into<String>, option: impl Into<String>) -> Self {
-        Self::Unclear { seen: seen.into(), option: option.into() }
+        Self::Unclear { seen: seen.into(), option: option.into(), examples: Vec::new() }
+    }
+
+    /// The same, which one option with such a value settles.
+    pub(super) fn asking(seen: impl Into<String>, example: impl Into<String>) -> Self {
+        let example = example.into();
+        let option = example.split(' ').next().unwrap_or_default();
+        let option = format!("{option}, such as {example}");
+        Self::Unclear { seen: seen.into(), option, examples: vec![example] }
+    }
+
+    /// The same, and what another option settles. What is wrong goes before what is unclear.
+    pub(super) fn and(self, other: Option<Self>) -> Self {
+        match (self, other) {
+            (
+                Self::Unclear { seen, option, mut examples },
+                Some(Self::Unclear { seen: also_seen, option: other_option, examples: more }),
+            ) => {
+                examples.extend(more);
+                let (seen, option) =
+                    (format!("{seen}, and {also_seen}"), format!("{option}, and {other_option}"));
+                Self::Unclear { seen, option, examples }
+            }
+            (Self::Unclear { .. }, Some(wrong)) => wrong,
+            (only, _) => only,
+        }
     }
 
     /// With the name of the file.
@@ -31,9 +56,38 @@ impl Problem {
             Self::Io(source) => HistoryError::Io { path, action: "read", source },
             Self::Line { line, problem } => HistoryError::InvalidLine { path, line, problem },
             Self::File(problem) => HistoryError::InvalidFile { path, problem },
-            Self::Unclear { seen, option } => HistoryError::AmbiguousFile { path, seen, option },
+            Self::Unclear { seen, option, examples } if examples.len() > 1 => {
+                let option = format!("{option}; all at once, for example: {}", examples.join(" "));
+                HistoryError::AmbiguousFile { path, seen, option }
+            }
+            Self::Unclear { seen, option, .. } => HistoryError::AmbiguousFile { path, seen, option },
             Self::Empty(problem) => HistoryError::NoCandles { place: path.display().to_string(), problem },
         }
+    }
+}
+
+/// What is asked of a file, all of it in one answer.
+#[derive(Debug, Default)]
+pub(super) struct Questions(Option<Problem>);
+
+impl Questions {
+    /// What was found, if it was; else it is asked for.
+    pub(super) fn take<T>(&mut self, found: Result<T, Problem>) -> Option<T> {
+        match found {
+            Ok(found) => Some(found),
+            Err(problem) => {
+                self.0 = Some(match self.0.take() {
+                    Some(asked) => asked.and(Some(problem)),
+                    None => problem,
+                });
+                None
+            }
+        }
+    }
+
+    /// What is asked where something was not found.
+    pub(super) fn problem(self) -> Problem {
+        self.0.expect("what was not found has left its question")
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
         } else {
             format!("the candles' length is not clear: the rows are apart {}", shown.join(", "))
         };
-        Problem::unclear(seen, option(&found))
+        Problem::asking(seen, option(&found))
     };
     let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
     let interval = Interval::from_seconds(shortest.get() / 1_000).map_err(|_| unclear())?;
@@ -59,7 +59,7 @@ pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Resu
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::unclear(format!("{stated_by} says {interval}, but {what}"), option(&found)))
+        Err(Problem::asking(format!("{stated_by} says {interval}, but {what}"), option(&found)))
     };
     if *shortest < interval.length() {
         return contradicts(format!("rows are {} apart", length(*shortest)));
@@ -70,14 +70,14 @@ pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Resu
     Ok(())
 }
 
-/// The option that settles it, with the length that the rows speak for: the distance that most of them have.
+/// The option that settles it, as it is typed, with the length that the rows speak for: the distance that most of them have.
 fn option(found: &BTreeMap<Millis, u64>) -> String {
     let usual = found.iter().rev().max_by_key(|(_, count)| **count).map(|(distance, _)| *distance);
     let interval = usual.and_then(|distance| {
         let interval = Interval::from_seconds(distance.get() / 1_000).ok()?;
         (interval.length() == distance).then_some(interval)
     });
-    format!("--interval, such as --interval {}", interval.unwrap_or(Interval::MINUTE))
+    format!("--interval {}", interval.unwrap_or(Interval::MINUTE))
 }
 
 fn length(distance: Millis) -> String {

@@ -3,8 +3,8 @@
 #[cfg(feature = "feather")]
 use super::feather;
 use super::format::ImportFormat;
-use super::name::{NameParts, is_hist_data, read_name};
-use super::problem::Problem;
+use super::name::{NameParts, is_hist_data, likely_symbol, read_name};
+use super::problem::{Problem, Questions};
 use super::row::{Clock, Decoded, Row, Unit};
 use super::settings::{BarTime, ImportSettings};
 use super::spacing;
@@ -126,7 +126,12 @@ impl CandleTable {
             None => ImportFormat::sniff(&start)?,
         };
         let whole = start.as_slice().chain(reader);
-        let (mut decoded, reading) = decode(format, whole, settings)?;
+        let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
+        let symbol = symbol_of(&name, named, settings);
+        let (mut decoded, reading) = match decode(format, whole, settings) {
+            Ok(decoded) => decoded,
+            Err(problem) => return Err(problem.and(symbol.err())),
+        };
         if decoded.rows.is_empty() {
             let first = decoded
                 .broken
@@ -141,11 +146,17 @@ impl CandleTable {
         }
         let newest_first = decoded.turn_round();
         let in_seconds = decoded.take_seconds();
-        let zone = zone_of(&name, format, decoded.clock, settings)?;
-        let skipped = zone.map_or(Ok(0), |zone| to_moments(&mut decoded, zone, settings.clock_change))?;
-        let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
-        let (symbol, symbol_from) = symbol_of(&name, named, settings)?;
-        let (interval, interval_from) = interval_of(&decoded, named, settings)?;
+        let mut questions = Questions::default();
+        let zone = questions.take(zone_of(&name, format, decoded.clock, settings));
+        let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
+        let skipped = moved.transpose()?.unwrap_or_default();
+        let symbol = questions.take(symbol);
+        let interval = questions.take(interval_of(&decoded, named, settings));
+        let (Some(zone), Some((symbol, symbol_from)), Some((interval, interval_from))) =
+            (zone, symbol, interval)
+        else {
+            return Err(questions.problem());
+        };
         if settings.stamped == BarTime::Close {
             decoded.rows.iter_mut().for_each(|row| row.time = row.time - interval.length());
         }
@@ -249,7 +260,8 @@ fn zone_of(
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a file of the format {format} does not say the time zone of its times");
-            Err(Problem::unclear(seen, "--timezone, such as --timezone UTC or --timezone Europe/Athens"))
+            let option = "--timezone, such as --timezone UTC or --timezone Europe/Athens".to_owned();
+            Err(Problem::Unclear { seen, option, examples: vec!["--timezone UTC".to_owned()] })
         }
     }
 }
@@ -265,7 +277,7 @@ fn symbol_of(
     let symbol = named.symbol.ok_or_else(|| {
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
         let seen = format!("the file name \"{file}\" does not say the symbol");
-        Problem::unclear(seen, "--symbol, such as --symbol EURUSD")
+        Problem::asking(seen, format!("--symbol {}", likely_symbol(&file)))
     })?;
     Ok((symbol, DetectedFrom::Name))
 }
@@ -279,9 +291,9 @@ fn interval_of(
         return Ok((interval, DetectedFrom::Option));
     }
     match (decoded.interval, named.interval) {
-        (Some(content), Some(name)) if content != name => Err(Problem::unclear(
+        (Some(content), Some(name)) if content != name => Err(Problem::asking(
             format!("the file name says {name}, the content {content}"),
-            format!("--interval, such as --interval {content}"),
+            format!("--interval {content}"),
         )),
         (Some(content), _) => Ok((content, DetectedFrom::Content)),
         (None, Some(name)) => Ok((name, DetectedFrom::Name)),

@@ -225,10 +225,9 @@ fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -
 }
 
 fn unclear(seen: String, columns: &str) -> Problem {
-    Problem::unclear(
-        seen,
-        format!("--columns, such as --columns {columns} (- for a column that is left out)"),
-    )
+    let example = format!("--columns {columns}");
+    let option = format!("--columns, such as {example} (- for a column that is left out)");
+    Problem::Unclear { seen, option, examples: vec![example] }
 }
 
 /// What is known, with what is missing in the first columns that are free.
