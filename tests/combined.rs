@@ -286,7 +286,7 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
     for part in [
         "gates one: opens after 1 virtual loss, closes with the day",
         "ruin bot \"one\": its stake of 10.00 is ruined within 1000 trades with a probability of 0.00 % if it wins",
-        "; held to a drawdown of 20.00 %, stops of the day or of hours it is ruined in 0.00 %, and its trading ends for good before that in",
+        "; held to a drawdown of 20.00 % and stops of the day or of hours, it is ruined in 0.00 %, and its trading ends for good before that in",
     ] {
         assert!(joined.contains(part), "no {part} in\n{said}");
     }

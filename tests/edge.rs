@@ -233,7 +233,7 @@ fn a_ladder_that_ruins_too_probably_does_not_start_live_and_is_reported_in_a_bac
     // The header of the run says it, and that is once.
     let live = small.run(&["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--until-end"]);
     let said = |text: &str| {
-        text.split_whitespace().collect::<Vec<_>>().join(" ").matches("its ladder is ruined within").count()
+        text.split_whitespace().collect::<Vec<_>>().join(" ").matches("bot \"btc\": its ladder of ").count()
     };
     assert_eq!((said(&live.stdout), said(&live.stderr)), (1, 0), "{}{}", live.stdout, live.stderr);
 }

@@ -107,7 +107,7 @@ fn in_lock_step_a_run_ends_with_the_candles_and_at_another_speed_they_are_said_t
     assert!(!run.stderr.contains("are over"), "{}", run.stderr);
     // All of them in a second or two.
     let run = folder.run(&[&live[..], &["--speed", "10000", "--for", "5s"]].concat());
-    let over = "the venue's candles are over: nothing more will be traded; stop with Ctrl-C";
+    let over = "the venue's candles are over: no more trades will open; Ctrl-C ends the run";
     assert_eq!(run.stderr.matches(over).count(), 1, "{}", run.stderr);
 }
 

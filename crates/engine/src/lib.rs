@@ -64,7 +64,7 @@ pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_betwee
 pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, Hours, LambdaRule, Lateness,
     LimitUse, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule,
-    SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window,
+    SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window, time_zone_help,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

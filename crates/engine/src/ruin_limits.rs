@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(percent_behind(&stopped, "it is ruined in "), 0.0, "{stopped}");
         let ended = percent_behind(&stopped, "for good before that in ");
         assert!((ended - 63.58).abs() < 1.0, "{ended}: {stopped}");
-        assert!(stopped.contains("; held to stops of the run it is ruined in "), "{stopped}");
+        assert!(stopped.contains("; held to stops of the run, it is ruined in "), "{stopped}");
         assert!(stopped.contains("(25000 simulated runs at 50.00 %)"), "{stopped}");
     }
 
@@ -269,7 +269,7 @@ mod tests {
             stake_fraction: 0.5,
         };
         assert_eq!(limits_of(&settings.bots[0], &settings), expected);
-        let words = "a drawdown of 25.00 %, 3 losses in a row, stakes of at most 50.00 %, stops of the day or of hours";
+        let words = "a drawdown of 25.00 %, 3 losses in a row, stakes of at most 50.00 % and stops of the day or of hours";
         assert_eq!(limit_words(&expected), words);
     }
 

@@ -47,7 +47,7 @@ impl StakeRuin {
             let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
             let _ = write!(
                 words,
-                "; held to {} it is ruined in {}, and its trading ends for good before that in {} ({runs} simulated runs at {})",
+                "; held to {}, it is ruined in {}, and its trading ends for good before that in {} ({runs} simulated runs at {})",
                 limit_words(&self.limits),
                 percent(trials.share()),
                 percent(trials.stopped_share()),
@@ -78,7 +78,10 @@ pub(crate) fn limit_words(limits: &WalletLimits) -> String {
     let run = is_on(ends).then(|| "stops of the run".to_owned());
     let rest = is_on(rests).then(|| "stops of the day or of hours".to_owned());
     let words: Vec<String> = [drawdown, run, streak, share, rest].into_iter().flatten().collect();
-    words.join(", ")
+    match words.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => words.concat(),
+    }
 }
 
 fn percent(fraction: f64) -> String {

@@ -387,7 +387,7 @@ fn what_is_wrong_with_the_day_of_a_gate_is_said() {
         ),
         (
             json!({ "after_virtual_losses": 2, "resets": "day", "day_start": "8" }),
-            "gate.day_start: \"8\" is not a time of day: use HH:MM, such as 09:30",
+            "gate.day_start: \"8\" is not a time of day: use HH:MM, such as 09:30; a day ends at 00:00",
         ),
         (
             json!({ "after_virtual_losses": 2, "resets": "day", "day_timezone": "London" }),

@@ -2,6 +2,7 @@
 
 use super::secret::read_private_file;
 use super::{Loaded, Problem};
+use candlewick_engine::time_zone_help;
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -197,7 +198,7 @@ pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
     let signals = &loaded.config.signals;
     let mut problems = Vec::new();
     if signals.timezone.parse::<Tz>().is_err() {
-        let problem = "there is no such time zone: use an IANA name such as Europe/Berlin or UTC";
+        let problem = format!("there is no such time zone: {}", time_zone_help(&signals.timezone));
         let value = format!("{:?}", signals.timezone);
         problems.push(loaded.problem("signals.timezone", problem).value(value));
     }
@@ -250,7 +251,8 @@ mod tests {
         check("listen = \"127.0.0.1:0\"\nSECRET", &[]);
         check("listen = \"0.0.0.0:7790\"\nSECRET", &["allow_remote"]);
         check("listen = \"0.0.0.0:7790\"\nallow_remote = true\nSECRET", &[]);
-        check("timezone = \"Berlin\"", &["Europe/Berlin"]);
+        check("timezone = \"Berlin\"", &["Europe/London"]);
+        check("timezone = \"GMT-3\"", &["Etc/GMT+3"]);
         check("allowed_addresses = [\"10.0.0.0/33\", \"10.0.0.1\", \"here\"]", &["10.0.0.0/33", "here"]);
     }
 

@@ -21,7 +21,12 @@ pub(super) fn check(
         assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
     let report = check_ruin(settings, standing.free, &records)?;
     for notice in report.ladders {
-        tracing::info!("{notice}");
+        // The header does not know what the journal's trades say.
+        if standing.rows.is_empty() {
+            tracing::info!("{notice}");
+        } else {
+            tracing::warn!("{notice}");
+        }
     }
     match report.refusal {
         None => Ok(()),

@@ -237,7 +237,7 @@ async fn run_bots(
 async fn say_when_over(clock: Arc<dyn Clock>, end: Millis) {
     // The last candle is known, and traded, shortly after its end.
     drop(clock.sleep_until(end + Millis::MINUTE).await);
-    tracing::warn!("the venue's candles are over: nothing more will be traded; stop with Ctrl-C");
+    tracing::warn!("the venue's candles are over: no more trades will open; Ctrl-C ends the run");
 }
 
 /// Starts the embedded venue over the candles of the bots.

@@ -221,7 +221,10 @@ fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
 fn doors_of(loaded: &Loaded, begins: Option<Millis>) -> Vec<(&'static str, String)> {
     let signals = &loaded.config.signals;
     let list = list_words(loaded, begins).map(|list| ("list", list));
-    let webhook = signals.listen.map(|address| ("webhook", format!("signals at http://{address}/signal")));
+    let webhook = signals.listen.map(|address| match address.port() {
+        0 => ("webhook", format!("signals at a free port of {}, which live -v names", address.ip())),
+        _ => ("webhook", format!("signals at http://{address}/signal")),
+    });
     let stdin =
         signals.stdin.then(|| ("stdin", "signals on standard input, a JSON object a line".to_owned()));
     [list, webhook, stdin].into_iter().flatten().collect()

@@ -1,5 +1,6 @@
 //! Days and times of day in a time zone.
 
+use super::zone_help::time_zone_help;
 use crate::EngineError;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeZone, Timelike};
@@ -170,16 +171,16 @@ impl Weekday {
 
 fn parse_time(text: &str, key: &str) -> Result<NaiveTime, EngineError> {
     NaiveTime::parse_from_str(text, "%H:%M").ok().filter(|time| time.second() == 0).ok_or_else(|| {
-        EngineError::setting(key, format!("\"{text}\" is not a time of day: use HH:MM, such as 09:30"))
+        EngineError::setting(
+            key,
+            format!("\"{text}\" is not a time of day: use HH:MM, such as 09:30; a day ends at 00:00"),
+        )
     })
 }
 
 fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
     text.parse().map_err(|_| {
-        EngineError::setting(
-            key,
-            format!("\"{text}\" is not a time zone: use an IANA name, such as UTC or Europe/London"),
-        )
+        EngineError::setting(key, format!("\"{text}\" is not a time zone: {}", time_zone_help(text)))
     })
 }
 

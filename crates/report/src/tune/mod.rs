@@ -183,12 +183,17 @@ impl<'a> TuneReport<'a> {
                 steps.extend(
                     sweep.luck_words().map(|words| ("luck of the best".to_owned(), words.to_owned())),
                 );
-                let variants = sweep.variants().map(|count| variants_words(count, sweep.tried() as u64));
-                steps.extend(variants.map(|words| ("variants tried".to_owned(), words)));
             }
         }
         let report = self.walk_forward.report;
         steps.push(("walk-forward".to_owned(), report.brief()));
+        if let Some(sweep) = self.sweep {
+            // The walk's sets are counted after the sweep's.
+            let counts = [sweep.variants(), self.walk_forward.variants_tried];
+            let words = counts.into_iter().flatten().max();
+            let words = words.map(|count| variants_words(count, sweep.tried() as u64));
+            steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
+        }
         steps.push(("verdict on its tests".to_owned(), report.verdict_words()));
         steps.extend(report.hold_out().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
         steps

@@ -22,6 +22,10 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
         (None, None) => (upper.as_str(), None),
     };
     let colon = clock.replacen('H', ":", 1);
+    // 10:5 is a cell that was cut short.
+    if colon.split(':').skip(1).any(|part| part.len() != 2) {
+        return None;
+    }
     let time = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(&colon, form).ok())?;
     let Some(half) = half else { return Some(time) };
     // 12 AM is midnight, 12 PM noon.
@@ -173,6 +177,9 @@ mod tests {
             ("0:10 AM", None),
             ("24:00", None),
             ("14h", None),
+            ("10:5", None),
+            ("10:05:7", None),
+            ("14h5", None),
             ("H1", None),
             ("h24", None),
             ("14.35", None),

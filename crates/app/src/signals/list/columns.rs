@@ -255,6 +255,11 @@ pub(super) fn shown_cells(line: &str, bots: &ListBots<'_>) -> Result<Option<(Cel
     }
 }
 
+/// What could be recognised in a line that is no entry.
+pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
+    split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect()
+}
+
 /// What the columns of lines that nobody named were taken for, in the order in which they first stand there.
 pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
     let mut columns: Vec<Column> = Vec::new();

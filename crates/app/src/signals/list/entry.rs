@@ -1,11 +1,11 @@
 //! The file: an entry a line, behind a first line that names the columns or without one.
 
 use super::clock_time::{ClockTime, WeekDays, time_of_day};
-use super::columns::{Cells, Column, ListBots, NamedColumns, shown_cells, words};
+use super::columns::{Cells, Column, ListBots, NamedColumns, recognised, shown_cells, words};
 use super::date::{ListDate, WrittenDate, order_of};
 use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
-use candlewick_engine::{BotId, BotSettings, SignalReason};
+use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{CloseType, Direction, Millis};
@@ -172,15 +172,13 @@ pub(super) fn read_lines(
     let date_of = |line: &CellLine| Some((line.line, line.cells.as_ref().ok()?.date?));
     let dates: Vec<(u64, WrittenDate)> = lines.iter().filter_map(date_of).collect();
     let order = order_of(&dates, terms.dates)?;
-    let dated = dates.first().map(|(line, _)| *line);
+    let elsewhere = Elsewhere::of(&lines, &dates);
     let terms = (&known.signals, terms.zone);
-    let read = lines.into_iter().map(|CellLine { line, text, cells }| {
-        let entry = cells.and_then(|cells| match (cells.date, dated) {
-            (None, Some(dated)) => Err(format!("it has no date, and line {dated} has one")),
-            (date, _) => {
-                let date = date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                entry_of(&cells, line, terms, date)
-            }
+    let read = lines.into_iter().map(|CellLine { line, text, cells, .. }| {
+        let entry = cells.and_then(|cells| {
+            elsewhere.check(&cells)?;
+            let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
+            entry_of(&cells, line, terms, date)
         });
         ReadLine { line, text, entry }
     });
@@ -194,6 +192,51 @@ struct CellLine {
     line: u64,
     text: String,
     cells: Result<Cells, String>,
+    /// Of a line that is no entry, what could be recognised in it: it may be meant for the lines below.
+    recognised: Vec<Column>,
+}
+
+/// What lines say that others lack: a date, a year, or, in a line that is no entry, an expiry or whatever a heading may say. An entry
+/// that lacks what a line like that may have meant for it is none, so that it is never another trade than was meant.
+#[derive(Default)]
+struct Elsewhere {
+    date: Option<u64>,
+    year: Option<u64>,
+    expiry: Option<u64>,
+    no_entry: Option<u64>,
+}
+
+impl Elsewhere {
+    fn of(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
+        let recognised = |column: Column| {
+            lines.iter().find(|line| line.recognised.contains(&column)).map(|line| line.line)
+        };
+        Self {
+            date: dates.first().map(|(line, _)| *line).or_else(|| recognised(Column::Date)),
+            year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
+            expiry: recognised(Column::Expiry),
+            no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
+        }
+    }
+
+    fn check(&self, cells: &Cells) -> Result<(), String> {
+        let [_, bot, symbol, _, expiry, ..] = &cells.texts;
+        let lacks = |what: &str, line: u64| {
+            Err(format!("it has no {what}, and line {line} has one: write it in each line"))
+        };
+        match (cells.date, self.date, self.year) {
+            (None, Some(line), _) => return lacks("date", line),
+            (Some(date), _, Some(line)) if !date.has_year() => return lacks("year", line),
+            _ => {}
+        }
+        match (self.expiry, self.no_entry) {
+            (Some(line), _) if expiry.is_empty() => lacks("expiry", line),
+            (_, Some(line)) if bot.is_empty() && symbol.is_empty() => Err(format!(
+                "it names neither a symbol nor a bot, and line {line}, which is no entry, may: write it in each line"
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The lines that are neither blank nor begin with #, counted from 1.
@@ -213,7 +256,7 @@ fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, Stri
         let line = record.position().map_or(0, csv::Position::line);
         let text = usize::try_from(line).ok().and_then(|line| all.get(line.checked_sub(1)?));
         let text = text.map_or("", |text| text).to_owned();
-        lines.push(CellLine { line, text, cells: columns.cells(&record) });
+        lines.push(CellLine { line, text, cells: columns.cells(&record), recognised: Vec::new() });
     }
     Ok(lines)
 }
@@ -230,7 +273,8 @@ fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Colum
             }
             Err(problem) => Err(problem),
         };
-        lines.push(CellLine { line, text: text.to_owned(), cells });
+        let recognised = if cells.is_err() { recognised(text, bots) } else { Vec::new() };
+        lines.push(CellLine { line, text: text.to_owned(), cells, recognised });
     }
     (lines, columns)
 }
@@ -245,9 +289,9 @@ fn entry_of(
         cells.texts.each_ref().map(String::as_str);
     let own_zone = match own_zone {
         "" => None,
-        name => Some(name.parse::<Tz>().map_err(|_| {
-            format!("{name:?} is no time zone: use an IANA name such as America/Sao_Paulo or UTC")
-        })?),
+        name => Some(
+            name.parse::<Tz>().map_err(|_| format!("{name:?} is no time zone: {}", time_zone_help(name)))?,
+        ),
     };
     let zone = own_zone.unwrap_or(zone);
     let close_type = match close_type {
@@ -318,7 +362,7 @@ fn bot_of(name: &str, symbol: &str, bots: &SignalBots) -> Result<BotId, String> 
 }
 
 /// Two entries of one bot for one moment, written the same way, are a slip of whoever wrote them.
-fn check_twins(entries: &[ListEntry], bots: &[BotSettings]) -> Result<(), String> {
+pub(super) fn check_twins(entries: &[ListEntry], bots: &[BotSettings]) -> Result<(), String> {
     let mut sorted: Vec<&ListEntry> = entries.iter().collect();
     let key = |entry: &&ListEntry| {
         let when = match entry.when {

@@ -72,7 +72,10 @@ impl SignalList {
         bots: &[BotSettings],
         terms: ListTerms,
     ) -> Result<Vec<ReadLine>, String> {
-        Ok(entry::read_lines(&text_of(path)?, bots, terms)?.0)
+        let lines = entry::read_lines(&text_of(path)?, bots, terms)?.0;
+        let entries: Vec<_> = lines.iter().filter_map(|line| line.entry.as_ref().ok().copied()).collect();
+        entry::check_twins(&entries, bots)?;
+        Ok(lines)
     }
 
     /// The list that a configuration names, if it names one.

@@ -307,7 +307,7 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
         ),
         (
             "27/11/2026;EURUSD;10:00;CALL\nEURUSD;10:05;PUT",
-            "line 2: it has no date, and line 1 has one. It is \"EURUSD;10:05;PUT\"",
+            "line 2: it has no date, and line 1 has one: write it in each line. It is \"EURUSD;10:05;PUT\"",
         ),
         (
             "SINAIS VIP \u{1f525}\nM5;EURUSD;10:00;CALL",
@@ -337,7 +337,7 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
 
 /// As it is copied from a chat.
 const CHAT: &str = "\u{1f525} SINAIS VIP \u{1f525}\n# of today\n\nM5\n\u{2796}\u{2796}\u{2796}\n-----\n\
-                    M5;EURUSD;14h35;COMPRA \u{2705}\n2:40 PM BTC/USDT VENDA\nM1 | **EUR/USD** | 14:45 | put | \u{2b07}\u{fe0f}\n\
+                    M5;EURUSD;14h35;COMPRA \u{2705}\n2:40 PM BTC/USDT VENDA M5\nM1 | **EUR/USD** | 14:45 | put | \u{2b07}\u{fe0f}\n\
                     M5;GBPJPY;15:00;CALL\nM5;EURUSD;15:05;PUTT\n";
 
 #[test]
@@ -345,7 +345,7 @@ fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is
     assert!(traders(CHAT).unwrap_err().starts_with("line 1: \"SINAIS\" is no symbol"));
     let skipping = ListTerms { skip_unknown: true, ..terms("America/Sao_Paulo") };
     let list = SignalList::parse(CHAT, &traders_bots(), skipping).unwrap();
-    let words = "3 entries, its columns taken as expiry (in some lines); symbol; time (each day, since there is no date); \
+    let words = "3 entries, its columns taken as expiry; symbol; time (each day, since there is no date); \
                  direction, 4 lines passed over (1, 4, 10, 11)";
     assert_eq!(list.words(), words);
     let due = list.due(at("2026-01-05T12:00"), at("2026-01-06T12:00"));
@@ -366,6 +366,32 @@ fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is
     assert_eq!(list.words(), "2 entries, 1 line passed over (7)");
     let none = SignalList::parse("hello\n", &traders_bots(), skipping).unwrap();
     assert_eq!(none.words(), "0 entries, 1 line passed over (1)");
+}
+
+/// What a line that is passed over may say of the lines below makes no other trade of them: they are passed over, too.
+#[test]
+fn a_heading_that_is_passed_over_takes_the_lines_along_that_lack_what_it_says() {
+    let skipping = ListTerms { skip_unknown: true, ..terms("UTC") };
+    let one = &traders_bots()[..1];
+    for (text, bots, problem) in [
+        ("27/11/2026\nEURUSD;10:00;CALL\n", traders_bots(), "no date, and line 1 has one"),
+        ("27/11/2026;GBPJPU;09:00;CALL\nEURUSD;10:05;PUT\n", traders_bots(), "no date, and line 1 has one"),
+        (
+            "27/11/2026;10:00;EURUSD;CALL\n28/11;10:05;EURUSD;PUT\n",
+            traders_bots(),
+            "no year, and line 1 has one",
+        ),
+        ("M15\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, and line 1 has one"),
+        ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, and line 1,"),
+    ] {
+        let (lines, _) = super::entry::read_lines(text, &bots, skipping).unwrap();
+        let refused = lines[1].entry.as_ref().unwrap_err();
+        assert!(refused.contains(problem), "{text}: {refused}");
+        let taken = SignalList::parse(text, &bots, skipping).unwrap();
+        assert!(taken.entries.iter().all(|entry| entry.line == 1), "{text}");
+    }
+    // Without such a line the only bot trades what names no other, in its own duration.
+    assert_eq!(SignalList::parse("10:00 CALL\n", one, skipping).unwrap().entries.len(), 1);
 }
 
 /// Whatever a file says, it is taken whole or refused with words, and what is taken has as many entries as lines.

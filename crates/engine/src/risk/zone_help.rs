@@ -1,0 +1,46 @@
+//! What to write for a time zone that is none.
+
+/// What to write in place of a text that is no time zone. `GMT-3`, as many lists have it, is a zone of the tz database under
+/// the other sign alone.
+pub fn time_zone_help(text: &str) -> String {
+    match hours_from_utc(text) {
+        Some(hours) if hours != 0 => format!(
+            "use the zone of a city, such as America/Sao_Paulo, or Etc/GMT{:+}, whose sign is the other way round",
+            -hours
+        ),
+        Some(_) => "use UTC".to_owned(),
+        None => "use an IANA name, such as UTC or Europe/London".to_owned(),
+    }
+}
+
+/// The hours of `GMT-3`, `UTC+02` or `UTC+2:00`, where there is such a zone.
+fn hours_from_utc(text: &str) -> Option<i8> {
+    let upper = text.trim().to_ascii_uppercase();
+    let rest = upper.strip_prefix("GMT").or_else(|| upper.strip_prefix("UTC"))?.trim();
+    let hours: i8 = rest.strip_suffix(":00").unwrap_or(rest).parse().ok()?;
+    (-12..=14).contains(&hours).then_some(hours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::{Offset as _, TimeZone as _};
+    use chrono_tz::Tz;
+
+    #[test]
+    fn a_distance_from_utc_is_answered_with_the_zone_of_that_distance() {
+        for (text, hours) in [("GMT-3", -3), ("UTC+02", 2), ("utc +5:00", 5), ("GMT-12", -12), ("UTC+14", 14)]
+        {
+            let help = time_zone_help(text);
+            let (_, rest) = help.split_once("or ").unwrap();
+            let zone: Tz = rest.split_once(',').unwrap().0.parse().unwrap();
+            let moment = chrono::DateTime::from_timestamp_millis(1_767_614_400_000).unwrap().naive_utc();
+            let offset = zone.offset_from_utc_datetime(&moment).fix().local_minus_utc();
+            assert_eq!(offset, hours * 3_600, "{help}");
+        }
+        assert_eq!(time_zone_help("GMT+0"), "use UTC");
+        for none in ["London", "GMT", "GMT-3:30", "UTC+15", "GMT--3", ""] {
+            assert_eq!(time_zone_help(none), "use an IANA name, such as UTC or Europe/London", "{none}");
+        }
+    }
+}
