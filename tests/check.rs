@@ -2,6 +2,7 @@
 
 use crate::candlewick::{Folder, candles};
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// Fifty minutes, of which one is no candle, one is there twice and one is missing.
 fn bad() -> String {
@@ -123,4 +124,47 @@ fn what_a_repair_left_out_does_not_come_back_with_the_same_file() {
     let again = import();
     assert_eq!((&again["new"], &again["same"], &again["revised"]), (&0.into(), &50.into(), &0.into()));
     assert_eq!(kinds(&failed(&folder, &[])[0]), [("gap", 1)], "the spike is not back");
+}
+
+/// Hours of EURUSD, from Monday, the 5th of January 2026, to the end of the Monday after it. Its market closes on Friday at
+/// 22:00 and opens on Sunday at 22:00. Missing are Wednesday, a holiday perhaps (24), the last two hours before the
+/// weekend (2) and the first after it (1). On Saturday at noon there is a candle that nobody expects.
+fn week_with_holes() -> (String, u64) {
+    let is_there = |hour: &i64| match (hour / 24, hour % 24) {
+        (2, _) => false,
+        (4, of_day) => of_day < 20,
+        (5, of_day) => of_day == 12,
+        (6, of_day) => of_day == 23,
+        _ => true,
+    };
+    let mut text = String::from("time,open,high,low,close,volume\n");
+    for hour in (0..8 * 24).filter(is_there) {
+        let time = 1_767_571_200_000 + hour * 3_600_000;
+        let _ = writeln!(text, "{time},1.1,1.2,1.0,1.1{},1", hour % 7);
+    }
+    (text, 24 + 2 + 1)
+}
+
+#[test]
+fn what_is_missing_is_one_number_in_import_list_and_check() {
+    let (week, missing) = week_with_holes();
+    let folder = Folder::new().with("EURUSD_1h.csv", &week).with("BTCUSDT_1h.csv", &week);
+    let import =
+        |file: &str| folder.run(&["data", "import", file, "--json"]).json()[0]["missing"].as_u64().unwrap();
+    // Coins are traded all week: 47 hours of the weekend are missing as well.
+    let (euro, coin) = (import("EURUSD_1h.csv"), import("BTCUSDT_1h.csv"));
+    assert_eq!((euro, coin), (missing, missing + 47));
+    let text = folder.run(&["data", "import", "EURUSD_1h.csv"]).stdout;
+    assert!(text.contains("to 2026-01-13T00:00:00.000Z, 27 missing; format"), "{text}");
+    let list = folder.run(&["data", "list", "--json"]).json();
+    let listed =
+        |place: usize| (list[place]["symbol"].as_str().unwrap(), list[place]["missing"].as_u64().unwrap());
+    assert_eq!((listed(0), listed(1)), (("BTCUSDT", coin), ("EURUSD", euro)));
+    let table = folder.run(&["data", "list"]).stdout;
+    let row = table.lines().find(|line| line.contains("EURUSD")).unwrap();
+    assert!(row.split_whitespace().any(|word| word == "27"), "{table}");
+    for (series, missing) in [("EURUSD@1h", euro), ("BTCUSDT@1h", coin)] {
+        let checked = failed(&folder, &[series, "--ignore", "closed"]);
+        assert_eq!((&checked[0]["missing"], kinds(&checked[0])), (&missing.into(), vec![("gap", 3)]));
+    }
 }

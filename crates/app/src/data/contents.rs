@@ -10,38 +10,42 @@ use std::path::PathBuf;
 /// The series of a catalog.
 pub struct CatalogContents {
     folder: PathBuf,
-    manifests: Vec<Manifest>,
+    /// What is known of each series, and how many candles it lacks.
+    found: Vec<(Manifest, u64)>,
     /// Why series are not among them.
     pub unreadable: Vec<AppError>,
 }
 
 impl CatalogContents {
-    /// Reads the manifests of all series; one that cannot be read hides no other.
+    /// Reads what is known of all series; one that cannot be read hides no other.
     ///
     /// # Errors
     /// The folder cannot be read.
     pub fn read(catalog: &Catalog) -> Result<Self, AppError> {
-        let (mut manifests, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut found, mut unreadable) = (Vec::new(), Vec::new());
         for series in catalog.series()? {
-            match catalog.manifest(series) {
-                Ok(manifest) => manifests.extend(manifest),
+            let read = catalog
+                .manifest(series)
+                .and_then(|manifest| Ok((manifest, catalog.missing_candles(series)?)));
+            match read {
+                Ok((manifest, missing)) => found.extend(manifest.map(|manifest| (manifest, missing))),
                 Err(error) => unreadable.push(error.into()),
             }
         }
-        Ok(Self { folder: catalog.folder().to_owned(), manifests, unreadable })
+        Ok(Self { folder: catalog.folder().to_owned(), found, unreadable })
     }
 
-    fn current(&self) -> impl Iterator<Item = (&Manifest, &Version)> {
-        self.manifests.iter().filter_map(|manifest| Some((manifest, manifest.current()?)))
+    fn current(&self) -> impl Iterator<Item = (&Manifest, &Version, u64)> {
+        self.found.iter().filter_map(|(manifest, missing)| Some((manifest, manifest.current()?, *missing)))
     }
 
     /// For machines: a list of the series.
     pub fn document(&self) -> Value {
-        self.current().map(|(manifest, version)| document_of(manifest, version)).collect()
+        self.current().map(|(manifest, version, missing)| document_of(manifest, version, missing)).collect()
     }
 }
 
-fn document_of(manifest: &Manifest, version: &Version) -> Value {
+fn document_of(manifest: &Manifest, version: &Version, missing: u64) -> Value {
     let versions = manifest.versions.iter().map(|version| {
         json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
     });
@@ -51,7 +55,7 @@ fn document_of(manifest: &Manifest, version: &Version) -> Value {
         "start": version.start(),
         "end": version.end(),
         "candles": version.candles(),
-        "missing": manifest.missing_candles(version),
+        "missing": missing,
         "revised": manifest.revised(),
         "data_hash": version.data_hash,
         "version": version.number,
@@ -62,7 +66,7 @@ fn document_of(manifest: &Manifest, version: &Version) -> Value {
 
 impl fmt::Display for CatalogContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.manifests.is_empty() && self.unreadable.is_empty() {
+        if self.found.is_empty() && self.unreadable.is_empty() {
             let folder = self.folder.display();
             return write!(
                 f,
@@ -71,7 +75,7 @@ impl fmt::Display for CatalogContents {
         }
         let mut table =
             table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Revised", "Source"]);
-        for (manifest, version) in self.current() {
+        for (manifest, version, missing) in self.current() {
             let sources: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
             table.add_row([
                 manifest.symbol.to_string(),
@@ -79,7 +83,7 @@ impl fmt::Display for CatalogContents {
                 utc(version.start()),
                 utc(version.end()),
                 version.candles().to_string(),
-                manifest.missing_candles(version).to_string(),
+                missing.to_string(),
                 manifest.revised().to_string(),
                 sources.join(", "),
             ]);

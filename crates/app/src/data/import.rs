@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::storage;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
-    Appended, Catalog, ImportSettings, Imported, Origin, Revision, data_hash, import_file,
+    Appended, Catalog, ImportSettings, Imported, Origin, Revision, data_hash, import_file, missing_candles,
 };
 use candlewick_records::utc;
 use candlewick_sdk::{Candle, CandleSeries};
@@ -182,6 +182,7 @@ impl ImportedFile {
             "symbol": candles.symbol(),
             "interval": candles.interval(),
             "candles": candles.candles().len(),
+            "missing": missing_candles(candles),
             "start": candles.start(),
             "end": candles.end(),
             "timezone": imported.zone.map(|zone| zone.to_string()),
@@ -212,9 +213,13 @@ impl fmt::Display for ImportedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let imported = &self.imported;
         let candles = &imported.candles;
+        let missing = match missing_candles(candles) {
+            0 => String::new(),
+            missing => format!(", {missing} missing"),
+        };
         write!(
             f,
-            "{}: {} candles of {}, {} to {}; format {}, symbol {}, interval {}",
+            "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}",
             self.file.display(),
             candles.candles().len(),
             candles.series(),

@@ -30,6 +30,8 @@ pub struct Fetched {
     revised: Vec<(Candle, Candle)>,
     /// What the catalog holds now.
     manifest: Option<Manifest>,
+    /// How many candles the series lacks now.
+    missing: u64,
 }
 
 /// Whether a run came to its end.
@@ -51,6 +53,7 @@ impl Fetched {
             since: None,
             revised: Vec::new(),
             manifest: None,
+            missing: 0,
         }
     }
 
@@ -85,9 +88,9 @@ impl Fetched {
     pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<(), AppError> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
-            let manifest = catalog.manifest(series)?;
+            let (manifest, missing) = (catalog.manifest(series)?, catalog.missing_candles(series)?);
             if revised == 0 {
-                return Ok((manifest, Vec::new()));
+                return Ok((manifest, missing, Vec::new()));
             }
             let first = catalog.read(series)?;
             let first = first.candles().candles();
@@ -97,16 +100,14 @@ impl Fetched {
                 Some((first[at], revision.candle))
             };
             let revisions = catalog.revisions(series)?.into_iter().filter(is_of_now);
-            Ok((manifest, revisions.filter_map(pair).collect()))
+            Ok((manifest, missing, revisions.filter_map(pair).collect()))
         };
-        (self.manifest, self.revised) = fetching.on_disk(look).await?;
+        (self.manifest, self.missing, self.revised) = fetching.on_disk(look).await?;
         Ok(())
     }
 
     fn to_json(&self) -> Value {
         let version = self.manifest.as_ref().and_then(Manifest::current);
-        let missing =
-            self.manifest.as_ref().zip(version).map(|(manifest, version)| manifest.missing_candles(version));
         let revisions = self.revised.iter().take(SHOWN_TO_MACHINES).map(
             |(first, later)| json!({ "time": first.time(), "first": values(first), "later": values(later) }),
         );
@@ -123,7 +124,7 @@ impl Fetched {
             "start": version.map(Version::start),
             "end": version.map(Version::end),
             "candles": version.map_or(0, Version::candles),
-            "missing": missing.unwrap_or(0),
+            "missing": self.missing,
             "data_hash": version.map(|version| version.data_hash.clone()),
         })
     }
@@ -165,10 +166,10 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     ]);
     for one in all {
         let Appended { new, same, revised, .. } = one.appended;
-        let version = one.manifest.as_ref().and_then(|manifest| Some((manifest, manifest.current()?)));
-        let of_version = version.map_or_else(Default::default, |(manifest, version)| {
-            let (candles, missing) = (version.candles(), manifest.missing_candles(version));
-            [utc(version.start()), utc(version.end()), candles.to_string(), missing.to_string()]
+        let version = one.manifest.as_ref().and_then(Manifest::current);
+        let of_version = version.map_or_else(Default::default, |version| {
+            let candles = version.candles().to_string();
+            [utc(version.start()), utc(version.end()), candles, one.missing.to_string()]
         });
         let counts = [new, same, revised, one.rejected as u64].map(|count| count.to_string());
         let names = [one.target.series.symbol.to_string(), one.target.series.interval.to_string()];

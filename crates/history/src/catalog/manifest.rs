@@ -174,12 +174,6 @@ impl Manifest {
         self.empty_hours.iter().any(|empty| empty.source == source && covers(empty))
     }
 
-    /// How many candles are missing between the first and the last of a version.
-    pub fn missing_candles(&self, version: &Version) -> u64 {
-        let slots = (version.end() - version.start()).get() / self.interval.length().get();
-        u64::try_from(slots).unwrap_or(0).saturating_sub(version.candles())
-    }
-
     /// Every file that it names.
     pub(super) fn files(&self) -> impl Iterator<Item = String> + '_ {
         let segments = self.versions.iter().flat_map(|version| &version.segments);

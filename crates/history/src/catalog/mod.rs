@@ -20,6 +20,8 @@ mod folder;
 mod lock;
 mod manifest;
 mod merge;
+#[cfg(feature = "import")]
+mod missing;
 mod read;
 #[cfg(test)]
 mod testing;
