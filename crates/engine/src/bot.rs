@@ -4,8 +4,8 @@ use crate::reentry::Reentry;
 use crate::stake::Stake;
 use crate::{BotVerdict, SymbolId};
 use candlewick_sdk::{
-    Candle, CandleAnswer, Direction, Expiry, GateView, LongerCandles, Millis, Price, Settlement,
-    ShownCandles, Signal, Strategy,
+    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, GateView, LongerCandles, Millis, Price,
+    Settlement, ShownCandles, Signal, Strategy,
 };
 
 /// In the order in which it is read: what a signal needs stands together, because the bots of a crowd do not all fit the nearest cache.
@@ -101,7 +101,7 @@ impl Bot {
         &mut self,
         candles: &[Candle],
         most: usize,
-        answers: &mut Vec<CandleAnswer>,
+        answers: &mut CandleAnswers,
     ) -> usize {
         if self.is_warm() && self.longer.is_empty() && self.reentry.is_none() {
             let shown = self.strategy.on_candles_ahead(candles, most, answers);

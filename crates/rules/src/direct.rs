@@ -10,7 +10,7 @@ use crate::program::{Few, Place, Slots};
 use crate::step::{Action, Order, Step};
 use crate::strategy::Answers;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
-use candlewick_sdk::{AnswersTogether, Candle, CandleAnswer, Expiry, Interval, Signal, Strategy, Together};
+use candlewick_sdk::{AnswersTogether, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy, Together};
 
 /// A rule of few values.
 struct Direct<H> {
@@ -242,7 +242,7 @@ impl<H: Head> Strategy for Direct<H> {
 )]
 // SAFETY: each step fills a column in the order of the candles, from places of other columns that are not behind the one it fills.
 unsafe impl<H: Head> AnswersTogether for Direct<H> {
-    fn answer_together(&mut self, candles: &[Candle], answers: &mut Vec<CandleAnswer>) {
+    fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
         let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
         columns.begin(candles);
         head.take_together(candles, columns, values);

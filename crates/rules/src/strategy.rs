@@ -7,7 +7,7 @@ use crate::direct;
 use crate::graph::{Graph, Id};
 use crate::program::{Place, Program};
 use candlewick_sdk::{
-    Candle, CandleAnswer, Declaration, Direction, Expiry, Interval, MOST_TOGETHER, Reason, ReasonTemplate,
+    Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, MOST_TOGETHER, Reason, ReasonTemplate,
     Signal, Strategy,
 };
 
@@ -51,10 +51,13 @@ struct Rule {
 /// What a strategy is made of.
 pub(crate) struct Parts {
     pub(crate) graph: Graph,
-    /// In the order in which they count: what to ask for, in which words, when, and which numbers are compared.
-    pub(crate) sides: Vec<(Direction, String, Id, Vec<Id>)>,
+    /// In the order in which they count.
+    pub(crate) sides: Vec<Side>,
     pub(crate) expiry: Option<Expiry>,
 }
+
+/// What to ask for, in which words, when, and which numbers are compared.
+type Side = (Direction, String, Id, Vec<Id>);
 
 impl RuleStrategy {
     pub(crate) fn new(parts: Parts) -> Self {
@@ -70,21 +73,27 @@ impl RuleStrategy {
         let wanted: Vec<Id> = tests.operands().chain(shown.iter().copied()).collect();
         let (program, places) = Program::of(&graph, &wanted);
         let place_of = |id: &Id| wanted.iter().position(|one| one == id).map_or(0, |at| places[at]);
-        let rule = |(direction, text, condition, compared): (Direction, String, Id, Vec<Id>)| {
-            let names = || compared.iter().map(|id| graph.node(*id).name.clone());
+        let names_of = |compared: &[Id]| compared.iter().map(|id| graph.node(*id).name.clone()).collect();
+        let words = sides.iter().flat_map(|(_, text, _, compared)| {
+            [(text.as_str(), names_of(compared)), (text.as_str(), Vec::new())]
+        });
+        let templates: Vec<ReasonTemplate> = ReasonTemplate::together::<String>(words);
+        let (templates, _) = templates.as_chunks();
+        let rule = |((direction, _, condition, compared), words): (Side, &[ReasonTemplate; 2])| {
+            let [reason, bare] = words.clone();
             let mut numbers = [0; Reason::MAX_NUMBERS];
             numbers.iter_mut().zip(&compared).for_each(|(number, id)| *number = place_of(id));
             Rule {
                 direction,
                 condition,
-                reason: ReasonTemplate::new(text.as_str(), names()),
-                bare: ReasonTemplate::new(text.as_str(), [""; 0]),
+                reason,
+                bare,
                 numbers,
                 count: compared.len().min(Reason::MAX_NUMBERS),
             }
         };
         let decision = tests.placed(|id| place_of(&id));
-        let rules: Vec<Rule> = sides.into_iter().map(rule).collect();
+        let rules: Vec<Rule> = sides.into_iter().zip(templates).map(rule).collect();
         let warm_after = conditions.iter().chain(&shown).map(|id| graph.node(*id).warm_after);
         let warmup = warm_after.max().unwrap_or_default();
         let shown = shown.iter().map(|id| (graph.node(*id).name.clone(), place_of(id))).collect();
@@ -124,7 +133,7 @@ impl Answers {
         candles: &[Candle],
         columns: &Columns,
         reached: &mut [u64],
-        answers: &mut Vec<CandleAnswer>,
+        answers: &mut CandleAnswers,
     ) {
         let all = u64::MAX >> (u64::BITS - candles.len().clamp(1, MOST_TOGETHER) as u32);
         let held = self.decision.first_together(columns, all, reached);
@@ -134,8 +143,10 @@ impl Answers {
             left &= left - 1;
             let rule = self.rules.iter().zip(held).find(|(_, held)| (**held >> place) & 1 == 1);
             if let (Some((rule, _)), Some(candle)) = (rule, candles.get(place)) {
-                let signal = rule.signal(self.expiry, |of| columns.at(of, place));
-                answers.push(CandleAnswer { candle_time: candle.time(), signal });
+                let mut numbers = [0.0; Reason::MAX_NUMBERS];
+                let (template, numbers) = rule.words(&mut numbers, |of| columns.at(of, place));
+                let terms = (rule.direction, self.expiry);
+                answers.push_of_template(candle.time(), terms, template, numbers);
             }
         }
     }
@@ -161,19 +172,26 @@ impl Answers {
 impl Rule {
     #[inline]
     fn signal(&self, expiry: Option<Expiry>, value: impl Fn(Place) -> f64) -> Signal {
-        Signal { direction: self.direction, expiry, reason: self.reason(value), is_virtual: false }
+        let mut numbers = [0.0; Reason::MAX_NUMBERS];
+        let (template, numbers) = self.words(&mut numbers, value);
+        let reason = template.with_numbers(numbers);
+        Signal { direction: self.direction, expiry, reason, is_virtual: false }
     }
 
+    /// The words of its reason and the numbers that go into them, which are written to `numbers`.
     #[inline]
-    fn reason(&self, value: impl Fn(Place) -> f64) -> Reason {
-        let mut numbers = [0.0; Reason::MAX_NUMBERS];
+    fn words<'a>(
+        &'a self,
+        numbers: &'a mut [f64; Reason::MAX_NUMBERS],
+        value: impl Fn(Place) -> f64,
+    ) -> (&'a ReasonTemplate, &'a [f64]) {
         let (numbers, _) = numbers.split_at_mut(self.count);
         let numbers_at = numbers.iter_mut().zip(self.numbers);
         numbers_at.for_each(|(number, place)| *number = value(place));
         if numbers.iter().all(|number| number.is_finite()) {
-            self.reason.with_numbers(numbers)
+            (&self.reason, numbers)
         } else {
-            self.bare.with_numbers(&[])
+            (&self.bare, &[])
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use candlewick_rules::entry;
 use candlewick_sdk::testkit::{bot, from_closes};
-use candlewick_sdk::{BotContext, Candle, Millis, Ohlcv, Registry};
+use candlewick_sdk::{BotContext, Candle, CandleAnswers, Millis, Ohlcv, Registry};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -199,7 +199,7 @@ fn hours_of_a_time_zone_follow_its_summer_time() {
         let mut strategy = build();
         let signals = (0..).zip(&candles).filter(|(_, candle)| strategy.on_candle(candle).is_some());
         assert_eq!(signals.map(|(hour, _)| hour).collect::<Vec<i64>>(), expected, "{rule}, day {day}");
-        let (mut strategy, mut answers) = (build(), Vec::new());
+        let (mut strategy, mut answers) = (build(), CandleAnswers::default());
         strategy.on_candles_ahead(&candles, candles.len(), &mut answers);
         let hours =
             answers.iter().map(|answer| (answer.candle_time - midnight).get() / Millis::HOUR.get() + 1);

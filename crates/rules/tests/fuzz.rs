@@ -3,7 +3,7 @@
 
 use candlewick_rules::Rule;
 use candlewick_sdk::testkit::{bot, random_walk, wild};
-use candlewick_sdk::{Interval, Strategy};
+use candlewick_sdk::{CandleAnswers, Interval, Strategy};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ fn check(text: &str) {
                     signals.push(signal);
                 }
             }
-            let (mut rest, mut answers) = (&candles[..], Vec::new());
+            let (mut rest, mut answers) = (&candles[..], CandleAnswers::default());
             while !rest.is_empty() {
                 let shown = ahead.on_candles_ahead(rest, candles.len(), &mut answers);
                 rest = &rest[shown..];

@@ -1,6 +1,6 @@
 //! The loop over candles that every driver of a strategy uses.
 
-use crate::{Candle, Millis, Signal, Strategy, prefetch};
+use crate::{Candle, CandleAnswer, CandleAnswers, Signal, Strategy, prefetch};
 
 /// How many candles ahead of the one that is shown memory is asked: about as many as are shown until it answers.
 const AHEAD: usize = 48;
@@ -12,15 +12,6 @@ pub struct ShownCandles {
     pub count: usize,
     /// How many signals were suppressed.
     pub suppressed: u64,
-}
-
-/// What a strategy answered to one of several candles.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CandleAnswer {
-    /// When the candle opened.
-    pub candle_time: Millis,
-    /// The answer.
-    pub signal: Signal,
 }
 
 /// Several candles that are shown to a strategy, and how many answers there may be. No other crate can name this type, and so none
@@ -95,8 +86,7 @@ pub trait CandleLoop {
 
     /// The same, up to the candle whose answer makes `answers` so many; how many were shown. For a bot that is shown nothing but
     /// candles, whatever becomes of its answers. A strategy that is shown candles [together](crate::Together) may answer some more.
-    fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut Vec<CandleAnswer>)
-    -> usize;
+    fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
 }
 
 impl<S: Strategy> CandleLoop for S {
@@ -121,15 +111,11 @@ impl<S: Strategy> CandleLoop for S {
         ShownCandles { count: candles.len(), suppressed }
     }
 
-    fn on_candles_ahead(
-        &mut self,
-        candles: &[Candle],
-        most: usize,
-        answers: &mut Vec<CandleAnswer>,
-    ) -> usize {
+    fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize {
         if let Some(shown) = self.answer_several(Several { candles, most }, answers) {
             return shown;
         }
+        let list = answers.list();
         let mut ahead = candles.get(AHEAD..).unwrap_or_default().iter();
         let mut rest = candles.iter();
         for candle in rest.by_ref() {
@@ -137,12 +123,13 @@ impl<S: Strategy> CandleLoop for S {
                 prefetch(soon);
             }
             if let Some(signal) = self.on_candle(candle) {
-                answers.push(CandleAnswer { candle_time: candle.time(), signal });
-                if answers.len() >= most {
+                list.push(CandleAnswer { candle_time: candle.time(), signal });
+                if list.len() >= most {
                     break;
                 }
             }
         }
+        answers.count_list();
         candles.len() - rest.len()
     }
 }
@@ -196,19 +183,21 @@ mod tests {
             let mut strategy = Notes { answers: &[1, 3, 4], shown: Vec::new() };
             let (mut ends, mut given) = (Vec::new(), Vec::new());
             while strategy.shown.len() < candles.len() {
-                let (before, mut answers) = (strategy.shown.len(), Vec::new());
+                let (before, mut answers) = (strategy.shown.len(), CandleAnswers::default());
                 let shown = strategy.on_candles_ahead(&candles[before..], most, &mut answers);
                 assert_eq!(strategy.shown.len(), before + shown);
                 ends.push(before + shown);
-                given.append(&mut answers);
+                given.extend_from_slice(&answers);
             }
             assert_eq!(ends, expected, "{most}");
             assert_eq!(given, [1, 3, 4].map(answer), "{most}");
         }
         // Those that there are count.
-        let (mut strategy, mut answers) = (Notes { answers: &[2, 3], shown: Vec::new() }, vec![answer(0)]);
+        let mut strategy = Notes { answers: &[2, 3], shown: Vec::new() };
+        let mut answers = CandleAnswers::default();
+        answers.push(answer(0));
         assert_eq!(strategy.on_candles_ahead(&candles, 2, &mut answers), 3);
-        assert_eq!(answers, [answer(0), answer(2)]);
+        assert_eq!(answers[..], [answer(0), answer(2)]);
     }
 
     #[test]

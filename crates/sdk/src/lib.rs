@@ -89,6 +89,7 @@ mod money;
 mod payout;
 // The market.
 mod candle;
+mod candle_answers;
 mod candle_loop;
 mod closing;
 mod interval;
@@ -121,7 +122,8 @@ pub mod testkit;
 mod together;
 
 pub use candle::{Candle, CandleError, Ohlcv};
-pub use candle_loop::{CandleAnswer, CandleLoop, ShownCandles};
+pub use candle_answers::{CandleAnswer, CandleAnswers};
+pub use candle_loop::{CandleLoop, ShownCandles};
 pub use closing::closing_before;
 pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey, SeriesPlace, Side};
 pub use declared_strategy::{DeclaredStrategy, SignalRule};

@@ -30,7 +30,7 @@ enum Words {
 /// The text of a reason and the names of its numbers, known only at run time: read from a file, or written by a user.
 ///
 /// Make it once, when the strategy is built, and take every reason from it. A run keeps each template that it met, so there
-/// should be few: what differs from trade to trade belongs into the numbers.
+/// should be few: what differs from trade to trade belongs into the numbers. Make those of one strategy [together](Self::together).
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
@@ -40,10 +40,15 @@ enum Words {
 /// let signal = Signal::with_reason(Direction::Buy, template.with_numbers(&[28.25]));
 /// assert_eq!(signal.reason.to_string(), "rsi below 30 rsi=28.25");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReasonTemplate(Arc<SharedWords>);
+#[derive(Clone)]
+pub struct ReasonTemplate {
+    /// Those that were made together.
+    all: Arc<[SharedWords]>,
+    /// Its own among them.
+    place: usize,
+}
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct SharedWords {
     text: Box<str>,
     /// At most [`MAX_NUMBERS`].
@@ -163,7 +168,9 @@ impl Reason {
                 let is_same = |same, (one, other): (&&str, &&str)| same & std::ptr::eq(*one, *other);
                 names.fold(is_same_count & std::ptr::eq(*text, *other_text), is_same)
             }
-            (Words::Shared(one), Words::Shared(other)) => is_same_count && Arc::ptr_eq(&one.0, &other.0),
+            (Words::Shared(one), Words::Shared(other)) => {
+                is_same_count && one.place == other.place && Arc::ptr_eq(&one.all, &other.all)
+            }
             _ => false,
         }
     }
@@ -173,15 +180,32 @@ impl Reason {
     pub fn place_of_words(&self) -> usize {
         match &self.words {
             Words::Fixed { text, .. } => text.as_ptr().addr(),
-            Words::Shared(template) => Arc::as_ptr(&template.0).addr(),
+            Words::Shared(template) => std::ptr::from_ref(template.words()).addr(),
         }
     }
 
     fn name(&self, place: usize) -> &str {
         match &self.words {
             Words::Fixed { names, .. } => names[place],
-            Words::Shared(template) => template.0.names.get(place).map_or("", |name| name),
+            Words::Shared(template) => template.words().names.get(place).map_or("", |name| name),
         }
+    }
+
+    /// Becomes one of this template with these numbers, whatever it was. Words of templates that were made together stay shared as they
+    /// are: to count who shares them takes longer than all else.
+    #[inline]
+    pub(crate) fn become_one_of(&mut self, template: &ReasonTemplate, values: &[f64]) {
+        match &mut self.words {
+            Words::Shared(own) if Arc::ptr_eq(&own.all, &template.all) => own.place = template.place,
+            _ => self.share_words_of(template),
+        }
+        (self.numbers, self.count) = template.numbered(values);
+        self.is_cut = false;
+    }
+
+    #[cold]
+    fn share_words_of(&mut self, template: &ReasonTemplate) {
+        self.words = Words::Shared(template.clone());
     }
 }
 
@@ -191,32 +215,72 @@ impl ReasonTemplate {
         text: impl Into<Box<str>>,
         names: impl IntoIterator<Item = Name>,
     ) -> Self {
-        let names = names.into_iter().take(MAX_NUMBERS).map(Into::into).collect();
-        Self(Arc::new(SharedWords { text: text.into(), names }))
+        Self { all: Arc::new([SharedWords::new(text, names)]), place: 0 }
+    }
+
+    /// Templates of several texts, each with the names of its numbers, in this order. Those of one strategy are best made together: its
+    /// reasons then cost less.
+    pub fn together<Name: Into<Box<str>>>(
+        words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
+    ) -> Vec<Self> {
+        let words = words.into_iter().map(|(text, names)| SharedWords::new(text, names));
+        let all: Arc<[SharedWords]> = words.collect();
+        (0..all.len()).map(|place| Self { all: Arc::clone(&all), place }).collect()
     }
 
     /// The text.
     #[inline]
     pub fn text(&self) -> &str {
-        &self.0.text
+        &self.words().text
     }
 
     /// A reason with these numbers, one for each name in their order: it has as many as there are of both.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
-        let count = values.len().min(self.0.names.len());
+        let (numbers, count) = self.numbered(values);
+        Reason { words: Words::Shared(self.clone()), numbers, count, is_cut: false }
+    }
+
+    /// As many of these numbers as have names, zeros behind them, and how many they are.
+    #[inline]
+    fn numbered(&self, values: &[f64]) -> ([f64; MAX_NUMBERS], u8) {
+        let count = values.len().min(self.words().names.len());
         // One by one: a copy whose length is not known is a call.
         let number = |place: usize| if place < count { values[place] } else { 0.0 };
-        let numbers = array::from_fn(number);
-        Reason { words: Words::Shared(self.clone()), numbers, count: count as u8, is_cut: false }
+        (array::from_fn(number), count as u8)
+    }
+
+    #[inline]
+    fn words(&self) -> &SharedWords {
+        &self.all[self.place]
     }
 
     /// Names the number at that place, and drops the names behind it.
     #[cold]
     fn name_number(&mut self, place: usize, name: &str) {
-        let words = Arc::make_mut(&mut self.0);
-        words.names.truncate(place);
-        words.names.push(name.into());
+        let names = self.words().names.iter().take(place).map(|name| &**name);
+        *self = Self::new(self.text(), names.chain([name]));
+    }
+}
+
+impl SharedWords {
+    fn new<Name: Into<Box<str>>>(text: impl Into<Box<str>>, names: impl IntoIterator<Item = Name>) -> Self {
+        Self { text: text.into(), names: names.into_iter().take(MAX_NUMBERS).map(Into::into).collect() }
+    }
+}
+
+/// The same words, wherever they are from.
+impl PartialEq for ReasonTemplate {
+    fn eq(&self, other: &Self) -> bool {
+        self.words() == other.words()
+    }
+}
+
+impl Eq for ReasonTemplate {}
+
+impl fmt::Debug for ReasonTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.words().fmt(f)
     }
 }
 
@@ -299,6 +363,29 @@ mod tests {
             assert_ne!(shared, other);
         }
         assert_eq!(template.with_numbers(&[29.5]).with("level", 30.0), fixed);
+    }
+
+    #[test]
+    fn templates_made_together_are_those_made_one_by_one() {
+        let words = [("low", vec!["rsi", "level"]), ("low", vec![]), ("high", vec!["rsi"; 5])];
+        let together = ReasonTemplate::together(words.clone());
+        let reasons = || together.iter().map(|template| template.with_numbers(&[1.0, 2.0, 3.0]));
+        assert_eq!(together.len(), words.len());
+        for (place, ((text, names), reason)) in words.into_iter().zip(reasons()).enumerate() {
+            let alone = ReasonTemplate::new(text, names);
+            assert_eq!(together[place], alone);
+            assert_eq!(format!("{:?}", together[place]), format!("{alone:?}"));
+            assert_eq!(reason, alone.with_numbers(&[1.0, 2.0, 3.0]));
+            assert_eq!(
+                reason.clone().with("more", 4.0),
+                alone.with_numbers(&[1.0, 2.0, 3.0]).with("more", 4.0)
+            );
+            // Each has words of its own, the others' have another place.
+            for (other_place, other) in reasons().enumerate() {
+                assert_eq!(reason.shares_words_with(&other), place == other_place);
+                assert_eq!(reason.place_of_words() == other.place_of_words(), place == other_place);
+            }
+        }
     }
 
     #[test]

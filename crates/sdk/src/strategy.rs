@@ -2,7 +2,7 @@
 
 use crate::candle_loop::Several;
 use crate::{
-    Candle, CandleAnswer, CandleLoop, CloseTypeError, Declaration, Expiry, GateView, Interval, Parameters,
+    Candle, CandleAnswers, CandleLoop, CloseTypeError, Declaration, Expiry, GateView, Interval, Parameters,
     Price, Settlement, Signal, Symbol,
 };
 
@@ -120,7 +120,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// What [`Together`](crate::Together) answers to several candles; how many were shown. No other strategy can have it.
     #[doc(hidden)]
     #[inline]
-    fn answer_several(&mut self, _: Several<'_>, _: &mut Vec<CandleAnswer>) -> Option<usize> {
+    fn answer_several(&mut self, _: Several<'_>, _: &mut CandleAnswers) -> Option<usize> {
         None
     }
 }

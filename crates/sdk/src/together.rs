@@ -1,7 +1,7 @@
 //! Strategies that answer many candles in one call.
 
-use crate::candle_loop::{CandleAnswer, Several};
-use crate::{Candle, Expiry, GateView, Interval, Price, Settlement, Signal, Strategy};
+use crate::candle_loop::Several;
+use crate::{Candle, CandleAnswers, Expiry, GateView, Interval, Price, Settlement, Signal, Strategy};
 
 /// How many candles are answered in one call at most: as many as a number of 64 bits has places for.
 pub const MOST_TOGETHER: usize = 64;
@@ -19,7 +19,7 @@ const FEW: usize = 4;
 #[expect(unsafe_code, reason = "whoever implements it promises what no type can hold him to")]
 pub unsafe trait AnswersTogether: Strategy {
     /// Candles of the bot's series have closed, one after the other, at most [`MOST_TOGETHER`]: appends what is answered to them.
-    fn answer_together(&mut self, candles: &[Candle], answers: &mut Vec<CandleAnswer>);
+    fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
 /// A strategy that is shown candles together where there are several: otherwise it is the strategy itself.
@@ -86,7 +86,7 @@ impl<S: AnswersTogether> Strategy for Together<S> {
     fn answer_several(
         &mut self,
         Several { candles, most }: Several<'_>,
-        answers: &mut Vec<CandleAnswer>,
+        answers: &mut CandleAnswers,
     ) -> Option<usize> {
         if candles.len() < FEW {
             return None;
@@ -106,8 +106,8 @@ impl<S: AnswersTogether> Strategy for Together<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CandleLoop;
     use crate::testkit::from_closes;
+    use crate::{CandleAnswer, CandleLoop};
 
     /// Answers each candle whose close is whole, and notes how many it is shown together.
     #[derive(Default)]
@@ -127,7 +127,7 @@ mod tests {
 
     #[expect(unsafe_code, reason = "each answer is that of the candle alone")]
     unsafe impl AnswersTogether for Whole {
-        fn answer_together(&mut self, candles: &[Candle], answers: &mut Vec<CandleAnswer>) {
+        fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
             self.together.push(candles.len());
             for candle in candles {
                 if let Some(signal) = self.on_candle(candle) {
@@ -143,7 +143,7 @@ mod tests {
         let candles = from_closes(&closes);
         // Whole at the candles 40, 80, 120, 160 and 200.
         for (most, expected) in [(1, 64), (2, 128), (3, 128), (4, 192), (5, 200), (9, 200)] {
-            let (mut strategy, mut answers) = (Together::new(Whole::default()), Vec::new());
+            let (mut strategy, mut answers) = (Together::new(Whole::default()), CandleAnswers::default());
             assert_eq!(strategy.on_candles_ahead(&candles, most, &mut answers), expected, "{most}");
             let times: Vec<_> = answers.iter().map(|answer| answer.candle_time).collect();
             let whole = (1..=expected / 40).map(|count| candles[count * 40 - 1].time());
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_few_candles_are_shown_one_by_one() {
-        let (mut strategy, mut answers) = (Together::new(Whole::default()), Vec::new());
+        let (mut strategy, mut answers) = (Together::new(Whole::default()), CandleAnswers::default());
         assert_eq!(strategy.on_candles_ahead(&from_closes(&[0.5, 1.0, 2.0]), 1, &mut answers), 2);
         assert_eq!((answers.len(), strategy.0.together.len()), (1, 0));
     }

@@ -4,7 +4,7 @@ use super::Session;
 use super::tournament::Tournament;
 use crate::bot::Bot;
 use crate::{BotId, SeriesId, SymbolId};
-use candlewick_sdk::{Candle, CandleAnswer, Millis, Signal, closing_before};
+use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, closing_before};
 
 /// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache, and
 /// many beside those at a block's start, which are not prefetched.
@@ -39,7 +39,7 @@ pub(super) struct Reader {
     /// Candles that it has been shown.
     shown: usize,
     /// Its answers to them, in their order.
-    answers: Vec<CandleAnswer>,
+    answers: CandleAnswers,
     /// Those that have been decided.
     decided: usize,
     /// Answers that it may give before the first of them is decided.
@@ -67,7 +67,7 @@ impl<'a> StoredCandles<'a> {
                     series: id,
                     length,
                     shown: 0,
-                    answers: Vec::with_capacity(most_answers),
+                    answers: CandleAnswers::with_capacity(most_answers),
                     decided: 0,
                     most_answers,
                     waits_for_events,

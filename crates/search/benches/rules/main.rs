@@ -14,7 +14,7 @@ use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSetting
 use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, CandleAnswer, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale,
+    BotContext, CandleAnswers, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale,
     Strategy, StrategyEntry,
 };
 use candlewick_simulator::{Market, SimulationSettings};
@@ -122,7 +122,7 @@ impl Side {
             }
             return signals;
         }
-        let mut answers: Vec<CandleAnswer> = Vec::with_capacity(ANSWERS);
+        let mut answers = CandleAnswers::with_capacity(ANSWERS);
         // So many candles at a time, and so many answers.
         for mut rest in candles.candles().chunks(BLOCK) {
             while !rest.is_empty() {

@@ -1,0 +1,139 @@
+//! What a strategy answers to several candles.
+
+use crate::{Direction, Expiry, Millis, Reason, ReasonTemplate, Signal};
+use std::ops::Deref;
+
+/// What a strategy answered to one of several candles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandleAnswer {
+    /// When the candle opened.
+    pub candle_time: Millis,
+    /// The answer.
+    pub signal: Signal,
+}
+
+/// Answers in the order of their candles. Those that were cleared stay in memory until others take their places.
+#[derive(Debug, Default)]
+pub struct CandleAnswers {
+    /// The first `count` are there, those behind them were cleared.
+    places: Vec<CandleAnswer>,
+    count: usize,
+}
+
+impl CandleAnswers {
+    /// None yet, with room for so many.
+    pub fn with_capacity(answers: usize) -> Self {
+        Self { places: Vec::with_capacity(answers), count: 0 }
+    }
+
+    /// Takes out all of them.
+    #[inline]
+    pub const fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds one.
+    #[inline]
+    pub fn push(&mut self, answer: CandleAnswer) {
+        self.list().push(answer);
+        self.count_list();
+    }
+
+    /// A list of those that there are. What is added to it is there once it [is counted](Self::count_list).
+    #[inline]
+    pub(crate) fn list(&mut self) -> &mut Vec<CandleAnswer> {
+        self.places.truncate(self.count);
+        &mut self.places
+    }
+
+    #[inline]
+    pub(crate) const fn count_list(&mut self) {
+        self.count = self.places.len();
+    }
+
+    /// Adds one whose reason is of a template, with these numbers, where it stays: one that was cleared is written over.
+    #[inline]
+    pub fn push_of_template(
+        &mut self,
+        candle_time: Millis,
+        (direction, expiry): (Direction, Option<Expiry>),
+        template: &ReasonTemplate,
+        numbers: &[f64],
+    ) {
+        if self.count == self.places.len() {
+            self.add_place();
+        }
+        if let Some(CandleAnswer { candle_time: time, signal }) = self.places.get_mut(self.count) {
+            *time = candle_time;
+            signal.direction = direction;
+            signal.expiry = expiry;
+            signal.is_virtual = false;
+            signal.reason.become_one_of(template, numbers);
+            self.count += 1;
+        }
+    }
+
+    #[cold]
+    fn add_place(&mut self) {
+        let signal = Signal::with_reason(Direction::Buy, Reason::new(""));
+        self.places.push(CandleAnswer { candle_time: Millis::ZERO, signal });
+    }
+}
+
+impl Deref for CandleAnswers {
+    type Target = [CandleAnswer];
+
+    #[inline]
+    fn deref(&self) -> &[CandleAnswer] {
+        self.places.get(..self.count).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_the_same_in_whosever_place_it_is() {
+        let expiry = Expiry {
+            close_type: "05:00".parse().unwrap(),
+            expiration_type: crate::ExpirationType::TimeFixed,
+        };
+        let templates = ReasonTemplate::together([("low", vec!["rsi", "level"]), ("high", vec!["rsi"])]);
+        let at = |time, signal| CandleAnswer { candle_time: Millis::new(time), signal };
+        let full = (0..5).fold(Signal::sell("fixed"), |signal, n| signal.with("n", f64::from(n)));
+        let alone = ReasonTemplate::new("alone", ["a", "b", "c"]).with_numbers(&[7.0, 8.0, 9.0]);
+        let before = [
+            full.expiring(expiry).as_virtual(),
+            Signal::with_reason(Direction::Sell, alone),
+            Signal::with_reason(Direction::Buy, templates[0].with_numbers(&[1.0, 2.0])),
+            Signal::with_reason(Direction::Sell, templates[1].with_numbers(&[3.0])).as_virtual(),
+        ];
+        let mut answers = CandleAnswers::with_capacity(2);
+        for (template, numbers) in
+            [(&templates[0], &[28.5, 30.0][..]), (&templates[1], &[71.0]), (&templates[0], &[])]
+        {
+            for (count, first) in before.iter().enumerate() {
+                // One more than there were: the last is in no cleared one's place.
+                answers.clear();
+                assert!(answers.is_empty());
+                before[..=count].iter().for_each(|signal| answers.push(at(1, signal.clone())));
+                assert_eq!(&answers[0].signal, &before[0]);
+                answers.clear();
+                answers.push(at(2, first.clone()));
+                (3..6).for_each(|time| {
+                    answers.push_of_template(Millis::new(time), (Direction::Buy, None), template, numbers);
+                });
+                let signal = Signal::with_reason(Direction::Buy, template.with_numbers(numbers));
+                let expected =
+                    [2, 3, 4, 5].map(|time| at(time, if time == 2 { first.clone() } else { signal.clone() }));
+                assert_eq!(answers[..], expected);
+                for answer in &answers[1..] {
+                    let reason = &answer.signal.reason;
+                    assert_eq!(reason.padded_values(), signal.reason.padded_values());
+                    assert!(reason.shares_words_with(&signal.reason) && !reason.is_cut());
+                }
+            }
+        }
+    }
+}
