@@ -1,6 +1,7 @@
 //! Makes a long journal, to measure what its length costs: `long_journal FILE LINES`, with a hundred symbols at 1m, a trade
 //! about every thousand lines, and snapshots as a run keeps them. `long_journal FILE` goes on from it as a start does, up to where a run
-//! would begin.
+//! would begin. Its bots can stand in a configuration, so that `candlewick live` goes on from it, too: `bot-0` on `SYM0` and so on, with
+//! the strategy `coin` and every key as `settings` has it, of which `expiration_type` has to be stated.
 
 #![allow(clippy::print_stdout, reason = "figures are printed")]
 
@@ -45,12 +46,12 @@ fn settings() -> Result<SessionSettings, Box<dyn Error>> {
             name: format!("bot-{number}"),
             symbol: format!("SYM{number}").parse()?,
             entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
+            venue: [("asset_type".to_owned(), "crypto".into())].into(),
             interval: Interval::MINUTE,
-            strategy: "always".to_owned(),
+            strategy: "coin".to_owned(),
             close_type: "01:00".parse()?,
             expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
+            params: serde_json::json!({ "seed": 1, "share": 0.1 }),
             stake: StakeSettings::Fixed { amount: Decimal::TEN },
         });
     }
@@ -58,7 +59,12 @@ fn settings() -> Result<SessionSettings, Box<dyn Error>> {
     (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_loss_streak) = (0.0, Decimal::ZERO, 0);
     (risk.max_trades_per_hour, risk.max_trades_per_day) = (0, 0);
     (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (0, 0);
-    Ok(SessionSettings { money_scale: MoneyScale::default(), balance: Decimal::from(1_000_000), risk, bots })
+    Ok(SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::new(100_000_000, 2),
+        risk,
+        bots,
+    })
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -82,7 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let header = Header {
         format: Header::FORMAT,
         settings: serde_json::json!({ "session": settings, "trading": "demo", "simulation": {} }),
-        strategies: settings.bots.iter().map(|_| ("always".to_owned(), "1".to_owned())).collect(),
+        strategies: settings.bots.iter().map(|_| ("coin".to_owned(), "1.0.0".to_owned())).collect(),
         data_hash: None,
     };
     journal.record(Entry::Header(&header))?;
