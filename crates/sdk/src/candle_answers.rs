@@ -113,22 +113,20 @@ mod tests {
         for (template, numbers) in
             [(&templates[0], &[28.5, 30.0][..]), (&templates[1], &[71.0]), (&templates[0], &[])]
         {
-            for (count, first) in before.iter().enumerate() {
-                // One more than there were: the last is in no cleared one's place.
+            for count in 0..before.len() {
                 answers.clear();
                 assert!(answers.is_empty());
                 before[..=count].iter().for_each(|signal| answers.push(at(1, signal.clone())));
-                assert_eq!(&answers[0].signal, &before[0]);
+                assert_eq!(answers.len(), count + 1);
                 answers.clear();
-                answers.push(at(2, first.clone()));
-                (3..6).for_each(|time| {
+                // As many as there were, and one more.
+                let times = 2..count as i64 + 4;
+                times.clone().for_each(|time| {
                     answers.push_of_template(Millis::new(time), (Direction::Buy, None), template, numbers);
                 });
                 let signal = Signal::with_reason(Direction::Buy, template.with_numbers(numbers));
-                let expected =
-                    [2, 3, 4, 5].map(|time| at(time, if time == 2 { first.clone() } else { signal.clone() }));
-                assert_eq!(answers[..], expected);
-                for answer in &answers[1..] {
+                assert_eq!(answers[..], times.map(|time| at(time, signal.clone())).collect::<Vec<_>>());
+                for answer in &*answers {
                     let reason = &answer.signal.reason;
                     assert_eq!(reason.padded_values(), signal.reason.padded_values());
                     assert!(reason.shares_words_with(&signal.reason) && !reason.is_cut());
