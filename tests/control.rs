@@ -246,6 +246,14 @@ pub(crate) fn venue_and_folder() -> (Served, Folder) {
     (served, folder)
 }
 
+/// The same, with trades of fifteen seconds: a run that ends waits for those that are open.
+pub(crate) fn venue_of_short_trades() -> (Served, Folder) {
+    let (served, folder) = venue_and_folder();
+    let bot = BOT.replace("\"01:00\"", "\"00:15\"");
+    assert_ne!(bot, BOT);
+    (served, folder.with("bot.toml", &bot))
+}
+
 #[test]
 fn a_second_start_robs_nobody_however_long_the_first_was_silent() {
     let (_served, folder) = venue_and_folder();

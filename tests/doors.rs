@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::control::venue_and_folder;
+use crate::control::venue_of_short_trades;
 use crate::outside_signals::venue_time;
 use crate::recording;
 use candlewick_broker::clock::Stopwatch;
@@ -141,7 +141,7 @@ fn message(number: u64, now: i64) -> (String, &'static str, u16) {
 
 #[test]
 fn of_a_thousand_alerts_and_a_flood_each_is_one_trade_at_most_and_parity_explains_all() {
-    let (_served, folder) = venue_and_folder();
+    let (_served, folder) = venue_of_short_trades();
     let folder = folder.with("hook.secret", SECRET);
     std::fs::set_permissions(folder.path("hook.secret"), PermissionsExt::from_mode(0o600)).unwrap();
     let folder = folder
@@ -205,7 +205,7 @@ fn of_a_thousand_alerts_and_a_flood_each_is_one_trade_at_most_and_parity_explain
 
 #[test]
 fn signals_on_standard_input_are_taken_line_by_line_and_its_end_ends_no_run() {
-    let (_served, folder) = venue_and_folder();
+    let (_served, folder) = venue_of_short_trades();
     let mut bot = Bot::start(&folder, &["--signals", "-"]);
     let late = venue_time(&folder) - 600_000;
     let late = format!("{{\"bot\":\"btc\",\"direction\":\"BUY\",\"time\":{late}}}");
@@ -237,7 +237,7 @@ fn signals_on_standard_input_are_taken_line_by_line_and_its_end_ends_no_run() {
 
 #[test]
 fn a_list_that_cannot_be_read_and_a_webhook_without_a_secret_start_nothing() {
-    let (_served, folder) = venue_and_folder();
+    let (_served, folder) = venue_of_short_trades();
     let folder = folder.with("list.csv", "time,bot,direction\n10:30,eth,BUY\n");
     let live = |arguments: &[&str]| folder.run(&[&["live", "--config", "bot.toml"], arguments].concat());
     live(&["--signals", "list.csv"])

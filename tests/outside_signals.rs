@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::control::{Live, venue_and_folder};
+use crate::control::{Live, venue_of_short_trades};
 use crate::recording;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -59,7 +59,7 @@ fn a_list_is_shown_line_by_line_without_a_run() {
 
 #[test]
 fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
-    let (_served, folder) = venue_and_folder();
+    let (_served, folder) = venue_of_short_trades();
     let bot = Live::start(&folder);
     let first = signal(&folder, &["--buy", "--id", "one", "--reason", "news"]);
     assert_eq!(first["signal"], "approved", "{first}");
@@ -99,7 +99,7 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
 /// What was dropped is in no entry, and so it is not counted then.
 #[test]
 fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
-    let (_served, folder) = venue_and_folder();
+    let (_served, folder) = venue_of_short_trades();
     let bot = Live::start(&folder);
     for arguments in [["--buy", "--id", "one"], ["--buy", "--id", "one"], ["--sell", "--id", "two"]] {
         signal(&folder, &arguments);
@@ -161,7 +161,7 @@ fn line_of(number: u64, now: i64) -> (String, &'static str) {
 
 #[test]
 fn of_a_thousand_signals_each_is_one_trade_at_most_and_parity_explains_all() {
-    let (_served, folder) = venue_and_folder();
+    let (_served, folder) = venue_of_short_trades();
     let bot = Live::start(&folder);
     let mut approved = 0;
     let now = venue_time(&folder);
