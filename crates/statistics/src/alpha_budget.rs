@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 /// Were the worth the least of 1 and what the account holds *now*, a bot could win back with an edge what it had lost without one, begin
 /// anew with a full account, and try again without an edge as often as it likes: the rate would have no bound.
 ///
-/// The rate is that of *any* false *edge shown* in all the time of a journal. It says nothing of *edge rejected*, whose
+/// The rate is that of *any* false *edge shown* in all the time of a journal. It says nothing of *no edge*, whose
 /// error is that of each bot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AlphaBudget {

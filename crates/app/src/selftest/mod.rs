@@ -41,7 +41,7 @@ pub struct Counts {
     pub paths: u64,
     /// Paths that ended with *edge shown*.
     pub shown: u64,
-    /// Paths that ended with *edge rejected*.
+    /// Paths that ended with *no edge*.
     pub rejected: u64,
     /// Trades that were won.
     pub won: u64,

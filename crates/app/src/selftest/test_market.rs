@@ -26,7 +26,7 @@ pub struct TestMarket {
 pub(super) enum TestMarketKind {
     /// No edge, but for the luck of break-even: seldom *edge shown*.
     Null,
-    /// An edge of exactly delta: seldom *edge rejected*.
+    /// An edge of exactly delta: seldom *no edge*.
     Delta,
     /// An edge that is to be found.
     Edge,

@@ -12,7 +12,7 @@ pub struct VerdictSettings {
     /// The most probable wrong *edge shown*.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub alpha: f64,
-    /// The most probable wrong *edge rejected*.
+    /// The most probable wrong *no edge*.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub beta: f64,
     /// The edge that is worth finding, as a return per unit of stake.

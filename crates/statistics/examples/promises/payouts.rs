@@ -227,11 +227,11 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         [MOVING[0], ("trades better that pay more than the last", Payouts::WorseAbove(-SAID))]
     {
         let (_, rejected) = rates(scale, 1, |path| path.trade(payouts, delta))?;
-        errors.push(wrong(format!("edge rejected: {name}, with exactly delta"), beta, rejected, scale));
+        errors.push(wrong(format!("no edge: {name}, with exactly delta"), beta, rejected, scale));
     }
     let (_, rejected) = rates(scale, 8, |path| path.unordered(8, delta))?;
     errors.push(wrong(
-        "edge rejected: eight at once that end in any order, moving payouts, with exactly delta".to_owned(),
+        "no edge: eight at once that end in any order, moving payouts, with exactly delta".to_owned(),
         beta,
         rejected,
         scale,

@@ -37,12 +37,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         let points = 100.0 * scale.plan.delta() / 1.85;
         let rates = rates(&TradeStream::new(dependence, &[0.85], points, 0.0)?, scale);
         let nominal = scale.plan.beta();
-        errors.push(wrong(
-            format!("edge rejected: {name} with exactly delta"),
-            nominal,
-            rates.rejected(),
-            scale,
-        ));
+        errors.push(wrong(format!("no edge: {name} with exactly delta"), nominal, rates.rejected(), scale));
     }
     Ok(errors)
 }

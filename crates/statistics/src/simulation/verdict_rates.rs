@@ -10,7 +10,7 @@ pub struct VerdictRates {
     paths: u64,
     /// Trades until *edge shown*, sorted, of the paths on which it was.
     shown_after: Vec<u64>,
-    /// Trades until *edge rejected*, likewise.
+    /// Trades until *no edge*, likewise.
     rejected_after: Vec<u64>,
 }
 

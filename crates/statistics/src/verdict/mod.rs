@@ -71,7 +71,7 @@ pub struct NotionalStake {
 /// The mirror account bets that the edge is *below* `delta`: per unit it stakes, it receives
 /// `(delta - r) / (B - delta)`, where the bound `B` is 1, or the payout when it is more. If every trade has an edge of
 /// `delta` or more, that mean is at most 0 as well, and the account reaches `1 / beta` with a probability of at most
-/// `beta`. *Edge rejected* says so: an edge of `delta` or more is ruled out, at error `beta`. (Trades that are cancelled are
+/// `beta`. *No edge* says so: an edge of `delta` or more is ruled out, at error `beta`. (Trades that are cancelled are
 /// left out on both sides, which asks that the condition holds for the trade as it would have gone on.)
 ///
 /// # A payout that is known after the decision

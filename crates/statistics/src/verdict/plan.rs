@@ -19,7 +19,7 @@ impl EdgeTestPlan {
     /// What [`watch_trades`](Self::watch_trades) is unless said otherwise.
     const WATCH_TRADES: u64 = 10_000;
 
-    /// A plan of `alpha`, the most probable wrong *edge shown*, `beta`, the most probable wrong *edge rejected*, and
+    /// A plan of `alpha`, the most probable wrong *edge shown*, `beta`, the most probable wrong *no edge*, and
     /// `delta`, the edge that is worth finding: a return per unit of stake, 0.04 for four cents of each unit staked.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl EdgeTestPlan {
         self.alpha
     }
 
-    /// The most probable wrong *edge rejected*.
+    /// The most probable wrong *no edge*.
     pub const fn beta(self) -> f64 {
         self.beta
     }
