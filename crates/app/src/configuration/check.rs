@@ -114,13 +114,17 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             return self.visit(only, value, path, problems);
         }
         if let (Some(tag), Value::Dict(_, dict)) = (all.first().and_then(|first| tag_of(first)), value) {
-            let name = |one: &Json| one["properties"][tag]["const"].as_str().map(str::to_owned);
             let given = dict.get(tag).and_then(Value::as_str);
-            if let Some(chosen) = all.iter().find(|one| given.is_some() && name(one).as_deref() == given) {
+            let is_given = |one: &&&Json| {
+                constants_of(&one["properties"][tag])
+                    .zip(given)
+                    .is_some_and(|(names, given)| names.contains(&given))
+            };
+            if let Some(chosen) = all.iter().find(is_given) {
                 return self.visit(chosen, value, path, problems);
             }
-            let names: Vec<String> = all.iter().filter_map(|one| name(one)).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let names: Vec<&str> =
+                all.iter().filter_map(|one| constants_of(&one["properties"][tag])).flatten().collect();
             let inner = path.key(tag);
             if let Some(given) = dict.get(tag) {
                 self.check_constant(&names, given, &inner, problems);

@@ -4,6 +4,7 @@ use super::misplaced::FileKind;
 use super::named_file::place_files;
 use super::notify::is_channel_secret;
 use super::password::cover;
+use super::slip::cure_of;
 use crate::error::AppError;
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
@@ -132,10 +133,10 @@ impl Layer {
             // The parser would print the line itself, and that might hold a secret.
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-                Err(AppError::invalid(format!(
-                    "{origin}, line {line}: {}",
-                    error.message().trim_end().replace('\n', ": ")
-                )))
+                let cure = text.lines().nth(line - 1).and_then(cure_of);
+                let cure = cure.map(|cure| format!(": {cure}")).unwrap_or_default();
+                let message = error.message().trim_end().replace('\n', ": ");
+                Err(AppError::invalid(format!("{origin}, line {line}: {message}{cure}")))
             }
         }
     }

@@ -21,6 +21,7 @@ mod removed;
 mod secret;
 mod show;
 mod signals;
+mod slip;
 mod variants;
 
 pub(crate) use bot_section::{asset_type_of_bot, asset_types};

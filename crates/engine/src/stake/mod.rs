@@ -35,6 +35,7 @@ pub enum StakeSettings {
     /// After a loss the stake grows by a factor, up to a number of levels; after a win, or a loss at the top, it
     /// starts anew. Also called gale, and `gale` is taken for it.
     #[serde(alias = "gale")]
+    #[schemars(transform = take_gale)]
     Martingale {
         /// The stake of the first level.
         #[schemars(with = "f64")]
@@ -66,6 +67,13 @@ pub enum StakeSettings {
         #[serde(default)]
         bound: KellyBound,
     },
+}
+
+/// The schema of a martingale takes its other name, as reading it does.
+fn take_gale(schema: &mut schemars::Schema) {
+    if let Some(kind) = schema.pointer_mut("/properties/kind") {
+        *kind = serde_json::json!({ "type": "string", "enum": ["martingale", "gale"] });
+    }
 }
 
 /// With what a ladder goes on after a trade that was not won.

@@ -1,0 +1,50 @@
+//! The way out of a line that is no TOML.
+
+/// What to write in a line that the parser refuses, where that is plain. Nothing of the line is shown: it might hold a secret.
+pub(super) fn cure_of(line: &str) -> Option<&'static str> {
+    if line.match_indices('=').any(|(at, sign)| begins_with_decimal_comma(&line[at + sign.len()..])) {
+        return Some("decimals stand behind a point, as in 10.5");
+    }
+    let is_open = |quote: char| line.matches(quote).count() % 2 == 1;
+    is_open('"').then_some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"")
+}
+
+/// Whether what follows a `=` is a number such as 10,5.
+fn begins_with_decimal_comma(value: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let Some((whole, rest)) = value.trim_start().split_once(',') else { return false };
+    let decimals: &str = rest.split(|sign: char| !sign.is_ascii_digit()).next().unwrap_or_default();
+    let is_last = rest[decimals.len()..].trim_start().chars().next().is_none_or(|sign| ",}#".contains(sign));
+    is_number(whole.trim_start_matches(['-', '+'])) && is_number(decimals) && is_last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_comma_and_an_open_quote_are_answered_and_nothing_else_is() {
+        let (comma, quote) = (Some("decimals stand"), Some("a text ends"));
+        for (line, expected) in [
+            ("amount = 10,5", comma),
+            ("stake = { kind = \"fixed\", amount = 10,5 }", comma),
+            ("stake = { amount = -10,50, kind = \"fixed\" }", comma),
+            ("limit=10,5 # of the day", comma),
+            ("symbol = \"EURUSD", quote),
+            ("symbol = EURUSD\"", quote),
+            ("symbol = EURUSD", None),
+            ("list = [1,2", None),
+            ("stake = { a = 10,b = 5", None),
+            ("stake = { a = 10,5 = 2", None),
+            ("stake = { a = 10,5m = 2", None),
+            ("amount = 10,", None),
+            ("10,5", None),
+            ("", None),
+        ] {
+            let found = cure_of(line);
+            let is_it =
+                expected.map_or(found.is_none(), |part| found.is_some_and(|cure| cure.starts_with(part)));
+            assert!(is_it, "{line}: {found:?}");
+        }
+    }
+}
