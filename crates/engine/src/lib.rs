@@ -63,7 +63,7 @@ pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, Hours, LambdaRule, Lateness,
-    LimitUse, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule,
+    LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule,
     SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window, time_zone_help,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};

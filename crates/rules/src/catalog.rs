@@ -1,7 +1,5 @@
 //! What a rule may name: fields of a candle, functions, indicators and patterns.
 
-use crate::error::nearest;
-
 /// What a function takes at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
@@ -104,9 +102,9 @@ pub(crate) const FUNCTIONS: [Function; 17] = [
     function("falling", "falling(number, candles)", &[Number, Period]),
     function("since", "since(condition, within)", &[Truth, Period]).optional(1),
     function("count", "count(condition, candles)", &[Truth, Period]),
-    function("hour", "hour()", &[]),
-    function("minute", "minute()", &[]),
-    function("weekday", "weekday()", &[]),
+    function("hour", "hour() or hour(\"Europe/London\")", &[Zone]).optional(1),
+    function("minute", "minute() or minute(\"Europe/London\")", &[Zone]).optional(1),
+    function("weekday", "weekday() or weekday(\"Europe/London\")", &[Zone]).optional(1),
 ];
 
 /// `between("08:00", "17:00")` stands apart, as it is a condition on the time alone.
@@ -184,46 +182,6 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     FIELDS.into_iter().chain(functions).chain(patterns).chain(words)
 }
 
-/// Names that other programs give to what has another here.
-const ELSEWHERE: [(&str, &str); 20] = [
-    ("ma", "sma"),
-    ("average", "sma"),
-    ("mean", "sma"),
-    ("bb", "bollinger"),
-    ("bbands", "bollinger"),
-    ("stoch", "stochastic"),
-    ("sar", "parabolic_sar"),
-    ("psar", "parabolic_sar"),
-    ("willr", "williams_r"),
-    ("zscore", "z_score"),
-    ("crossover", "crosses_above"),
-    ("crossunder", "crosses_below"),
-    ("cross", "crosses_above"),
-    ("crosses", "crosses_above"),
-    ("cross_above", "crosses_above"),
-    ("cross_below", "crosses_below"),
-    ("price", "close"),
-    ("hl2", "median"),
-    ("hlc3", "typical"),
-    ("barssince", "since"),
-];
-
-/// What was meant by a name that does not exist; `own` are the rule's parameters.
-pub(crate) fn meant(name: &str, own: &[&str]) -> String {
-    let plain = name.to_lowercase();
-    if let Some((_, here)) = ELSEWHERE.iter().find(|(there, _)| *there == plain) {
-        return format!("did you mean `{here}`?");
-    }
-    match nearest(name, own.iter().copied()).or_else(|| nearest(name, names())) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if own.is_empty() => {
-            "a name is a field of the candle, a function, or a parameter, and the rule has no parameter"
-                .to_owned()
-        }
-        None => format!("a name is a field of the candle, a function, or a parameter: {}", own.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,9 +191,6 @@ mod tests {
     fn no_name_means_two_things() {
         let all: Vec<&str> = names().collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
-        for (there, here) in ELSEWHERE {
-            assert!(all.contains(&here) && !all.contains(&there), "{there} {here}");
-        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::RuleError;
 use crate::catalog;
+use crate::elsewhere;
 use crate::graph::{Binary, Field, Graph, Id, Op};
 use crate::parse::parse;
 use crate::syntax::{Form, Operator, PartId, Tree};
@@ -82,11 +83,7 @@ impl<'a> Compiler<'a> {
         let place = &part.place;
         match &part.form {
             Form::Number(number) => Ok(self.constant(*number)),
-            Form::Text(_) => {
-                let message =
-                    "a text stands only where a time is asked for, such as between(\"08:00\", \"17:00\")";
-                Err(RuleError::new(place.clone(), message))
-            }
+            Form::Text(text) => Err(RuleError::new(place.clone(), stray_text(text))),
             Form::Name(name) => self.named(at, name, place),
             Form::Call { name, name_place, arguments } => match catalog::find(name) {
                 Some(function) if !function.lines.is_empty() => self.line(at, id, function.main, place),
@@ -188,7 +185,7 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn unknown(&self, name: &str, place: &Range<usize>) -> RuleError {
         let own: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
-        RuleError::new(place.clone(), format!("there is no `{name}`: {}", catalog::meant(name, &own)))
+        RuleError::new(place.clone(), format!("there is no `{name}`: {}", elsewhere::meant(name, &own)))
     }
 
     /// A pattern is what its definition says.
@@ -282,6 +279,19 @@ impl<'a> Compiler<'a> {
 
     fn field(&mut self, at: At<'_>, field: Field, name: &str) -> Value {
         Value { id: self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles), kind: Kind::Number }
+    }
+}
+
+/// What is said of a text where none is asked for.
+fn stray_text(text: &str) -> String {
+    const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let plain = text.to_lowercase();
+    match DAYS.iter().position(|day| plain.starts_with(day)) {
+        Some(day) => {
+            let day = day + 1;
+            format!("a day is a number, `weekday()` is 1 (Monday) to 7 (Sunday): write {day}")
+        }
+        None => "a text stands only where a time or a time zone is asked for, such as between(\"08:00\", \"17:00\")".to_owned(),
     }
 }
 

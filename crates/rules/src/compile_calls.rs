@@ -6,7 +6,7 @@ use crate::compile::{At, Compiler, Kind, Value};
 use crate::graph::{Binary, Clock, Field, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
-use candlewick_engine::{EngineError, Hours, Window};
+use candlewick_engine::{EngineError, Hours, LocalClock, Window};
 use candlewick_sdk::Millis;
 use std::ops::Range;
 
@@ -74,13 +74,9 @@ impl Compiler<'_> {
                 let among = self.counted_or(at, arguments.get(1), 1)?;
                 number(self.count(of, among, at.candles))
             }
-            "hour" => number(self.graph.add(Op::Clock(Clock::Hour), "hour()".to_owned(), 1, at.candles)),
-            "minute" => {
-                number(self.graph.add(Op::Clock(Clock::Minute), "minute()".to_owned(), 1, at.candles))
-            }
-            "weekday" => {
-                number(self.graph.add(Op::Clock(Clock::Weekday), "weekday()".to_owned(), 1, at.candles))
-            }
+            "hour" => number(self.clock(at, Clock::Hour, "hour", arguments)?),
+            "minute" => number(self.clock(at, Clock::Minute, "minute", arguments)?),
+            "weekday" => number(self.clock(at, Clock::Weekday, "weekday", arguments)?),
             "between" => {
                 let (from, to) = (time(at, arguments[0])?, time(at, arguments[1])?);
                 if from == to {
@@ -201,6 +197,19 @@ impl Compiler<'_> {
         self.graph.add(Op::Count { of, among }, name, warm, candles)
     }
 
+    /// A part of the time, UTC or on the clock of a time zone.
+    fn clock(&mut self, at: At<'_>, clock: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
+        let (op, name) = match zone.first() {
+            None => (Op::Clock(clock), format!("{name}()")),
+            Some(zone) => {
+                let (zone, place) = zone_name(at, *zone)?;
+                let local = LocalClock::new(zone, name).map_err(|error| problem_of(error, place))?;
+                (Op::LocalClock(clock, local), format!("{name}(\"{zone}\")"))
+            }
+        };
+        Ok(self.graph.add(op, name, 1, at.candles))
+    }
+
     fn measure(&mut self, at: At<'_>, field: Field, name: &str) -> Id {
         self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles)
     }
@@ -268,22 +277,31 @@ fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
 
 /// Hours of a time zone, as `[risk].hours` has them, and the zone.
 fn hours(at: At<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
+    let (zone, place) = zone_name(at, zone)?;
+    // The end of a day is the beginning of the next.
+    let clock = |time: i64| clock_of(time % Millis::DAY.get());
+    let hours = Hours { days: Vec::new(), from: clock(from), to: clock(to), timezone: zone.to_owned() };
+    let window = Window::new(&hours, "between").map_err(|error| problem_of(error, place))?;
+    Ok((window, hours.timezone))
+}
+
+/// The text of a time zone, and where it stands.
+fn zone_name(at: At<'_>, zone: PartId) -> Result<(&str, &Range<usize>), RuleError> {
     let part = at.tree.part(zone);
     let Form::Text(zone) = &part.form else {
         let message = "a time zone stands here, in quotes, by its IANA name: \"Europe/London\"";
         return Err(RuleError::new(part.place.clone(), message));
     };
-    // The end of a day is the beginning of the next.
-    let clock = |time: i64| clock_of(time % Millis::DAY.get());
-    let hours = Hours { days: Vec::new(), from: clock(from), to: clock(to), timezone: zone.clone() };
-    let window = Window::new(&hours, "between").map_err(|error| {
-        let problem = match error {
-            EngineError::Setting { problem, .. } => problem,
-            other => other.to_string(),
-        };
-        RuleError::new(part.place.clone(), problem)
-    })?;
-    Ok((window, hours.timezone))
+    Ok((zone, &part.place))
+}
+
+/// What is wrong with a time zone.
+fn problem_of(error: EngineError, place: &Range<usize>) -> RuleError {
+    let problem = match error {
+        EngineError::Setting { problem, .. } => problem,
+        other => other.to_string(),
+    };
+    RuleError::new(place.clone(), problem)
 }
 
 fn clock_of(time: i64) -> String {

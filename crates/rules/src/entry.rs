@@ -151,9 +151,9 @@ impl Source {
         numbers
     }
 
-    /// The file is sound with its own numbers, so it is those of the bot that a condition cannot be built with.
+    /// Why a condition cannot be built with the bot's numbers or candles.
     pub(crate) fn refuse_in(&self, side: Side, error: &RuleError) -> BuildError {
-        BuildError::parameters(NAME, self.written.wrong(side, error, self.file()).message)
+        self.refuse(self.written.wrong(side, error, self.file()))
     }
 
     fn file(&self) -> Option<&str> {

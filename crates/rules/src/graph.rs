@@ -1,7 +1,7 @@
 //! What a rule computes, as a list in which each value stands behind those that it is made of, and each stands once.
 
 use crate::indicator::Indicator;
-use candlewick_engine::Window;
+use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::Interval;
 use std::collections::HashMap;
 
@@ -35,6 +35,8 @@ pub(crate) enum Op {
     Constant(f64),
     Field(Field),
     Clock(Clock),
+    /// The same on the clock of a time zone.
+    LocalClock(Clock, LocalClock),
     /// Whether the candle closes at such a time of the day, in ms, UTC.
     Between(i64, i64),
     /// The same in a time zone.
@@ -171,6 +173,7 @@ impl Op {
             Self::Constant(_)
             | Self::Field(_)
             | Self::Clock(_)
+            | Self::LocalClock(..)
             | Self::Between(..)
             | Self::InHours(_)
             | Self::Longer(_) => [None, None],

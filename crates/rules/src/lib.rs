@@ -41,6 +41,7 @@ mod compile_values;
 mod condition;
 mod declare;
 mod direct;
+mod elsewhere;
 mod entry;
 mod error;
 mod file;

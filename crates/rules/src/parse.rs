@@ -1,6 +1,7 @@
 //! From the words of a rule to its tree, by how strongly signs bind.
 
 use crate::RuleError;
+use crate::elsewhere::{of_module, of_word};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::token::{Token, Word, tokens};
 use std::ops::Range;
@@ -89,6 +90,7 @@ impl Parser<'_> {
             part = match word.kind {
                 Word::Sign(".") => {
                     self.next += 1;
+                    self.check_module(part)?;
                     let (name, name_place) =
                         self.name("after the dot comes a line, such as macd(12, 26, 9).signal")?;
                     let place = start..name_place.end;
@@ -176,6 +178,18 @@ impl Parser<'_> {
         Ok(((*name).to_owned(), place))
     }
 
+    /// Refuses a function of another language's module, such as `ta.rsi`.
+    fn check_module(&self, part: PartId) -> Result<(), RuleError> {
+        let part = self.tree.part(part);
+        let (Form::Name(module), Some(Token { kind: Word::Name(name), place })) =
+            (&part.form, self.words.get(self.next))
+        else {
+            return Ok(());
+        };
+        let found = of_module(module, name);
+        found.map_or(Ok(()), |message| Err(RuleError::new(part.place.start..place.end, message)))
+    }
+
     /// Takes what closes a bracket; where that ends.
     fn close(&mut self, sign: &'static str, open: &Range<usize>) -> Result<usize, RuleError> {
         let place = self.place();
@@ -199,6 +213,14 @@ impl Parser<'_> {
 
     /// What is wrong with a word that follows a whole rule.
     fn left_over(&self, word: &Token<'_>) -> RuleError {
+        let before = self.next.checked_sub(1).and_then(|before| self.words.get(before));
+        for near in before.into_iter().chain([word]) {
+            if let Word::Name(name) = near.kind
+                && let Some(cure) = of_word(name)
+            {
+                return RuleError::new(near.place.clone(), format!("there is no `{name}`: {cure}"));
+            }
+        }
         let message = match word.kind {
             Word::Sign(sign @ (")" | "]")) => format!("there is no bracket that this `{sign}` closes"),
             Word::Sign(",") => {

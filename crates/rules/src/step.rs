@@ -4,7 +4,7 @@ use crate::graph::{Binary, Clock, Field, Op};
 use crate::indicator::{ByNumber, Indicator, write};
 use crate::instruction::crosses;
 use crate::program::{Place, Slots};
-use candlewick_engine::Window;
+use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, Millis};
 
@@ -24,6 +24,7 @@ pub(crate) struct Step {
 pub(crate) enum Action {
     Field(Field),
     Clock(Clock),
+    LocalClock(Clock, LocalClock),
     Between(i64, i64),
     InHours(Box<Window>),
     Negate(Place),
@@ -87,6 +88,7 @@ impl Step {
         let action = match (op, operands) {
             (Op::Field(field), _) => Action::Field(*field),
             (Op::Clock(clock), _) => Action::Clock(*clock),
+            (Op::LocalClock(clock, zone), _) => Action::LocalClock(*clock, *zone),
             (Op::Between(from, to), _) => Action::Between(*from, *to),
             (Op::InHours(window), _) => Action::InHours(window.clone()),
             (Op::Negate(_), [of]) => Action::Negate(*of),
@@ -157,7 +159,8 @@ impl Step {
             Action::Not(of) => 1.0 - values.at(*of),
             Action::Negate(of) => -values.at(*of),
             Action::Abs(of) => values.at(*of).abs(),
-            Action::Clock(clock) => clock.of(candle, interval),
+            Action::Clock(clock) => clock.of(candle.close_time(interval)),
+            Action::LocalClock(clock, zone) => clock.of(zone.shown(candle.close_time(interval))),
             Action::Between(from, to) => is_between(candle, interval, *from, *to),
             Action::InHours(window) => is_in_hours(candle, interval, window),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
@@ -277,9 +280,10 @@ impl Field {
 }
 
 impl Clock {
+    /// What a clock shows of it.
     #[inline(never)]
-    fn of(self, candle: &Candle, interval: Interval) -> f64 {
-        let time = candle.close_time(interval).get();
+    pub(crate) fn of(self, shown: Millis) -> f64 {
+        let time = shown.get();
         let part = match self {
             Self::Hour => time.rem_euclid(Millis::DAY.get()) / Millis::HOUR.get(),
             Self::Minute => time.rem_euclid(Millis::HOUR.get()) / Millis::MINUTE.get(),

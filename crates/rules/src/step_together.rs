@@ -41,6 +41,8 @@ impl Step {
                 let mut day = Day::default();
                 columns.of_candles(candles, out, values, |candle| day.clock(*clock, candle, interval));
             }
+            Action::LocalClock(clock, zone) => columns
+                .of_candles(candles, out, values, |candle| clock.of(zone.shown(candle.close_time(interval)))),
             Action::Between(from, to) => {
                 let (from, to, mut day) = (*from, *to, Day::default());
                 columns.of_candles(candles, out, values, |candle| {

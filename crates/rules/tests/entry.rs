@@ -174,6 +174,14 @@ fn hours_of_a_time_zone_follow_its_summer_time() {
     let evening = "between('18:00', '24:00', 'America/New_York')";
     // Days after 2026-01-01: 5 January, 1 July, 29 March and 25 October. Hours of UTC at which a candle of that day closes.
     for (rule, day, expected) in [
+        ("hour('Europe/London') >= 8 and hour('Europe/London') < 17", 4, &[(8, 17)][..]),
+        ("hour('Europe/London') >= 8 and hour('Europe/London') < 17", 181, &[(7, 16)][..]),
+        ("hour('Europe/London') == 1", 87, &[][..]),
+        ("hour('Europe/London') == 1", 297, &[(0, 2)][..]),
+        // 5 January is a Monday, 1 July a Wednesday; half past in India is the full hour of UTC.
+        ("weekday('America/New_York') == 7", 4, &[(0, 5)][..]),
+        ("weekday('America/New_York') == 2", 181, &[(0, 4)][..]),
+        ("minute('Asia/Kolkata') == 30 and hour('Asia/Kolkata') < 7", 4, &[(0, 2), (19, 24)][..]),
         (london, 4, &[(8, 17)][..]),
         (london, 181, &[(7, 16)][..]),
         // The clocks have changed before eight.

@@ -130,6 +130,10 @@ fn several_indicators_answer_as_in_a_list() {
             "upper_wick() > 2 * body() and not (hour() >= 22)",
             "lower_wick() > max(body(), 0.1) and median < typical",
         ),
+        (
+            "hour('Europe/London') >= 8 and minute('Asia/Kolkata') < 45",
+            "weekday('America/New_York') == 3 and hour('America/New_York') < 17",
+        ),
         ("crosses_above(close, open)[1] or abs(close - open) > 1", "not crosses_below(high, close[2])"),
         ("count(close > open, 4) == 4", "count(close < open, 4) >= 4"),
         // Not known before all of them are, which a small count would not show by being too large.

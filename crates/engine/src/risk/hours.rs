@@ -3,7 +3,7 @@
 use super::zone_help::time_zone_help;
 use crate::EngineError;
 use candlewick_sdk::Millis;
-use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeZone, Timelike};
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeZone, Timelike};
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,6 +104,29 @@ impl Window {
     }
 }
 
+/// The clock of a time zone, with its summer time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalClock {
+    timezone: Tz,
+}
+
+impl LocalClock {
+    /// Of a zone by its IANA name, which stands under a key.
+    ///
+    /// # Errors
+    /// A zone that is none, by its key.
+    pub fn new(timezone: &str, key: &str) -> Result<Self, EngineError> {
+        Ok(Self { timezone: parse_timezone(timezone, key)? })
+    }
+
+    /// What it shows at a moment: how much later that is than 1970-01-01 00:00 on a clock that is never changed.
+    pub fn shown(self, at: Millis) -> Millis {
+        let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return at };
+        let ahead = self.timezone.offset_from_utc_datetime(&moment.naive_utc()).fix().local_minus_utc();
+        at + Millis::from_seconds(i64::from(ahead))
+    }
+}
+
 impl DayStart {
     /// A day that begins at a time, such as `00:00`, in a zone, by its IANA name. They stand under `day_start` and `day_timezone` of a
     /// section, `risk` for example.
@@ -196,6 +219,27 @@ mod tests {
     fn day(start: &str, timezone: &str, moment: &str, expected: (&str, &str)) {
         let day = DayStart::new(start, timezone, "risk").unwrap().day_of(at(moment));
         assert_eq!(day, (at(expected.0), at(expected.1)), "{start} {timezone} {moment}");
+    }
+
+    #[test]
+    fn a_local_clock_follows_the_summer_time_of_its_zone() {
+        // By `TZ=... date -d ...`: London is put forward on 2026-03-29 at 01:00 UTC, back on 2026-10-25 at 01:00 UTC.
+        for (zone, moment, shown) in [
+            ("Europe/London", "2026-03-29T00:59:00Z", "2026-03-29T00:59:00Z"),
+            ("Europe/London", "2026-03-29T01:00:00Z", "2026-03-29T02:00:00Z"),
+            ("Europe/London", "2026-10-25T00:59:00Z", "2026-10-25T01:59:00Z"),
+            ("Europe/London", "2026-10-25T01:00:00Z", "2026-10-25T01:00:00Z"),
+            ("America/New_York", "2026-01-05T02:30:00Z", "2026-01-04T21:30:00Z"),
+            ("Asia/Kolkata", "2026-07-01T20:00:00Z", "2026-07-02T01:30:00Z"),
+            ("Australia/Lord_Howe", "2026-01-05T00:00:00Z", "2026-01-05T11:00:00Z"),
+        ] {
+            assert_eq!(
+                LocalClock::new(zone, "zone").unwrap().shown(at(moment)),
+                at(shown),
+                "{zone} {moment}"
+            );
+        }
+        assert!(LocalClock::new("Europe/Lundon", "zone").is_err());
     }
 
     #[test]

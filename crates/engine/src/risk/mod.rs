@@ -54,7 +54,7 @@ mod zone_help;
 pub use approved::{Approved, OrderTerms};
 pub use blackouts::{Blackout, Blackouts};
 pub use bot_limits::BotLimitSettings;
-pub use hours::{DayStart, Hours, Weekday, Window};
+pub use hours::{DayStart, Hours, LocalClock, Weekday, Window};
 pub use lateness::Lateness;
 pub use limit_use::{LimitUse, Quantity};
 pub use pauses::{PauseCause, PauseScope, PauseSettings};
