@@ -58,6 +58,34 @@ fn a_list_is_shown_line_by_line_without_a_run() {
 }
 
 #[test]
+fn a_list_of_a_chat_is_shown_whole_with_its_times_repetitions_and_contradictions() {
+    let list = "28/11/2026\nM5;EUR/USD;14:48;PUT \u{2b07}\u{fe0f}\nM5;EUR/USD;14:48;PUT\nM5;EUR/USD;15:00;CALL\nGBPJPY\nGBPJPY\n";
+    let bot = "[signals]\ntimezone = \"Europe/Berlin\"\nskip_unknown = true\n[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\n\
+               interval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n\
+               stake = { kind = \"gale\", amount = 10, factor = 2.2, levels = 2 }\n";
+    let turned = list.replacen("GBPJPY", "M5;EUR/USD;15:00;PUT", 1);
+    let folder = Folder::new().with("list.txt", list).with("turned.txt", &turned).with("bot.toml", bot);
+    let check = |list| folder.run(&["signal", "--config", "bot.toml", "--check", list]);
+    let run = check("list.txt");
+    let expected = [
+        "    1  the date of the lines below (28/11/2026)",
+        "    2  SELL for eur, 05:00: 2026-11-28T13:48:00Z (14:48 Europe/Berlin); a Saturday: EURUSD is closed",
+        "    3  as line 2, passed over (M5;EUR/USD;14:48;PUT)",
+    ];
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.stdout.lines().take(3).collect::<Vec<_>>(), expected);
+    assert!(
+        run.stdout.contains("  5-6  no entry: ") && run.stdout.contains("(2 lines, the first: GBPJPY)"),
+        "{}",
+        run.stdout
+    );
+    let turned = check("turned.txt");
+    assert!(turned.code == 2 && turned.stderr.contains("1 line contradicts another"), "{}", turned.stderr);
+    assert!(turned.stdout.starts_with(expected[0]), "all lines are shown: {}", turned.stdout);
+    assert!(turned.stdout.contains("    5  error: line 4 asks eur for another trade at that time already"));
+}
+
+#[test]
 fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     let (_served, folder) = venue_of_short_trades();
     let bot = Live::start(&folder);

@@ -6,7 +6,6 @@ use candlewick_runtime::control::SignalOrder;
 use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, SecondsFormat};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// What a message comes to.
@@ -18,15 +17,36 @@ pub(super) enum Message {
     Flat,
 }
 
+/// A message that is one.
+const EXAMPLE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
+
 /// A JSON object whose secret is taken out of it, so that nothing that is said of the rest can hold it.
 pub(super) struct Unread {
     body: Value,
     secret: Option<Value>,
 }
 
-/// The fields; what `TradingView` may add is passed over, and all others are a mistake.
+/// The fields that say something.
+const FIELDS: [&str; 11] = [
+    "bot",
+    "symbol",
+    "ticker",
+    "direction",
+    "action",
+    "id",
+    "time",
+    "expires_ms",
+    "close_type",
+    "reason",
+    "comment",
+];
+/// What a template of `TradingView`'s may hold beside, and is passed over.
+const PASSED_OVER: [&str; 8] = ["exchange", "interval", "price", "open", "high", "low", "close", "volume"];
+/// Says whether a strategy of `TradingView`'s has a position.
+const MARKET_POSITION: &str = "market_position";
+
+/// What the fields say.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Fields {
     bot: Option<String>,
     #[serde(alias = "ticker")]
@@ -40,23 +60,6 @@ struct Fields {
     #[serde(alias = "comment")]
     reason: Option<String>,
     market_position: Option<String>,
-    #[serde(flatten)]
-    _more: More,
-}
-
-/// What a template of `TradingView`'s may hold beside.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "they are passed over")]
-struct More {
-    exchange: Option<IgnoredAny>,
-    interval: Option<IgnoredAny>,
-    price: Option<IgnoredAny>,
-    open: Option<IgnoredAny>,
-    high: Option<IgnoredAny>,
-    low: Option<IgnoredAny>,
-    close: Option<IgnoredAny>,
-    volume: Option<IgnoredAny>,
 }
 
 impl Unread {
@@ -65,8 +68,9 @@ impl Unread {
     /// # Errors
     /// It is none.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let mut body: Value = serde_json::from_slice(bytes).map_err(|_| "it is no JSON".to_owned())?;
-        let object = body.as_object_mut().ok_or("it is no JSON object")?;
+        let none = || format!("not a JSON object: send {EXAMPLE}");
+        let mut body: Value = serde_json::from_slice(bytes).map_err(|_| none())?;
+        let object = body.as_object_mut().ok_or_else(none)?;
         let secret = object.remove("secret");
         Ok(Self { body, secret })
     }
@@ -82,6 +86,7 @@ impl Unread {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
+        check_names(&self.body)?;
         let fields: Fields = serde_json::from_value(self.body).map_err(|error| error.to_string())?;
         if fields.market_position.is_some_and(|position| position.eq_ignore_ascii_case("flat")) {
             return Ok(Message::Flat);
@@ -109,6 +114,17 @@ impl Unread {
             reason,
         })))
     }
+}
+
+/// Holds the names of the fields to those that there are.
+fn check_names(body: &Value) -> Result<(), String> {
+    let known = |name: &str| FIELDS.contains(&name) || PASSED_OVER.contains(&name) || name == MARKET_POSITION;
+    let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
+    let unknown: String = unknown.chars().take(32).collect();
+    Err(format!(
+        "unknown field `{unknown}`: use bot, symbol, direction, id, time, expires_ms, close_type, reason (the stake is the bot's own)"
+    ))
 }
 
 /// The names of both directions, Portuguese ones included: no other language that is usual here has them for the opposite.
@@ -233,9 +249,13 @@ mod tests {
     #[test]
     fn what_is_none_is_said_and_never_with_the_secret() {
         for (text, expected) in [
-            ("buy!", "no JSON"),
-            ("[]", "no JSON object"),
-            ("", "no JSON"),
+            ("buy!", "not a JSON object: send {\"bot\": \"...\", \"direction\": \"BUY\"}"),
+            ("[]", "not a JSON object: send"),
+            ("", "not a JSON object: send"),
+            (
+                r#"{"bot":"btc","side":"BUY","secret":"hush"}"#,
+                "unknown field `side`: use bot, symbol, direction, id, time, expires_ms, close_type, reason (the stake is the bot's own)",
+            ),
             (r#"{"bot":"btc"}"#, "direction"),
             (
                 r#"{"bot":"btc","direction":"HOLD"}"#,
@@ -260,6 +280,6 @@ mod tests {
         let long = format!(r#"{{"bot":"btc","direction":"BUY","id":"{}"}}"#, "x".repeat(64));
         assert!(read(&long).unwrap_err().contains("63 bytes"));
         let deep = format!(r#"{{"bot":{}1{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
-        assert_eq!(read(&deep), Err("it is no JSON".to_owned()));
+        assert!(read(&deep).unwrap_err().starts_with("not a JSON object"));
     }
 }

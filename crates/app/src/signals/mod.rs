@@ -3,6 +3,7 @@
 //! A door decides nothing: it makes a signal of what it was handed, or a problem, and hands it to the run. Nothing that comes by
 //! one can halt, resume or change a run.
 
+mod check;
 mod door;
 mod list;
 mod list_door;
@@ -10,6 +11,7 @@ mod message;
 mod stdin;
 mod webhook;
 
+pub use check::{CheckedLine, LineUse, TakenEntry, check_list};
 pub(crate) use list::SignalList;
 
 use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
@@ -19,10 +21,7 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::{ControlRequest, SignalBots};
 use candlewick_sdk::Millis;
 use door::Door;
-use list::{ListEntry, ListTerms, ReadLine};
 use list_door::ListDoor;
-use serde::Serialize;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -42,48 +41,6 @@ pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     let list = SignalList::of(loaded).ok()??;
     let now = begins.unwrap_or_else(|| SystemClock::new().now());
     Some(format!("{}: {}", path.display(), list.outlook(&loaded.config.bots, now)))
-}
-
-/// A line of a list, and how it is taken.
-pub struct CheckedLine {
-    /// Counted from 1.
-    pub line: u64,
-    /// As it stands there.
-    pub text: String,
-    /// What it asks for, or why it is no entry.
-    pub taken: Result<TakenEntry, String>,
-}
-
-/// An entry in words.
-#[derive(Debug, Serialize)]
-pub struct TakenEntry {
-    /// Once, in UTC, or a time of day with its days and zone.
-    pub when: String,
-    /// Whose trade.
-    pub bot: String,
-    /// Which way.
-    pub direction: String,
-    /// The duration, where it is not the bot's own.
-    pub close_type: Option<String>,
-}
-
-/// How each line of a list would be taken, without a run. Lines that begin with # and blank ones are left out.
-///
-/// # Errors
-/// The file cannot be read, or its first line or its dates cannot be.
-pub fn check_list(loaded: &Loaded, path: &Path) -> Result<Vec<CheckedLine>, AppError> {
-    let bots = &loaded.config.bots;
-    let lines = SignalList::lines(path, bots, ListTerms::of(&loaded.config.signals));
-    let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
-    let taken = |entry: ListEntry| TakenEntry {
-        when: entry.when.words(),
-        bot: bots.get(entry.bot.index()).map_or_else(String::new, |bot| bot.name.clone()),
-        direction: entry.direction.to_string(),
-        close_type: entry.close_type.map(|own| own.to_string()),
-    };
-    let checked =
-        |line: ReadLine| CheckedLine { line: line.line, text: line.text, taken: line.entry.map(taken) };
-    Ok(lines.into_iter().map(checked).collect())
 }
 
 /// What a search says where a list is configured, which it does not trade.

@@ -33,6 +33,7 @@ mod sandbox;
 mod selftest;
 mod sensitivity;
 mod signal;
+mod signal_check;
 mod status;
 mod strategy;
 mod sweep;

@@ -1,16 +1,17 @@
 //! `signal`: a signal from the shell for a running bot, and a look at how a list of signals is read.
 
+use super::signal_check::print_check;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
-use candlewick_app::signals::{CheckedLine, TakenEntry, check_list};
+use candlewick_app::signals::check_list;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
-use candlewick_sdk::{CloseType, Direction, visible};
+use candlewick_sdk::{CloseType, Direction};
 use clap::{ArgGroup, Args};
 use serde_json::json;
 use std::path::PathBuf;
@@ -69,7 +70,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     if let Some(path) = &arguments.check {
         let (loaded, _) = arguments.journal.load_of_bot(context)?;
         let skips = loaded.config.signals.skip_unknown;
-        return check(&check_list(&loaded, path)?, context.global.json, skips);
+        return print_check(&check_list(&loaded, path)?, context.global.json, skips);
     }
     let (loaded, _) = arguments.journal.load_of_bot(context)?;
     let paths = control_paths(&loaded)?;
@@ -90,40 +91,6 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
         SignalOutcome::Duplicate => format!("Dropped: the bot has met a signal {id} before."),
     })?;
     Ok(Ending::Done)
-}
-
-/// Prints how each line of a list is taken; a line that is no entry is a failure unless such lines are passed over.
-fn check(lines: &[CheckedLine], is_json: bool, skips: bool) -> Result<Ending, Failure> {
-    let wrong = lines.iter().filter(|line| line.taken.is_err()).count();
-    if is_json {
-        let rows = lines.iter().map(|line| match &line.taken {
-            Ok(entry) => json!({ "line": line.line, "text": line.text, "entry": entry }),
-            Err(problem) => json!({ "line": line.line, "text": line.text, "problem": problem }),
-        });
-        print_json(
-            &json!({ "lines": rows.collect::<Vec<_>>(), "entries": lines.len() - wrong, "no_entries": wrong }),
-        )?;
-    } else {
-        print(&lines.iter().map(words_of).collect::<Vec<_>>().join("\n"))?;
-    }
-    if wrong == 0 || skips {
-        return Ok(Ending::Done);
-    }
-    let what = format!("{wrong} of {} lines are no entries", lines.len());
-    let cure =
-        "put # before them, or set signals.skip_unknown = true, which passes over such lines and counts them";
-    Err(Failure::configuration(format!("{what}: {cure}")))
-}
-
-fn words_of(line: &CheckedLine) -> String {
-    let words = match &line.taken {
-        Ok(TakenEntry { when, bot, direction, close_type }) => {
-            let own = close_type.as_ref().map(|own| format!(", {own}")).unwrap_or_default();
-            format!("{direction} for {bot}{own}: {when}")
-        }
-        Err(problem) => format!("no entry: {problem} ({})", line.text.trim()),
-    };
-    visible(&format!("{:>5}  {words}", line.line)).into_owned()
 }
 
 fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {

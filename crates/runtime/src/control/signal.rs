@@ -129,6 +129,9 @@ pub struct SourceTally {
     pub malformed: u64,
     /// What was not looked at because too many came.
     pub turned_away: u64,
+    /// What was wrong with the last that was no signal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Hands a signal to the run, in its turn behind those before it; what becomes of it can be waited for. Whoever drops that before

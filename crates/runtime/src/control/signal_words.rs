@@ -10,7 +10,7 @@ impl SignalTally {
     }
 
     /// What came in all and what became of it, then the same of each door where there were several, then what was wrong with the
-    /// last that was no signal; nothing where nothing came.
+    /// last of each that was no signal; nothing where nothing came.
     pub fn words(&self) -> Vec<String> {
         if self.is_empty() {
             return Vec::new();
@@ -25,9 +25,18 @@ impl SignalTally {
                 |(door, tally): (&String, &SourceTally)| format!("{}: {}", visible(door), tally.words(&[]));
             lines.extend(self.by_source.iter().map(of_door));
         }
-        if let Some(problem) = &self.problem {
-            lines.push(format!("the last that was no signal: {}", visible(problem)));
-        }
+        let of_door = |(door, tally): (&String, &SourceTally)| {
+            Some(format!(
+                "the last that was no signal ({}): {}",
+                visible(door),
+                visible(tally.problem.as_ref()?)
+            ))
+        };
+        let by_door: Vec<String> = self.by_source.iter().filter_map(of_door).collect();
+        // A journal of before says it of all doors together.
+        let last = self.problem.as_ref().filter(|_| by_door.is_empty());
+        lines.extend(last.map(|problem| format!("the last that was no signal: {}", visible(problem))));
+        lines.extend(by_door);
         lines
     }
 }
@@ -41,17 +50,18 @@ impl SourceTally {
             duplicates: self.duplicates + other.duplicates,
             malformed: self.malformed + other.malformed,
             turned_away: self.turned_away + other.turned_away,
+            problem: None,
         }
     }
 
     const fn came(&self) -> u64 {
-        let Self { approved, refused, late, duplicates, malformed, turned_away } = *self;
+        let Self { approved, refused, late, duplicates, malformed, turned_away, problem: _ } = *self;
         approved + refused + late + duplicates + malformed + turned_away
     }
 
     /// Zeros left out. `rules` are those that refused, with their counts.
     fn words(&self, rules: &[String]) -> String {
-        let Self { approved, refused, late, duplicates, malformed, turned_away } = *self;
+        let Self { approved, refused, late, duplicates, malformed, turned_away, problem: _ } = *self;
         let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
         let counts = [
             (approved, "approved".to_owned()),
@@ -116,6 +126,15 @@ mod tests {
         assert!(
             found[3].starts_with("the last that was no signal: line 2: no") && !found[3].contains('\u{1b}')
         );
+        let mut by_door = tally();
+        for (door, problem) in [("list", "line 2: no"), ("webhook", "not a JSON object")] {
+            by_door.by_source.get_mut(door).unwrap().problem = Some(problem.to_owned());
+        }
+        let last = [
+            "the last that was no signal (list): line 2: no",
+            "the last that was no signal (webhook): not a JSON object",
+        ];
+        assert_eq!(by_door.words()[3..], last);
         let one = SourceTally { duplicates: 2, ..SourceTally::default() };
         let one = SignalTally {
             duplicates: 2,

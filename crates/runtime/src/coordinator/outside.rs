@@ -13,7 +13,7 @@ use candlewick_engine::{
 use candlewick_sdk::{Expiry, Millis};
 use std::collections::BTreeMap;
 
-/// What is no signal is noted at most so often; in between it is counted.
+/// What is no signal is noted at most so often of each door; in between it is counted.
 const ALARM_PACE: Millis = Millis::MINUTE;
 
 /// The signals of a run.
@@ -22,8 +22,8 @@ pub(crate) struct OutsideWatch {
     tally: SignalTally,
     /// Those that have not reached the Session.
     waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
-    /// When what is no signal is next noted.
-    next_alarm: Option<Millis>,
+    /// When what is no signal is next noted, by the door that it came by.
+    next_alarm: BTreeMap<SignalSource, Millis>,
 }
 
 impl OutsideWatch {
@@ -95,7 +95,8 @@ impl Coordinator {
         }
     }
 
-    /// A door was handed what is no signal, or more than it looks at: that is counted, and an alarm unless there was one just now.
+    /// A door was handed what is no signal, or more than it looks at: that is counted, and an alarm unless there was
+    /// one of that door just now.
     pub(super) fn on_signal_problem(
         &mut self,
         source: SignalSource,
@@ -106,11 +107,12 @@ impl Coordinator {
         let of_source = self.outside.of(source);
         of_source.malformed += malformed;
         of_source.turned_away += turned_away;
+        of_source.problem = Some(problem.clone());
         if malformed > 0 {
             *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
         }
-        if self.outside.next_alarm.is_none_or(|next| next <= step.now) {
-            self.outside.next_alarm = Some(step.now + ALARM_PACE);
+        if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
+            self.outside.next_alarm.insert(source, step.now + ALARM_PACE);
             self.session.alarm(format!("what came as a signal ({source}) is none: {problem}"), step);
         }
         self.outside.tally.problem = Some(problem);

@@ -1,5 +1,6 @@
 //! A time of day as people write it, in a time zone on certain days or on one day of each year, and what becomes of it in the nights when clocks are changed.
 
+use super::cell::zone_words;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike as _, Weekday};
 use chrono_tz::Tz;
@@ -99,7 +100,7 @@ impl ClockTime {
             Some((month, day)) => format!("each year on {month:02}-{day:02}"),
             None => self.days.words(),
         };
-        format!("{} {days}, {}", self.time, self.zone)
+        format!("{} {days}, {}", self.time, zone_words(self.zone))
     }
 
     /// The moments after `from` and not after `to`, ascending.

@@ -3,6 +3,7 @@
 //! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas or spaces. A cell is taken for
 //! something only if it can be nothing else.
 
+use super::cell::{arrow_of, arrow_words, offset_zone, timeframe};
 use super::clock_time::time_of_day;
 use super::date::WrittenDate;
 use crate::configuration::DateOrder;
@@ -11,7 +12,7 @@ use crate::signals::signal_bots;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
-use candlewick_sdk::{CloseType, Millis};
+use chrono_tz::Tz;
 
 /// Columns that a first line may name, in the order of [`Cells`].
 const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];
@@ -23,12 +24,21 @@ pub(super) struct Cells {
     pub(super) texts: [String; 8],
     /// The date, where it has a column of its own.
     pub(super) date: Option<WrittenDate>,
+    /// Whether the line shows by itself what they are.
+    is_shown: bool,
 }
 
 /// The bots that a list may be for.
 pub(super) struct ListBots<'a> {
     pub(super) bots: &'a [BotSettings],
     pub(super) signals: SignalBots,
+}
+
+impl Cells {
+    /// Whether a zone stands in it that nobody named a column for.
+    pub(super) fn has_shown_zone(&self) -> bool {
+        self.is_shown && !self.texts[6].is_empty()
+    }
 }
 
 impl<'a> ListBots<'a> {
@@ -66,6 +76,7 @@ pub(super) enum Column {
     Symbol,
     Direction,
     Expiry,
+    Zone,
 }
 
 /// The columns that a first line names: where each of [`NAMES`] stands, how many there are, and what stands between them.
@@ -85,6 +96,7 @@ impl Column {
             Self::Symbol => "symbol",
             Self::Direction => "direction",
             Self::Expiry => "expiry",
+            Self::Zone => "time zone",
         }
     }
 
@@ -103,12 +115,14 @@ impl Column {
             Self::Symbol => bots.signals.symbol_of(cell).is_some(),
             Self::Direction => direction_of(cell).is_ok(),
             Self::Expiry => timeframe(cell).is_some(),
+            Self::Zone => offset_zone(cell).is_some(),
         }
     }
 
     /// The only thing that a cell may be.
     fn of(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
-        let all = [Self::Date, Self::Time, Self::Bot, Self::Symbol, Self::Direction, Self::Expiry];
+        let all =
+            [Self::Date, Self::Time, Self::Bot, Self::Symbol, Self::Direction, Self::Expiry, Self::Zone];
         let found: Vec<Self> = all.into_iter().filter(|column| column.may_be(cell, bots)).collect();
         match found.as_slice() {
             [column] => Ok(*column),
@@ -125,6 +139,9 @@ impl Column {
 
 /// What is said of a cell that is nothing.
 fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
+    if let Some(meant) = meant(cell, bots) {
+        return meant;
+    }
     let names = bots.names();
     let is_word = cell.len() >= 3 && cell.chars().all(char::is_alphabetic);
     let near = nearest(cell, names.iter().copied().chain(DIRECTIONS)).filter(|_| is_word);
@@ -143,6 +160,22 @@ fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
          an expiry such as M5 or H1, a symbol or a bot ({})",
         names.join(", ")
     )
+}
+
+/// What is said of a cell that is nothing but nearly something.
+fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
+    let upper = cell.to_ascii_uppercase();
+    if let Some(symbol) = upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain)) {
+        return Some(format!(
+            "{cell:?} is another market than {symbol}, with prices that the broker makes: no bot trades it. Write {symbol} if that is meant"
+        ));
+    }
+    let colon = cell.replacen('.', ":", 1);
+    if cell.contains('.') && time_of_day(&colon).is_some() {
+        return Some(format!("{cell:?} is no time: did you mean {colon}?"));
+    }
+    let hours = upper.strip_suffix('H').filter(|hours| timeframe(&format!("H{hours}")).is_some())?;
+    Some(format!("{cell:?} is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?"))
 }
 
 /// The cells of a line that no first line names: between semicolons, commas, upright strokes or spaces. Ornaments, such as dashes
@@ -210,7 +243,7 @@ impl NamedColumns {
         if let Some(duration) = timeframe(&texts[4]) {
             texts[4] = duration.to_string();
         }
-        Ok(Cells { texts, date: None })
+        Ok(Cells { texts, date: None, is_shown: false })
     }
 }
 
@@ -218,12 +251,12 @@ impl NamedColumns {
 ///
 /// # Errors
 /// A cell is nothing or may be several things, or there is no time or no direction.
-pub(super) fn shown_cells(line: &str, bots: &ListBots<'_>) -> Result<Option<(Cells, Vec<Column>)>, String> {
-    let line = split(line, bots);
+pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Option<(Cells, Vec<Column>)>, String> {
+    let line = split(text, bots);
     if line.is_empty() {
         return Ok(None);
     }
-    let (mut cells, mut columns) = (Cells::default(), Vec::new());
+    let (mut cells, mut columns) = (Cells { is_shown: true, ..Cells::default() }, Vec::new());
     for (place, cell) in line.iter().enumerate() {
         let column = Column::of(cell, bots)?;
         if let Some(earlier) = columns.iter().position(|known| *known == column) {
@@ -241,11 +274,29 @@ pub(super) fn shown_cells(line: &str, bots: &ListBots<'_>) -> Result<Option<(Cel
             Column::Symbol => 2,
             Column::Direction => 3,
             Column::Expiry => 4,
+            Column::Zone => 6,
         };
         cells.texts[place] = match column {
             Column::Expiry => timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
             _ => cell.clone(),
         };
+    }
+    if let Some(arrow) = arrow_of(text)? {
+        let written = columns.contains(&Column::Direction).then(|| direction_of(&cells.texts[3]));
+        match written {
+            Some(Ok(written)) if written != arrow => {
+                return Err(format!(
+                    "its arrow points {}, and it says {}: write one of them",
+                    arrow_words(arrow),
+                    cells.texts[3]
+                ));
+            }
+            Some(_) => {}
+            None => {
+                cells.texts[3] = arrow.to_string();
+                columns.push(Column::Direction);
+            }
+        }
     }
     match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
         [true, true] => Ok(Some((cells, columns))),
@@ -255,9 +306,30 @@ pub(super) fn shown_cells(line: &str, bots: &ListBots<'_>) -> Result<Option<(Cel
     }
 }
 
+/// The only cell of a line that has no other.
+pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
+    let mut cells = split(line, bots);
+    cells.pop().filter(|_| cells.is_empty())
+}
+
 /// What could be recognised in a line that is no entry.
 pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
-    split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect()
+    let mut columns: Vec<Column> =
+        split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect();
+    columns.extend(arrow_of(line).ok().flatten().map(|_| Column::Direction));
+    columns
+}
+
+/// Whether a line says a time zone and no more, such as `Timezone: UTC+1`.
+pub(super) fn is_zone_alone(line: &str, bots: &ListBots<'_>) -> bool {
+    let (zones, words): (Vec<String>, Vec<String>) =
+        split(line, bots).into_iter().partition(|cell| offset_zone(cell).is_some());
+    zones.len() == 1 && words.len() <= 2 && !words.concat().contains(|sign: char| sign.is_ascii_digit())
+}
+
+/// The time zone that a line names by its hours from UTC.
+pub(super) fn zone_in(line: &str, bots: &ListBots<'_>) -> Option<Tz> {
+    split(line, bots).iter().find_map(|cell| offset_zone(cell))
 }
 
 /// What the columns of lines that nobody named were taken for, in the order in which they first stand there.
@@ -286,16 +358,4 @@ pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: b
 /// What stands between the columns of a list that names them.
 pub(super) fn delimiter_of(first: &str) -> u8 {
     if first.contains(';') { b';' } else { b',' }
-}
-
-/// The duration of candles by a trader's name of them: M5 is five minutes, H1 an hour.
-fn timeframe(text: &str) -> Option<CloseType> {
-    let (unit, longest) = match text.get(..1)? {
-        "M" | "m" => (60, 59),
-        "H" | "h" => (3_600, 24),
-        _ => return None,
-    };
-    let digits = text.get(1..).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))?;
-    let count: i64 = digits.parse().ok().filter(|count| (1..=longest).contains(count))?;
-    CloseType::new(Millis::from_seconds(count * unit)).ok()
 }

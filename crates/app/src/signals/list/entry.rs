@@ -1,8 +1,11 @@
 //! The file: an entry a line, behind a first line that names the columns or without one.
 
+use super::cell::{zone_of, zone_words};
 use super::clock_time::{ClockTime, WeekDays, time_of_day};
-use super::columns::{Cells, Column, ListBots, NamedColumns, recognised, shown_cells, words};
+use super::columns::{Cells, ListBots, NamedColumns, words};
 use super::date::{ListDate, WrittenDate, order_of};
+use super::lines::{CellLine, Elsewhere, LineCells, entry_lines, named_lines, shown_lines};
+use super::twins::mark_twins;
 use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
 use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
@@ -30,6 +33,14 @@ pub(crate) struct ListEntry {
     pub(crate) reason: SignalReason,
     /// Counted from 1.
     pub(crate) line: u64,
+}
+
+impl ListEntry {
+    /// Whether both are one trade; why they are asked for may differ.
+    pub(super) fn is_trade_of(&self, other: &Self) -> bool {
+        (self.when, self.bot, self.direction, self.close_type)
+            == (other.when, other.bot, other.direction, other.close_type)
+    }
 }
 
 /// When an entry is due.
@@ -67,7 +78,7 @@ impl When {
     }
 
     /// Whether both may mean one moment, written the same way.
-    fn is_same(self, other: Self) -> bool {
+    pub(super) fn is_same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Once(one), Self::Once(other)) => one == other,
             (Self::Daily(one), Self::Daily(other)) => {
@@ -103,14 +114,29 @@ pub(crate) struct ReadLine {
     pub(crate) line: u64,
     /// As it stands there.
     pub(crate) text: String,
-    /// Its entry, or why it is none.
-    pub(crate) entry: Result<ListEntry, String>,
+    /// How it is taken.
+    pub(crate) taken: Taken,
+}
+
+/// How a line is taken.
+#[derive(Clone, Debug)]
+pub(crate) enum Taken {
+    /// For an entry, its time read in this zone.
+    Entry(ListEntry, Tz),
+    /// For the date of the lines below it.
+    Date,
+    /// For the entry of an earlier line once more: it is passed over.
+    Repeats(u64),
+    /// For an entry that contradicts that of an earlier line.
+    Contradicts(String),
+    /// For no entry.
+    Unknown(String),
 }
 
 impl ReadLine {
     /// Why the list is refused for it, and the way out.
     fn refusal(&self, problem: &str) -> String {
-        let text: String = self.text.trim().chars().take(SHOWN).collect();
+        let text: String = self.text.chars().take(SHOWN).collect();
         let stop = if problem.ends_with('?') { "" } else { "." };
         format!(
             "line {}: {problem}{stop} It is {text:?}: a # before it leaves it out, and signals.skip_unknown = true passes over all such lines",
@@ -126,6 +152,8 @@ pub(super) struct ReadFile {
     pub(super) columns: Option<String>,
     /// The lines that were passed over.
     pub(super) passed_over: Vec<u64>,
+    /// The lines that say once more what an earlier one says.
+    pub(super) repeated: Vec<u64>,
 }
 
 /// The entries of a file, in its order.
@@ -134,15 +162,17 @@ pub(super) struct ReadFile {
 /// What is wrong, in which line, and what is allowed.
 pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<ReadFile, String> {
     let (lines, columns) = read_lines(text, bots, terms)?;
-    let mut file = ReadFile { entries: Vec::new(), columns, passed_over: Vec::new() };
+    let mut file = ReadFile { entries: Vec::new(), columns, passed_over: Vec::new(), repeated: Vec::new() };
     for line in &lines {
-        match &line.entry {
-            Ok(entry) => file.entries.push(*entry),
-            Err(_) if terms.skip_unknown => file.passed_over.push(line.line),
-            Err(problem) => return Err(line.refusal(problem)),
+        match &line.taken {
+            Taken::Entry(entry, _) => file.entries.push(*entry),
+            Taken::Date => {}
+            Taken::Repeats(_) => file.repeated.push(line.line),
+            Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
+            Taken::Unknown(_) if terms.skip_unknown => file.passed_over.push(line.line),
+            Taken::Unknown(problem) => return Err(line.refusal(problem)),
         }
     }
-    check_twins(&file.entries, bots)?;
     Ok(file)
 }
 
@@ -163,120 +193,40 @@ pub(super) fn read_lines(
         Some(named) => (named_lines(text, named)?, Vec::new()),
         None => shown_lines(text, &known),
     };
-    if named.is_none() && lines.is_empty() {
+    if named.is_none() && lines.iter().all(|line| matches!(line.cells, Ok(LineCells::Date(_)))) {
         return Err("it has no entry, such as M5;EURUSD;10:00;CALL".to_owned());
     }
     if let Some(line) = lines.get(MAX_ENTRIES) {
         return Err(format!("line {}: at most {MAX_ENTRIES} entries are possible", line.line));
     }
-    let date_of = |line: &CellLine| Some((line.line, line.cells.as_ref().ok()?.date?));
-    let dates: Vec<(u64, WrittenDate)> = lines.iter().filter_map(date_of).collect();
+    let dates: Vec<(u64, WrittenDate)> =
+        lines.iter().filter_map(|line| Some((line.line, line.date()?))).collect();
     let order = order_of(&dates, terms.dates)?;
     let elsewhere = Elsewhere::of(&lines, &dates);
     let terms = (&known.signals, terms.zone);
-    let read = lines.into_iter().map(|CellLine { line, text, cells, .. }| {
-        let entry = cells.and_then(|cells| {
-            elsewhere.check(&cells)?;
-            let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-            entry_of(&cells, line, terms, date)
-        });
-        ReadLine { line, text, entry }
-    });
+    let read = |CellLine { line, text, cells, .. }: CellLine| {
+        let taken = match cells {
+            Ok(LineCells::Date(_)) => Taken::Date,
+            Ok(LineCells::Entry(cells)) => {
+                let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
+                let entry = elsewhere.check(&cells).and_then(|()| entry_of(&cells, line, terms, date));
+                let entry = entry.and_then(|entry| {
+                    // A heading that names the zone of the settings in another way says nothing new.
+                    let Some((heading, zone)) = elsewhere.zone_of(&cells) else { return Ok(entry) };
+                    let there = entry_of(&cells, line, (terms.0, zone), date)?.0;
+                    if there.when == entry.0.when { Ok(entry) } else { Err(other_zone(heading, zone)) }
+                });
+                entry.map_or_else(Taken::Unknown, |(entry, zone)| Taken::Entry(entry, zone))
+            }
+            Err(problem) => Taken::Unknown(problem),
+        };
+        ReadLine { line, text, taken }
+    };
+    let mut read: Vec<ReadLine> = lines.into_iter().map(read).collect();
+    mark_twins(&mut read, bots);
     let has_year = dates.iter().all(|(_, date)| date.has_year());
     let words = named.is_none().then(|| words(&columns, order, has_year)).filter(|words| !words.is_empty());
-    Ok((read.collect(), words))
-}
-
-/// A line, and its cells or why it has none.
-struct CellLine {
-    line: u64,
-    text: String,
-    cells: Result<Cells, String>,
-    /// Of a line that is no entry, what could be recognised in it: it may be meant for the lines below.
-    recognised: Vec<Column>,
-}
-
-/// What lines say that others lack: a date, a year, or, in a line that is no entry, an expiry or whatever a heading may say. An entry
-/// that lacks what a line like that may have meant for it is none, so that it is never another trade than was meant.
-#[derive(Default)]
-struct Elsewhere {
-    date: Option<u64>,
-    year: Option<u64>,
-    expiry: Option<u64>,
-    no_entry: Option<u64>,
-}
-
-impl Elsewhere {
-    fn of(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
-        let recognised = |column: Column| {
-            lines.iter().find(|line| line.recognised.contains(&column)).map(|line| line.line)
-        };
-        Self {
-            date: dates.first().map(|(line, _)| *line).or_else(|| recognised(Column::Date)),
-            year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
-            expiry: recognised(Column::Expiry),
-            no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
-        }
-    }
-
-    fn check(&self, cells: &Cells) -> Result<(), String> {
-        let [_, bot, symbol, _, expiry, ..] = &cells.texts;
-        let lacks = |what: &str, line: u64| {
-            Err(format!("it has no {what}, and line {line} has one: write it in each line"))
-        };
-        match (cells.date, self.date, self.year) {
-            (None, Some(line), _) => return lacks("date", line),
-            (Some(date), _, Some(line)) if !date.has_year() => return lacks("year", line),
-            _ => {}
-        }
-        match (self.expiry, self.no_entry) {
-            (Some(line), _) if expiry.is_empty() => lacks("expiry", line),
-            (_, Some(line)) if bot.is_empty() && symbol.is_empty() => Err(format!(
-                "it names neither a symbol nor a bot, and line {line}, which is no entry, may: write it in each line"
-            )),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The lines that are neither blank nor begin with #, counted from 1.
-fn entry_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
-}
-
-/// The lines behind a first one that names their columns.
-fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
-    let mut builder = csv::ReaderBuilder::new();
-    let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true);
-    let builder = builder.delimiter(columns.delimiter).comment(Some(b'#'));
-    let all: Vec<&str> = text.lines().collect();
-    let mut lines = Vec::new();
-    for record in builder.from_reader(text.as_bytes()).records().skip(1) {
-        let record = record.map_err(|error: csv::Error| error.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let text = usize::try_from(line).ok().and_then(|line| all.get(line.checked_sub(1)?));
-        let text = text.map_or("", |text| text).to_owned();
-        lines.push(CellLine { line, text, cells: columns.cells(&record), recognised: Vec::new() });
-    }
-    Ok(lines)
-}
-
-/// The lines of which each is an entry, and what their cells are.
-fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
-    let (mut lines, mut columns) = (Vec::new(), Vec::new());
-    for (line, text) in entry_lines(text) {
-        let cells = match shown_cells(text, bots) {
-            Ok(None) => continue,
-            Ok(Some((cells, own))) => {
-                columns.push(own);
-                Ok(cells)
-            }
-            Err(problem) => Err(problem),
-        };
-        let recognised = if cells.is_err() { recognised(text, bots) } else { Vec::new() };
-        lines.push(CellLine { line, text: text.to_owned(), cells, recognised });
-    }
-    (lines, columns)
+    Ok((read, words))
 }
 
 fn entry_of(
@@ -284,14 +234,14 @@ fn entry_of(
     line: u64,
     (bots, zone): (&SignalBots, Tz),
     date: Option<ListDate>,
-) -> Result<ListEntry, String> {
+) -> Result<(ListEntry, Tz), String> {
     let [time, bot, symbol, direction, close_type, days, own_zone, reason] =
         cells.texts.each_ref().map(String::as_str);
     let own_zone = match own_zone {
         "" => None,
-        name => Some(
-            name.parse::<Tz>().map_err(|_| format!("{name:?} is no time zone: {}", time_zone_help(name)))?,
-        ),
+        name => {
+            Some(zone_of(name).ok_or_else(|| format!("{name:?} is no time zone: {}", time_zone_help(name)))?)
+        }
     };
     let zone = own_zone.unwrap_or(zone);
     let close_type = match close_type {
@@ -302,14 +252,22 @@ fn entry_of(
         Some(date) => when_on(date, time, zone)?,
         None => when_of(time, days, zone)?,
     };
-    Ok(ListEntry {
+    let entry = ListEntry {
         when,
         bot: bot_of(bot, symbol, bots)?,
         direction: direction_of(direction)?,
         close_type,
         reason: SignalReason::new(reason).ok_or("the reason is too long: at most 47 bytes")?,
         line,
-    })
+    };
+    Ok((entry, zone))
+}
+
+fn other_zone(heading: u64, zone: Tz) -> String {
+    let zone = zone_words(zone);
+    format!(
+        "line {heading} says {zone}, and signals.timezone another time: write {zone} in each line, or put # before line {heading}"
+    )
 }
 
 /// A time of day on a date, once or each year.
@@ -359,29 +317,4 @@ fn bot_of(name: &str, symbol: &str, bots: &SignalBots) -> Result<BotId, String> 
     let written = |text| Some(text).filter(|text: &&str| !text.is_empty());
     let place = if is_only { 0 } else { bots.find(written(name), written(symbol))? };
     BotId::new(place).ok_or_else(|| "there are too many bots".to_owned())
-}
-
-/// Two entries of one bot for one moment, written the same way, are a slip of whoever wrote them.
-pub(super) fn check_twins(entries: &[ListEntry], bots: &[BotSettings]) -> Result<(), String> {
-    let mut sorted: Vec<&ListEntry> = entries.iter().collect();
-    let key = |entry: &&ListEntry| {
-        let when = match entry.when {
-            When::Once(at) => (at.get(), None),
-            When::Daily(daily) => (0, Some((daily.time, daily.zone.name()))),
-        };
-        (entry.bot, when)
-    };
-    sorted.sort_by_key(key);
-    for group in sorted.chunk_by(|one, other| key(one) == key(other)) {
-        for (index, entry) in group.iter().enumerate() {
-            if let Some(earlier) = group[..index].iter().find(|earlier| earlier.when.is_same(entry.when)) {
-                let name = bots.get(entry.bot.index()).map_or("", |bot| bot.name.as_str());
-                let (line, first) = (entry.line.max(earlier.line), entry.line.min(earlier.line));
-                return Err(format!(
-                    "line {line}: line {first} asks {name} for a trade at that time already: keep one of them"
-                ));
-            }
-        }
-    }
-    Ok(())
 }

@@ -1,9 +1,12 @@
 //! The list: a file of times at which bots are to trade, in a live run as in a backtest.
 
+mod cell;
 mod clock_time;
 mod columns;
 mod date;
 mod entry;
+mod lines;
+mod twins;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
 use candlewick_engine::{BotSettings, OutsideSignal, SignalId, SignalSource};
@@ -14,7 +17,8 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
-pub(crate) use entry::{ListEntry, ListTerms, ReadLine};
+pub(crate) use cell::zone_words;
+pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
 
 /// How many lines that were passed over are named.
 const NAMED: usize = 5;
@@ -30,6 +34,8 @@ pub(crate) struct SignalList {
     columns: Option<String>,
     /// The lines that are no entries and were passed over.
     passed_over: Vec<u64>,
+    /// The lines that say once more what an earlier one says.
+    repeated: Vec<u64>,
     /// Of its text; empty where there was none.
     hash: String,
 }
@@ -51,8 +57,9 @@ impl SignalList {
     /// # Errors
     /// What is wrong, in which line, and what is allowed.
     pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
-        let ReadFile { entries, columns, passed_over } = entry::parse(text, bots, terms)?;
-        Ok(Self { entries, columns, passed_over, hash: blake3::hash(text.as_bytes()).to_hex().to_string() })
+        let ReadFile { entries, columns, passed_over, repeated } = entry::parse(text, bots, terms)?;
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Ok(Self { entries, columns, passed_over, repeated, hash })
     }
 
     /// Reads a list from its file.
@@ -72,10 +79,7 @@ impl SignalList {
         bots: &[BotSettings],
         terms: ListTerms,
     ) -> Result<Vec<ReadLine>, String> {
-        let lines = entry::read_lines(&text_of(path)?, bots, terms)?.0;
-        let entries: Vec<_> = lines.iter().filter_map(|line| line.entry.as_ref().ok().copied()).collect();
-        entry::check_twins(&entries, bots)?;
-        Ok(lines)
+        Ok(entry::read_lines(&text_of(path)?, bots, terms)?.0)
     }
 
     /// The list that a configuration names, if it names one.
@@ -99,14 +103,9 @@ impl SignalList {
         let count = self.entries.len();
         let what = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
         let columns = self.columns.as_ref().map(|columns| format!(", its columns taken as {columns}"));
-        let shown: Vec<String> = self.passed_over.iter().take(NAMED).map(u64::to_string).collect();
-        let more = if self.passed_over.len() > NAMED { " and more" } else { "" };
-        let passed_over = match (self.passed_over.len(), shown.join(", ")) {
-            (0, _) => String::new(),
-            (1, line) => format!(", 1 line passed over ({line})"),
-            (count, lines) => format!(", {count} lines passed over ({lines}{more})"),
-        };
-        format!("{what}{}{passed_over}", columns.unwrap_or_default())
+        let passed_over = counted(&self.passed_over, "passed over");
+        let repeated = counted(&self.repeated, "that repeat others left out");
+        format!("{what}{}{passed_over}{repeated}", columns.unwrap_or_default())
     }
 
     /// The first hexadecimal digits of the hash of its text.
@@ -190,6 +189,17 @@ impl DueEntry {
             expiry: close_type.map(|close_type| Expiry { close_type, ..bot.expiry() }),
             reason,
         }
+    }
+}
+
+/// How many lines something was done with, and which; nothing of none.
+fn counted(lines: &[u64], what: &str) -> String {
+    let shown: Vec<String> = lines.iter().take(NAMED).map(u64::to_string).collect();
+    let more = if lines.len() > NAMED { " and more" } else { "" };
+    match (lines.len(), shown.join(", ")) {
+        (0, _) => String::new(),
+        (1, line) => format!(", 1 line {} ({line})", what.replace("repeat others", "repeats another")),
+        (count, lines) => format!(", {count} lines {what} ({lines}{more})"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Lists as people write them, lists of 300 entries over the nights when clocks are changed, and what is refused.
 
+mod chats;
+
 use super::entry::When;
 use super::*;
 use candlewick_sandbox::parse_time;
@@ -87,9 +89,9 @@ fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
         ("10:30,btc,,BUY,,,,,", "line 2: it has more columns"),
         (
             "10:30,btc,,BUY,,,\n10:31,btc,,BUY,,,\n10:30,btc,,SELL,,sun,",
-            "line 4: line 2 asks btc for a trade at that time already",
+            "line 4: line 2 asks btc for another trade at that time already",
         ),
-        ("2026-01-05 11:30,btc,,BUY,,,\n2026-01-05T10:30:00Z,btc,,BUY,,,", "line 3: line 2 asks btc"),
+        ("2026-01-05 11:30,btc,,BUY,,,\n2026-01-05T10:30:00Z,btc,,SELL,,,", "line 3: line 2 asks btc"),
     ] {
         let problem = list(&format!("time,bot,symbol,direction,close_type,days,zone\n{rows}\n")).unwrap_err();
         assert!(problem.starts_with(expected), "{rows}: {problem}");
@@ -317,9 +319,9 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
         ("M5;10:00;CALL", "line 1: it names neither a bot nor a symbol"),
         (
             "M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT",
-            "line 2: line 1 asks eur for a trade at that time already",
+            "line 2: line 1 asks eur for another trade at that time already",
         ),
-        ("M5 EURUSD 10.00 CALL", "line 1: \"10.00\" is nothing"),
+        ("M5 EURUSD 10.00 CALL", "line 1: \"10.00\" is no time: did you mean 10:00? It is"),
         ("M5;10:00;CALL;\"\nEURUSD", "line 1: \"\\\"\" is nothing that an entry has"),
     ] {
         let problem = traders(text).unwrap_err();
@@ -374,7 +376,7 @@ fn a_heading_that_is_passed_over_takes_the_lines_along_that_lack_what_it_says() 
     let skipping = ListTerms { skip_unknown: true, ..terms("UTC") };
     let one = &traders_bots()[..1];
     for (text, bots, problem) in [
-        ("27/11/2026\nEURUSD;10:00;CALL\n", traders_bots(), "no date, and line 1 has one"),
+        ("VIP 27/11/2026\nEURUSD;10:00;CALL\n", traders_bots(), "no date, and line 1 has one"),
         ("27/11/2026;GBPJPU;09:00;CALL\nEURUSD;10:05;PUT\n", traders_bots(), "no date, and line 1 has one"),
         (
             "27/11/2026;10:00;EURUSD;CALL\n28/11;10:05;EURUSD;PUT\n",
@@ -385,7 +387,7 @@ fn a_heading_that_is_passed_over_takes_the_lines_along_that_lack_what_it_says() 
         ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, and line 1,"),
     ] {
         let (lines, _) = super::entry::read_lines(text, &bots, skipping).unwrap();
-        let refused = lines[1].entry.as_ref().unwrap_err();
+        let Taken::Unknown(refused) = &lines[1].taken else { panic!("{text}: {:?}", lines[1].taken) };
         assert!(refused.contains(problem), "{text}: {refused}");
         let taken = SignalList::parse(text, &bots, skipping).unwrap();
         assert!(taken.entries.iter().all(|entry| entry.line == 1), "{text}");
@@ -438,7 +440,10 @@ fn no_text_is_half_taken() {
                 let is_row = |line: &&str| line.chars().any(|sign| sign.is_alphanumeric() || sign == '"');
                 let rows = shown.lines().filter(is_row).count();
                 let header = usize::from(list.columns.is_none());
-                assert_eq!(list.len() + header, rows, "{text:?}");
+                let (lines, _) =
+                    super::entry::read_lines(&text, &traders_bots(), terms("America/Sao_Paulo")).unwrap();
+                let dates = lines.iter().filter(|line| matches!(line.taken, Taken::Date)).count();
+                assert_eq!(list.len() + header + dates + list.repeated.len(), rows, "{text:?}");
                 taken += list.len();
             }
             Err(problem) => assert!(problem.len() > 20, "{text:?}: {problem}"),

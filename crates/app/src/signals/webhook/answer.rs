@@ -124,8 +124,14 @@ impl Webhook {
         };
         let unread = Unread::parse(&body);
         let in_body = unread.as_ref().ok().and_then(Unread::secret);
-        if !secret_of(&head.headers).or(in_body).is_some_and(|given| self.secret.is(given)) {
-            let problem = format!("the secret of a request from {peer} is wrong or missing");
+        let given = secret_of(&head.headers).or(in_body);
+        if !given.is_some_and(|given| self.secret.is(given)) {
+            let problem = match (given, &unread) {
+                (None, Err(_)) => format!(
+                    "the body of a request from {peer} is not a JSON object, so no secret could be read from it, and {SECRET_HEADER} has none"
+                ),
+                _ => format!("the secret of a request from {peer} is wrong or missing"),
+            };
             return Err(Refusal::Malformed(StatusCode::FORBIDDEN, problem));
         }
         let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);

@@ -132,11 +132,38 @@ fn what_came_is_counted_by_its_door() {
         ControlOrder::SignalProblem { source, problem: "no".to_owned(), malformed: 2, turned_away: 40 };
     bench.step(Input::Order(OrderId(9), problem));
     let tally = tally(&bench);
-    let webhook =
-        SourceTally { approved: 1, duplicates: 1, malformed: 3, turned_away: 40, ..SourceTally::default() };
+    let webhook = SourceTally {
+        approved: 1,
+        duplicates: 1,
+        malformed: 3,
+        turned_away: 40,
+        problem: Some("no".to_owned()),
+        ..SourceTally::default()
+    };
     let command = SourceTally { refused: 1, late: 1, ..SourceTally::default() };
     assert_eq!(tally.by_source, [("webhook".to_owned(), webhook), ("command".to_owned(), command)].into());
     assert_eq!(tally.malformed, [("webhook".to_owned(), 3)].into());
+}
+
+/// A flood at one door hides nothing of another.
+#[test]
+fn each_door_has_an_alarm_a_minute_of_its_own() {
+    let mut bench = run();
+    let mut alarms = |at: i64, door: &str| {
+        let source = SignalSource::truncated(door);
+        let problem =
+            ControlOrder::SignalProblem { source, problem: "no".to_owned(), malformed: 1, turned_away: 0 };
+        let commands = bench.at(at).step(Input::Order(OrderId(9), problem));
+        commands.iter().filter(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))).count()
+    };
+    let found = [
+        alarms(70_000, "webhook"),
+        alarms(70_000, "stdin"),
+        alarms(75_000, "stdin"),
+        alarms(129_999, "webhook"),
+        alarms(130_000, "webhook"),
+    ];
+    assert_eq!(found, [1, 1, 0, 0, 1]);
 }
 
 #[test]

@@ -119,6 +119,24 @@ async fn a_wrong_secret_is_refused_counted_and_shown_nowhere() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_body_that_is_no_object_is_said_to_be_none_whether_its_secret_is_known_or_not() {
+    let bench = Bench::new(|_| {});
+    let plain = "GBPUSD buy";
+    for (headers, status, part) in [
+        (vec![(SECRET_HEADER, SECRET)], 400, "not a JSON object: send {"),
+        (
+            vec![],
+            403,
+            "the body of a request from 127.0.0.1 is not a JSON object, so no secret could be read from it",
+        ),
+        (vec![(SECRET_HEADER, "fedcba9876543210")], 403, "the secret of a request from 127.0.0.1 is wrong"),
+    ] {
+        let (found, answer, _) = bench.send(request(plain, &headers), "127.0.0.1").await;
+        assert!(found == status && answer.contains(part), "{found} {answer}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_no_signal_is_refused_with_what_is_wrong() {
     let mut bench = Bench::new(|_| {});
     for body in [

@@ -1,0 +1,166 @@
+//! How each line of a list would be taken, without a run.
+
+use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
+use crate::configuration::Loaded;
+use crate::error::AppError;
+use candlewick_engine::BotSettings;
+use candlewick_sdk::Millis;
+use chrono::{DateTime, Datelike as _, Timelike as _, Weekday};
+use chrono_tz::Tz;
+use serde::Serialize;
+use std::path::Path;
+
+/// Currencies whose pairs rest at the weekend.
+const CURRENCIES: [&str; 16] = [
+    "AUD", "CAD", "CHF", "CNH", "DKK", "EUR", "GBP", "HKD", "JPY", "MXN", "NOK", "NZD", "SEK", "SGD", "USD",
+    "ZAR",
+];
+/// The hour (UTC) of a Sunday at which markets open in summer; in winter it is one later.
+const SUNDAY_OPENS: u32 = 21;
+
+/// A line of a list, and how it is taken.
+pub struct CheckedLine {
+    /// Counted from 1.
+    pub line: u64,
+    /// As it stands there.
+    pub text: String,
+    /// What it asks for, or why it is no entry.
+    pub taken: LineUse,
+}
+
+/// How a line is taken.
+pub enum LineUse {
+    /// For an entry.
+    Entry(TakenEntry),
+    /// For the date of the lines below it.
+    Date,
+    /// For the entry of this earlier line once more: it is passed over.
+    Repeats(u64),
+    /// For an entry that contradicts an earlier one: the list is refused for it.
+    Contradicts(String),
+    /// For no entry, and why.
+    Unknown(String),
+}
+
+/// An entry in words.
+#[derive(Debug, Serialize)]
+pub struct TakenEntry {
+    /// Once, in UTC, or a time of day with its days and zone.
+    pub when: String,
+    /// A single moment on the clock of its zone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local: Option<String>,
+    /// Whose trade.
+    pub bot: String,
+    /// Which way.
+    pub direction: String,
+    /// The duration, where it is not the bot's own.
+    pub close_type: Option<String>,
+    /// What may be wrong with it, though it is an entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// How each line of a list would be taken, without a run. Lines that begin with # and blank ones are left out.
+///
+/// # Errors
+/// The file cannot be read, or its first line or its dates cannot be.
+pub fn check_list(loaded: &Loaded, path: &Path) -> Result<Vec<CheckedLine>, AppError> {
+    let bots = &loaded.config.bots;
+    let lines = SignalList::lines(path, bots, ListTerms::of(&loaded.config.signals));
+    let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
+    Ok(lines.into_iter().map(|line| checked(line, bots)).collect())
+}
+
+fn checked(line: ReadLine, bots: &[BotSettings]) -> CheckedLine {
+    let taken = match line.taken {
+        Taken::Entry(entry, zone) => LineUse::Entry(words_of(&entry, zone, bots)),
+        Taken::Date => LineUse::Date,
+        Taken::Repeats(earlier) => LineUse::Repeats(earlier),
+        Taken::Contradicts(problem) => LineUse::Contradicts(problem),
+        Taken::Unknown(problem) => LineUse::Unknown(problem),
+    };
+    CheckedLine { line: line.line, text: line.text, taken }
+}
+
+fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
+    let bot = bots.get(entry.bot.index());
+    let once = match entry.when {
+        When::Once(at) => Some(at),
+        When::Daily(_) => None,
+    };
+    TakenEntry {
+        when: entry.when.words(),
+        local: once.filter(|_| zone != Tz::UTC).and_then(|at| local_words(at, zone)),
+        bot: bot.map_or_else(String::new, |bot| bot.name.clone()),
+        direction: entry.direction.to_string(),
+        close_type: entry.close_type.map(|own| own.to_string()),
+        note: once.zip(bot).and_then(|(at, bot)| closed_note(at, bot.symbol.as_str())),
+    }
+}
+
+/// A moment on the clock of a zone: with its date where that is another one than in UTC.
+fn local_words(at: Millis, zone: Tz) -> Option<String> {
+    let utc = DateTime::from_timestamp_millis(at.get())?;
+    let local = utc.with_timezone(&zone);
+    let is_same_day = local.date_naive() == utc.date_naive();
+    let form = match (is_same_day, local.second()) {
+        (true, 0) => "%H:%M",
+        (true, _) => "%H:%M:%S",
+        (false, 0) => "%Y-%m-%d %H:%M",
+        (false, _) => "%Y-%m-%d %H:%M:%S",
+    };
+    Some(format!("{} {}", local.format(form), zone_words(zone)))
+}
+
+/// That a pair of currencies is not traded at a moment, since it is a weekend.
+fn closed_note(at: Millis, symbol: &str) -> Option<String> {
+    let plain: String = symbol.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_uppercase();
+    let (base, quote) = plain.split_at_checked(3)?;
+    let is_pair = CURRENCIES.contains(&base) && CURRENCIES.contains(&quote);
+    let time = DateTime::from_timestamp_millis(at.get()).filter(|_| is_pair)?;
+    let day = match time.weekday() {
+        Weekday::Sat => "Saturday",
+        Weekday::Sun if time.hour() < SUNDAY_OPENS => "Sunday",
+        _ => return None,
+    };
+    Some(format!("a {day}: {symbol} is closed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sandbox::parse_time;
+
+    #[test]
+    fn a_pair_of_currencies_is_closed_from_saturday_to_sunday_evening() {
+        // 2026-11-28 is a Saturday.
+        for (time, symbol, expected) in [
+            ("2026-11-28T14:00", "EURUSD", Some("a Saturday: EURUSD is closed")),
+            ("2026-11-28T00:00", "EUR/USD", Some("a Saturday: EUR/USD is closed")),
+            ("2026-11-29T20:59", "gbpjpy", Some("a Sunday: gbpjpy is closed")),
+            ("2026-11-29T21:00", "EURUSD", None),
+            ("2026-11-27T23:59", "EURUSD", None),
+            ("2026-11-28T14:00", "EURUSD-OTC", None),
+            ("2026-11-28T14:00", "BTCUSD", None),
+            ("2026-11-28T14:00", "BTCUSDT", None),
+            ("2026-11-28T14:00", "EU", None),
+        ] {
+            let note = closed_note(parse_time(time).unwrap(), symbol);
+            assert_eq!(note.as_deref(), expected, "{time} {symbol}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_shown_on_the_clock_that_it_was_written_by() {
+        for (time, zone, expected) in [
+            ("2026-11-27T13:48", "Europe/Berlin", "14:48 Europe/Berlin"),
+            ("2026-11-27T23:48", "Europe/Berlin", "2026-11-28 00:48 Europe/Berlin"),
+            ("2026-07-01T13:48:05", "Europe/Berlin", "15:48:05 Europe/Berlin"),
+            ("2026-11-27T18:00", "Etc/GMT+3", "15:00 UTC-3"),
+        ] {
+            let words = local_words(parse_time(time).unwrap(), zone.parse().unwrap());
+            assert_eq!(words.as_deref(), Some(expected));
+        }
+    }
+}

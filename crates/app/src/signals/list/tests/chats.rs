@@ -1,0 +1,166 @@
+//! Lists as chats have them: a date above its entries, lines that come twice, other ways to write.
+
+use super::*;
+use crate::configuration::DateOrder;
+
+/// Each entry that the text comes to: when, for which bot, which way, from which line.
+fn entries(text: &str, terms: ListTerms) -> Vec<(String, usize, String, u64)> {
+    let list = SignalList::parse(text, &traders_bots(), terms);
+    let list = list.unwrap_or_else(|problem| panic!("{text}: {problem}"));
+    let due = list.due(at("2026-01-01T00:00"), at("2027-01-01T00:00"));
+    let words = due.iter().map(|due| {
+        (due.id.to_string(), due.entry.bot.index(), due.entry.direction.to_string(), due.entry.line)
+    });
+    words.collect()
+}
+
+fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String, usize, String, u64) {
+    (when.to_owned(), bot, direction.to_owned(), line)
+}
+
+/// How each line is taken, in a word.
+fn uses(text: &str, terms: ListTerms) -> Vec<String> {
+    let (lines, _) = super::super::entry::read_lines(text, &traders_bots(), terms).unwrap();
+    let word = |line: &ReadLine| match &line.taken {
+        Taken::Entry(entry, _) => entry.when.words(),
+        Taken::Date => "date".to_owned(),
+        Taken::Repeats(line) => format!("repeats {line}"),
+        Taken::Contradicts(problem) => format!("contradicts: {problem}"),
+        Taken::Unknown(problem) => format!("unknown: {problem}"),
+    };
+    lines.iter().map(word).collect()
+}
+
+fn skipping(zone: &str) -> ListTerms {
+    ListTerms { skip_unknown: true, ..terms(zone) }
+}
+
+#[test]
+fn a_line_that_is_only_a_date_is_that_of_the_lines_below_it() {
+    let text = "\u{1f525} 27/11/2026 \u{1f525}\nM5;EURUSD;10:00;CALL\nM5;BTCUSDT;10:05;PUT\n\n**28/11/2026:**\nM5;EURUSD;10:00;PUT\n\
+                29/11/2026;M5;EURUSD;10:00;PUT\nM5;EURUSD;11:00;PUT\n";
+    // Sao Paulo is 3 h behind UTC.
+    let expected = [
+        row("2026-11-27T13:00:00Z", 1, "BUY", 2),
+        row("2026-11-27T13:05:00Z", 0, "SELL", 3),
+        row("2026-11-28T13:00:00Z", 1, "SELL", 6),
+        row("2026-11-28T14:00:00Z", 1, "SELL", 8),
+        row("2026-11-29T13:00:00Z", 1, "SELL", 7),
+    ];
+    assert_eq!(entries(text, terms("America/Sao_Paulo")), expected);
+    assert_eq!(
+        traders(text).unwrap().words(),
+        "5 entries, its columns taken as date (day first); expiry; symbol; time; direction"
+    );
+    // Without a year they are of each year, as in the line itself.
+    assert_eq!(
+        entries("27/11\nEURUSD;10:00;CALL\n", terms("UTC")),
+        [row("2026-11-27T10:00:00Z", 1, "BUY", 2)]
+    );
+}
+
+#[test]
+fn no_date_is_guessed_for_a_line_below_a_date() {
+    for (text, expected) in [
+        ("05/06/2026\nEURUSD;10:00;CALL", "line 1: its date may be 5 June or 6 May"),
+        ("EURUSD;09:00;CALL\n27/11/2026\nEURUSD;10:00;CALL", "line 1: it has no date, and line 2 has one"),
+        (
+            "27/11/2026\nEURUSD;10:00;CALL\n28/11\nEURUSD;10:00;CALL",
+            "line 4: it has no year, and line 1 has one",
+        ),
+        ("27/11/2026\n11/28/2026\nEURUSD;10:00;CALL", "line 2: its date has the month first"),
+        ("31/02/2026\nEURUSD;10:00;CALL", "line 1: \"31/02/2026\" is nothing"),
+    ] {
+        let problem = traders(text).unwrap_err();
+        assert!(problem.starts_with(expected), "{text}: {problem}");
+    }
+    let set = |dates| ListTerms { dates: Some(dates), ..terms("UTC") };
+    for (dates, day) in [(DateOrder::DayFirst, "06-05"), (DateOrder::MonthFirst, "05-06")] {
+        let when = format!("2026-{day}T10:00:00Z");
+        assert_eq!(entries("05/06/2026\nEURUSD;10:00;CALL", set(dates)), [row(&when, 1, "BUY", 2)]);
+    }
+    // What may be the heading of another day ends the one above it, also where it is left out or passed over.
+    for heading in ["28 November", "tomorrow", "28.11", "#28/11/2026", "# 28/11/2026", "Saturday 28/11", "M1"]
+    {
+        let text = format!("27/11/2026\nEURUSD;M5;10:00;CALL\n{heading}\nEURUSD;M5;11:00;CALL\n");
+        assert_eq!(entries(&text, skipping("UTC")), [row("2026-11-27T10:00:00Z", 1, "BUY", 2)], "{heading}");
+    }
+    // An entry for a symbol that nobody trades is no heading, and a remark that is no date neither.
+    for line in ["M5;GBPJPY;10:30;CALL", "# the rest of the day", "-----", "Timezone: UTC", "UTC"] {
+        let text = format!("27/11/2026\nEURUSD;M5;10:00;CALL\n{line}\nEURUSD;M5;11:00;CALL\n");
+        assert_eq!(entries(&text, skipping("UTC")).len(), 2, "{line}");
+    }
+}
+
+#[test]
+fn a_line_that_comes_twice_is_one_trade_and_two_that_differ_are_none() {
+    let text = "27/11/2026;M5;EURUSD;14:35;CALL\n27/11/2026;M5;EURUSD;14:40;PUT\n27/11/2026 EUR/USD 2:35 PM buy M5\n\
+                27/11/2026;M5;BTCUSDT;14:35;CALL\n27/11/2026;M5;EURUSD;14:35;CALL\n";
+    let list = SignalList::parse(text, &traders_bots(), terms("UTC")).unwrap();
+    assert_eq!(list.entries.iter().map(|entry| entry.line).collect::<Vec<_>>(), [1, 2, 4]);
+    assert!(list.words().ends_with(", 2 lines that repeat others left out (3, 5)"), "{}", list.words());
+    let one =
+        SignalList::parse("EURUSD 10:00 CALL\nEURUSD 10:00 CALL", &traders_bots(), terms("UTC")).unwrap();
+    assert!(one.words().ends_with(", 1 line that repeats another left out (2)"), "{}", one.words());
+    for other in ["EURUSD 14:35 PUT", "EURUSD 14:35 CALL M1", "EURUSD 14:35 CALL"] {
+        let text = format!("M5 EURUSD 14:35 CALL\nEURUSD 14:40 CALL\n{other}\nEURUSD 14:45 PUT");
+        for terms in [terms("UTC"), skipping("UTC")] {
+            let problem = SignalList::parse(&text, &traders_bots(), terms).unwrap_err();
+            assert!(problem.starts_with("line 3: line 1 asks eur for another trade"), "{other}: {problem}");
+            let uses = uses(&text, terms);
+            assert_eq!(uses.len(), 4, "each line is shown");
+            assert!(uses[2].starts_with("contradicts: line 1 asks eur"), "{uses:?}");
+            assert!(uses[3].starts_with("14:45:00 each day"), "{uses:?}");
+        }
+    }
+    // Twice the same time on days that meet, and not the same days.
+    let named = "time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,BUY,mon-fri\n";
+    assert!(list_of(named).unwrap_err().starts_with("line 3: line 2 asks btc"));
+    assert_eq!(list_of("time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,BUY,mon\n").unwrap().len(), 1);
+}
+
+fn list_of(text: &str) -> Result<SignalList, String> {
+    SignalList::parse(text, &bots(), terms("UTC"))
+}
+
+#[test]
+fn what_chats_write_in_other_ways_is_taken_or_the_cure_is_said() {
+    for (line, when, direction) in [
+        ("27/11/2026 15:00 UTC-3 EURUSD CALL", "2026-11-27T18:00:00Z", "BUY"),
+        ("27/11/2026 15:00 EURUSD CALL GMT+1", "2026-11-27T14:00:00Z", "BUY"),
+        ("27/11/2026 15:00 UTC EURUSD CALL 5M", "2026-11-27T15:00:00Z", "BUY"),
+        ("27/11/2026 15:00 EURUSD 5min \u{2b07}\u{fe0f}", "2026-11-27T14:00:00Z", "SELL"),
+        ("27/11/2026 15:00 EURUSD \u{1f53c}", "2026-11-27T14:00:00Z", "BUY"),
+        ("27/11/2026 15:00 EURUSD PUT \u{2193}", "2026-11-27T14:00:00Z", "SELL"),
+    ] {
+        assert_eq!(entries(line, terms("Europe/Berlin")), [row(when, 1, direction, 1)], "{line}");
+    }
+    for (line, expected) in [
+        (
+            "15:00 EURUSD PUT \u{2b06}\u{fe0f}",
+            "its arrow points up, and it says PUT: write one of them. It is \"15:00 EURUSD PUT \u{2b06}\"",
+        ),
+        ("15:00 EURUSD \u{2b06}\u{2b07}", "it has an arrow up and one down"),
+        ("15:00 EURUSD-OTC CALL", "\"EURUSD-OTC\" is another market than EURUSD"),
+        ("14.37 EURUSD CALL", "\"14.37\" is no time: did you mean 14:37?"),
+        ("15:00 EURUSD CALL 1H", "\"1H\" is no expiry and no time: did you mean H1, or 01:00?"),
+        ("15:00 UTC+5:30 EURUSD CALL", "\"UTC+5:30\" is no"),
+        ("15:00 UTC-3 EURUSD CALL\n15:05 EURUSD CALL", "it has no time zone, and line 1 has one"),
+    ] {
+        let problem = traders(line).unwrap_err();
+        let found = problem.split_once(": ").unwrap().1;
+        assert!(found.starts_with(expected), "{line}: {problem}");
+    }
+}
+
+/// A heading such as `Timezone: UTC+1` is the zone of the lines below it: where that is another one than the settings say, none of
+/// them is taken.
+#[test]
+fn a_zone_in_a_heading_has_to_be_that_of_the_settings() {
+    let text = "Timezone: UTC+1\n27/11/2026;EURUSD;14:48;PUT\n01/07/2026;EURUSD;14:50;PUT\n";
+    // Berlin is 1 h ahead of UTC in winter, and 2 h in summer.
+    assert_eq!(entries(text, skipping("Europe/Berlin")), [row("2026-11-27T13:48:00Z", 1, "SELL", 2)]);
+    assert!(entries(text, skipping("UTC")).is_empty());
+    let uses = uses(text, skipping("Europe/Berlin"));
+    assert!(uses[2].contains("line 1 says UTC+1, and signals.timezone another time"), "{uses:?}");
+}

@@ -1,0 +1,132 @@
+//! `signal --check`: how each line of a list is taken, in words.
+
+use crate::failure::{Ending, Failure};
+use crate::output::{print, print_json};
+use candlewick_app::signals::{CheckedLine, LineUse, TakenEntry};
+use candlewick_sdk::visible;
+use serde_json::json;
+use std::collections::HashMap;
+
+/// Prints how each line of a list is taken. One that is no entry is a failure unless such lines are passed over; one that contradicts
+/// another is a failure in any case.
+pub(super) fn print_check(lines: &[CheckedLine], is_json: bool, skips: bool) -> Result<Ending, Failure> {
+    let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
+    let entries = count(|taken| matches!(taken, LineUse::Entry(_)));
+    let repeated = count(|taken| matches!(taken, LineUse::Repeats(_)));
+    let contradicting = count(|taken| matches!(taken, LineUse::Contradicts(_)));
+    let unknown = count(|taken| matches!(taken, LineUse::Unknown(_)));
+    if is_json {
+        let rows: Vec<_> = lines.iter().map(row_of).collect();
+        let wrong = contradicting + unknown;
+        print_json(&json!({ "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong }))?;
+    } else {
+        print(&words_of(lines))?;
+    }
+    if contradicting > 0 {
+        let what = if contradicting == 1 {
+            "1 line contradicts another".to_owned()
+        } else {
+            format!("{contradicting} lines contradict others")
+        };
+        return Err(Failure::configuration(format!("{what}: keep one line for each time")));
+    }
+    if unknown == 0 || skips {
+        return Ok(Ending::Done);
+    }
+    let what = format!("{unknown} of {} lines are no entries", lines.len());
+    let cure =
+        "put # before them, or set signals.skip_unknown = true, which passes over such lines and counts them";
+    Err(Failure::configuration(format!("{what}: {cure}")))
+}
+
+fn row_of(line: &CheckedLine) -> serde_json::Value {
+    let (number, text) = (line.line, &line.text);
+    match &line.taken {
+        LineUse::Entry(entry) => json!({ "line": number, "text": text, "entry": entry }),
+        LineUse::Date => json!({ "line": number, "text": text, "date": true }),
+        LineUse::Repeats(earlier) => json!({ "line": number, "text": text, "repeats": earlier }),
+        LineUse::Contradicts(problem) | LineUse::Unknown(problem) => {
+            json!({ "line": number, "text": text, "problem": problem })
+        }
+    }
+}
+
+/// A line for each line; neighbours of one problem share theirs, and a problem that was said before is not said again.
+fn words_of(lines: &[CheckedLine]) -> String {
+    let mut known: HashMap<&str, u64> = HashMap::new();
+    let is_alike = |one: &CheckedLine, other: &CheckedLine| matches!((&one.taken, &other.taken), (LineUse::Unknown(one), LineUse::Unknown(other)) if one == other);
+    let words = lines.chunk_by(is_alike).filter_map(|group| {
+        let (first, last) = (group.first()?, group.last()?);
+        let place =
+            if group.len() == 1 { first.line.to_string() } else { format!("{}-{}", first.line, last.line) };
+        let words = match &first.taken {
+            LineUse::Entry(entry) => entry_words(entry),
+            LineUse::Date => format!("the date of the lines below ({})", first.text),
+            LineUse::Repeats(earlier) => format!("as line {earlier}, passed over ({})", first.text),
+            LineUse::Contradicts(problem) => format!("error: {problem} ({})", first.text),
+            LineUse::Unknown(problem) => {
+                let said = *known.entry(problem).or_insert(first.line);
+                let why = if said == first.line { problem.clone() } else { format!("as line {said}") };
+                let more = if group.len() == 1 {
+                    String::new()
+                } else {
+                    format!("{} lines, the first: ", group.len())
+                };
+                format!("no entry: {why} ({more}{})", first.text)
+            }
+        };
+        Some(visible(&format!("{place:>5}  {words}")).into_owned())
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+fn entry_words(entry: &TakenEntry) -> String {
+    let TakenEntry { when, local, bot, direction, close_type, note } = entry;
+    let own = close_type.as_ref().map(|own| format!(", {own}")).unwrap_or_default();
+    let local = local.as_ref().map(|local| format!(" ({local})")).unwrap_or_default();
+    let note = note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
+    format!("{direction} for {bot}{own}: {when}{local}{note}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(line: u64, text: &str, taken: LineUse) -> CheckedLine {
+        CheckedLine { line, text: text.to_owned(), taken }
+    }
+
+    #[test]
+    fn equal_messages_are_said_once_and_each_line_is_accounted_for() {
+        let unknown = |problem: &str| LineUse::Unknown(problem.to_owned());
+        let entry = TakenEntry {
+            when: "2026-11-28T13:48:00Z".to_owned(),
+            local: Some("14:48 Europe/Berlin".to_owned()),
+            bot: "hand".to_owned(),
+            direction: "SELL".to_owned(),
+            close_type: Some("05:00".to_owned()),
+            note: Some("a Saturday: EURUSD is closed".to_owned()),
+        };
+        let lines = [
+            line(1, "28/11", LineUse::Date),
+            line(2, "a", unknown("no date")),
+            line(3, "b", unknown("no date")),
+            line(5, "c", unknown("no time")),
+            line(6, "d", LineUse::Entry(entry)),
+            line(7, "e", LineUse::Repeats(6)),
+            line(8, "f", unknown("no date")),
+            line(9, "g", LineUse::Contradicts("line 6 asks".to_owned())),
+        ];
+        let expected = [
+            "    1  the date of the lines below (28/11)",
+            "  2-3  no entry: no date (2 lines, the first: a)",
+            "    5  no entry: no time (c)",
+            "    6  SELL for hand, 05:00: 2026-11-28T13:48:00Z (14:48 Europe/Berlin); a Saturday: EURUSD is closed",
+            "    7  as line 6, passed over (e)",
+            "    8  no entry: as line 2 (f)",
+            "    9  error: line 6 asks (g)",
+        ];
+        assert_eq!(words_of(&lines).lines().collect::<Vec<_>>(), expected);
+        assert!(print_check(&lines, false, true).is_err(), "a contradiction is passed over by nothing");
+    }
+}
