@@ -222,7 +222,8 @@ fn what_a_gate_was_worth_in_a_report_is_what_it_would_have_been_worth_on_all_tra
     assert_eq!((&line["gate"], &line["draws"]), (&edge["gate"], &edge["draws"]));
     // The terminal and the page have it, and a bot without a gate none of it.
     folder.run(&[&run[..], &["--html", "gated.html"]].concat());
-    let words = "opens after 2 virtual losses in a row, closes after 2 real losses in a row";
+    let words =
+        "opens after 2 virtual losses in a row, closes after 2 losses in a row of signals it let pass";
     for text in [folder.run(&run).stdout, folder.read("gated.html")] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(words) && text.to_lowercase().contains("nothing beyond chance"), "{text}");

@@ -83,6 +83,12 @@ fn a_rule_trades_as_the_strategy_in_rust_does_from_a_flag_a_configuration_and_li
     let other = folder.run(&["parity", "--journal", "run.db"]);
     assert_eq!(other.code, 5, "{}", other.stderr);
     assert!(other.stderr.contains("of strategy \"rules\", this program has version"), "{}", other.stderr);
+    let said = other.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("my.toml is another one since the run began"), "{said}");
+    assert!(
+        said.contains("put the file back as it was") && !said.contains("the program that wrote it"),
+        "{said}"
+    );
 }
 
 #[test]

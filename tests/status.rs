@@ -84,3 +84,45 @@ fn where_no_journal_is_named_the_usual_one_is_meant_and_others_that_lie_here_are
     assert_eq!(folder.run(&["status", "--journal", "candlewick.db"]).stderr, "");
     assert_eq!(folder.run(&["status", "--quiet"]).stderr, "");
 }
+
+#[test]
+fn a_pause_that_is_under_way_and_the_next_stake_of_a_ladder_are_shown() {
+    let folder = folder();
+    let bots = folder.read("bots.toml");
+    let pause = "[risk]\npauses = [{ after = 1, of = \"losses\" }]\n";
+    let ladder = "stake = { kind = \"martingale\", amount = 10, factor = 2.0, levels = 3 }\n";
+    assert!(bots.contains("[risk]\n"), "{bots}");
+    let bots = bots.replacen("[risk]\n", pause, 1);
+    let bots = bots.split("[[bots]]\n").collect::<Vec<_>>().join(&format!("[[bots]]\n{ladder}"));
+    std::fs::write(folder.path("bots.toml"), bots).unwrap();
+    let recorded = record_in_lock_step(&folder);
+    assert_eq!(recorded.code, 0, "{}", recorded.stderr);
+    let run = |arguments: &[&str]| folder.run(&[arguments, &["--journal", "run.db"]].concat());
+    let trades = run(&["trades", "--json"]).json();
+    let trades = trades.as_array().unwrap();
+    assert!(trades.iter().any(|trade| trade["result"] == "LOST"), "{trades:?}");
+    let status = run(&["status", "--json"]).json();
+    // The day of the first loss rests: it ends at midnight, and the run within it.
+    let until = status["pauses"][0]["until"].as_i64().unwrap_or_else(|| panic!("{status:#}"));
+    assert_eq!((until % 86_400_000, &status["pauses"][0]["after"]), (0, &json!("1 loss in a row")));
+    for ladder in status["ladders"].as_array().unwrap() {
+        // By hand: each loss since the last win or top doubles the 10.
+        let own = trades.iter().filter(|trade| trade["bot"] == ladder["bot"]);
+        let level = own.fold(0, |level, trade| match trade["result"].as_str() {
+            Some("LOST") => (level + 1) % 3,
+            Some("WON") => 0,
+            _ => level,
+        });
+        let stake = [10.0, 20.0, 40.0][level];
+        assert_eq!(
+            (&ladder["level"], &ladder["next_stake"]),
+            (&json!(level + 1), &json!(stake)),
+            "{status:#}"
+        );
+    }
+    let shown = run(&["status"]).stdout;
+    assert!(shown.contains("T00:00:00.000Z (pause: 1 loss in a row)"), "{shown}");
+    assert!(shown.contains("of 3)") && shown.contains("next stake"), "{shown}");
+    let refused = run(&["why"]).stdout;
+    assert!(!refused.contains("now in_doubt"), "{refused}");
+}

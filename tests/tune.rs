@@ -101,6 +101,9 @@ fn a_planted_edge_is_shown_and_then_held_by_the_hold_out() {
     let words = seen["words"].as_str().unwrap();
     assert!(words.contains("not unseen") && words.contains("1 backtest"), "{words}");
     assert!(next(&seen).contains("candles that nobody has looked at"), "{seen:#}");
+    // It stands among the steps as well, whatever these come to.
+    let other = tune(&folder, &["--out", "seen", "--param", "candles=1..2"]).stdout;
+    assert!(other.contains("hold-out seen before"), "{other}");
     // The same command shows the same again; another rule on the same candles begins anew beside it.
     let again = tune(&folder, &["--open-hold-out", "--json"]).json();
     assert_eq!(

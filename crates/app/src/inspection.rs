@@ -12,7 +12,7 @@ use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
     BotSettings, EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ruin, check_stakes,
-    small_percents,
+    percent_beside_default, small_percents,
 };
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -104,7 +104,9 @@ pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let ruin = ruin_of(loaded).unwrap_or_default();
     let gates = gates_beside_hours(loaded, registry);
     let small = small_percents(&session_settings(loaded));
-    ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates).chain(small).collect()
+    let percent = percent_beside_default(&session_settings(loaded));
+    let notices = ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates);
+    notices.chain(small).chain(percent).collect()
 }
 
 /// How probably the stakes that are no ladders run out of money: a figure that each configuration has.

@@ -1,23 +1,25 @@
 //! What is known of a journal and its bot: money, open trades, doubts, verdicts, who holds it, whether trades are opened.
 
+mod asking;
 mod holder;
+mod rests;
 mod signals;
 mod with_old;
 
 pub use holder::HolderLine;
+pub use rests::{LadderLine, PauseLine};
 
-use crate::configuration::{Loaded, control_paths};
+use crate::configuration::Loaded;
 use crate::control::describe_phase;
 use crate::error::AppError;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent_rows;
+use asking::ask_bot;
 use candlewick_engine::{IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{
-    ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
-};
+use candlewick_runtime::control::{MarketState, Phase, RunState, SignalTally};
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use signals::signals_since;
@@ -72,6 +74,10 @@ pub struct Status {
     pub verdicts: Vec<VerdictLine>,
     /// The limits in force, and how far each is used: those of all bots, then a bot's own.
     pub limits: Vec<LimitLine>,
+    /// The pauses that are under way.
+    pub pauses: Vec<PauseLine>,
+    /// Where ladders that grow after losses stand.
+    pub ladders: Vec<LadderLine>,
     /// What audits found, by their names.
     pub audit_findings: BTreeMap<String, u64>,
     /// What came from outside in the last run, as the bot answers or as the run noted it when it ended, else by its entries
@@ -148,6 +154,8 @@ impl Status {
             reloaded: contents.reloaded()?,
             verdicts: verdicts_of(&contents, &old),
             limits: LimitLine::of_session(&contents.session, now),
+            pauses: PauseLine::of_session(&contents.session, now),
+            ladders: LadderLine::of_session(&contents.session),
             audit_findings: contents.audit_findings(None),
             signals,
             last_event,
@@ -251,27 +259,6 @@ impl Status {
     }
 }
 
-/// The state of the bot that runs, if one answers.
-async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
-    let paths = control_paths(loaded)?;
-    Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
-        Ok(ControlAnswer::Done { state }) => Some(state),
-        Ok(ControlAnswer::Signal { .. }) => None,
-        Ok(
-            ControlAnswer::Refused { problem }
-            | ControlAnswer::VenueFailed { problem }
-            | ControlAnswer::Unanswered { problem },
-        ) => {
-            tracing::warn!("the bot does not answer with its status: {problem}");
-            None
-        }
-        Err(error) => {
-            tracing::debug!("no bot answers: {error}");
-            None
-        }
-    })
-}
-
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
@@ -300,6 +287,8 @@ impl fmt::Display for Status {
             ("settled trades", self.settled_text()),
             ("opens", self.opens()),
             ("settings", self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded)),
+            ("pauses", String::new()),
+            ("ladders", String::new()),
             ("gates", String::new()),
             ("limits in force", String::new()),
             ("verdicts", String::new()),
@@ -307,7 +296,9 @@ impl fmt::Display for Status {
             ("last event", utc(self.last_event)),
         ] {
             let lines = match name {
-                // A line of each bot that has one; without any there is no such row.
+                // Without any there is no such row.
+                "pauses" => self.pauses.iter().map(PauseLine::words).collect(),
+                "ladders" => self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect(),
                 "gates" => self.gates(),
                 "limits in force" if self.limits.is_empty() => vec!["none: all are off".to_owned()],
                 "limits in force" => self.limits.iter().map(|limit| limit.words(self.decimals)).collect(),

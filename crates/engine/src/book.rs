@@ -1,6 +1,7 @@
 //! The list of intents with what became of them: the fold of events and actions into rows that people read.
 
 use crate::reasons::{ReasonPlace, Reasons};
+use crate::refusal_count::RefusalCount;
 use crate::{
     Action, Approved, Departure, Event, EventKind, IntentId, IntentState, Opened, OrderTerms, Recorded,
     Rejection, Rule, Settled, VenueId,
@@ -68,7 +69,7 @@ pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) reasons: Reasons,
     pub(crate) venue_ids: Vec<VenueId>,
-    pub(crate) refused: [u64; Rule::ALL.len()],
+    pub(crate) refused: RefusalCount,
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
@@ -137,14 +138,14 @@ impl EventSequence {
     }
 }
 
-/// Empty. Written out, because the list of refusals is longer than those that have a default.
+/// Empty. Written out, because intents are counted from 1 and none has a default.
 impl Default for TradeBook {
     fn default() -> Self {
         Self {
             rows: Vec::new(),
             reasons: Reasons::default(),
             venue_ids: Vec::new(),
-            refused: [0; Rule::ALL.len()],
+            refused: RefusalCount::default(),
             no_price: 0,
             rejected: 0,
             not_sent: 0,
@@ -227,7 +228,7 @@ impl TradeBook {
     pub fn record_action(&mut self, action: &Action) {
         match action {
             Action::Open(approved) => self.record_open(approved),
-            Action::Refuse(refused) => self.refused[refused.rule as usize] += 1,
+            Action::Refuse(refused) => self.refused.record(refused.rule, self.last_intent()),
             Action::DayOpened { .. } | Action::Verdict(_) => {}
         }
     }
@@ -269,9 +270,7 @@ impl TradeBook {
             self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
         }
         self.news += later.news;
-        for (count, more) in self.refused.iter_mut().zip(later.refused) {
-            *count += more;
-        }
+        self.refused.append(&later.refused, (!later.rows.is_empty(), self.last_intent()));
         self.no_price += later.no_price;
         self.rejected += later.rejected;
         self.not_sent += later.not_sent;
@@ -305,9 +304,12 @@ impl TradeBook {
     /// How often each rule refused, by name: the rules of the engine, and the venue's `NoPrice`, `Rejected` and
     /// `NotSent`. Only names that occurred.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
-        let rules = Rule::ALL.iter().map(|rule| (rule.as_str(), self.refused[*rule as usize]));
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
-        rules.chain(venue).filter(|(_, count)| *count > 0).collect()
+        self.refused.all().chain(venue).filter(|(_, count)| *count > 0).collect()
+    }
+
+    pub(crate) fn last_intent(&self) -> Option<IntentId> {
+        self.rows.last().map(|row| row.approved.intent())
     }
 
     fn record_opened(&mut self, opened: &Opened, at: Millis) {
@@ -360,7 +362,9 @@ impl TradeBook {
         }
         match rejection {
             Rejection::NoPrice => self.no_price += 1,
-            Rejection::InsufficientBalance => self.refused[Rule::InsufficientBalance as usize] += 1,
+            Rejection::InsufficientBalance => {
+                self.refused.record(Rule::InsufficientBalance, self.last_intent());
+            }
             Rejection::Other(_) => self.rejected += 1,
         }
     }

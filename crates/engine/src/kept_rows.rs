@@ -1,6 +1,7 @@
 //! Rows of a book, taken out to be kept and put back into another.
 
-use crate::{Departure, IntentId, IntentRow, JournalDecoder, Rule, TradeBook, VenueId};
+use crate::refusal_count::RefusalCount;
+use crate::{Departure, IntentId, IntentRow, JournalDecoder, TradeBook, VenueId};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -89,7 +90,7 @@ impl TradeBook {
     /// What it counts besides its rows.
     pub fn totals(&self) -> BookTotals {
         BookTotals {
-            refused: self.refused.to_vec(),
+            refused: self.refused.totals(),
             no_price: self.no_price,
             rejected: self.rejected,
             not_sent: self.not_sent,
@@ -100,7 +101,7 @@ impl TradeBook {
     /// Goes on counting from there; whether these are counts of the rules that there are.
     pub fn count_from(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
-        let Ok(refused) = <[u64; Rule::ALL.len()]>::try_from(refused) else { return false };
+        let Some(refused) = RefusalCount::of_totals(refused) else { return false };
         (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
         self.news = news;
         true

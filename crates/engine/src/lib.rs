@@ -28,9 +28,11 @@ mod ledger;
 mod nominal;
 mod outside_signal;
 mod partial_book;
+mod percent_beside_default;
 mod reasons;
 mod record;
 mod reentry;
+mod refusal_count;
 mod reload;
 mod risk;
 mod ruin;
@@ -59,17 +61,19 @@ pub use kept_rows::{BookTotals, KeptRow};
 pub use ladder::{LadderNotice, check_stakes};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
+pub use percent_beside_default::percent_beside_default;
 pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use risk::{
-    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, Hours, LambdaRule, Lateness,
-    LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity, RiskSettings, Rule,
-    SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window, time_zone_help,
+    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours, LambdaRule,
+    Lateness, LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity,
+    RiskSettings, Rule, RunningPause, SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window,
+    pause_after, time_zone_help,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    BookedTrade, PrecomputedOutcome, RestoreError, Session, SessionSnapshot, StoredCandles, StretchEnd,
-    TrialSession, TrialStretch,
+    BookedTrade, LadderStanding, PrecomputedOutcome, RestoreError, Session, SessionSnapshot, StoredCandles,
+    StretchEnd, TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use small_percents::small_percents;

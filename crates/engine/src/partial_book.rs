@@ -1,5 +1,6 @@
 //! Parts of a book: without rows that nobody asks for any more, the same with them again, and one run's own.
 
+use crate::refusal_count::RefusalCount;
 use crate::{IntentId, IntentRow, TradeBook};
 
 impl TradeBook {
@@ -38,7 +39,7 @@ impl TradeBook {
     /// A run begins whose first intent this is: refusals are counted anew, and what the venue still answers to intents of earlier
     /// runs is not counted.
     pub fn count_from_intent(&mut self, first: IntentId) {
-        self.refused = Self::default().refused;
+        self.refused = RefusalCount::default();
         (self.no_price, self.rejected, self.not_sent) = (0, 0, 0);
         self.counted_from = first;
     }

@@ -10,6 +10,7 @@ mod limited_session;
 mod moment;
 mod outside;
 mod reload;
+mod rests;
 mod second_trades;
 mod snapshot;
 mod stopped;
@@ -19,6 +20,7 @@ mod tournament;
 mod trial;
 mod verdicts;
 
+pub use rests::LadderStanding;
 pub use snapshot::{RestoreError, SessionSnapshot};
 pub use stored::StoredCandles;
 pub use stretch::StretchEnd;

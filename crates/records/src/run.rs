@@ -93,6 +93,18 @@ impl RecordedRun {
         let entry = entry.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         if entry.version != *version {
             let here = &entry.version;
+            if base_of(here) == base_of(version) {
+                let mut files = Vec::new();
+                files_in(&bot.params, &mut files);
+                let what = match &files[..] {
+                    [] => "what it is made of".to_owned(),
+                    [file] => format!("the file {file}"),
+                    files => format!("one of the files {}", files.join(", ")),
+                };
+                return Ok(Err(format!(
+                    "{what} {ANOTHER_SINCE}: the run had version {version} of strategy \"{name}\", this program has version {here}"
+                )));
+            }
             return Ok(Err(format!(
                 "the run had version {version} of strategy \"{name}\", this program has version {here}"
             )));
@@ -128,6 +140,31 @@ impl RecordedRun {
             }
         }
         symbols
+    }
+}
+
+/// What is said of a file that holds another strategy than the run's.
+pub(crate) const ANOTHER_SINCE: &str = "is another one since the run began";
+
+/// A version without the hash of what the strategy is made of.
+fn base_of(version: &str) -> &str {
+    version.split_once('+').map_or(version, |(base, _)| base)
+}
+
+/// The files that parameters name, those of parts of a combination as well, each once.
+fn files_in(params: &Value, found: &mut Vec<String>) {
+    match params {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value.as_str().filter(|_| key.rsplit('.').next() == Some("file")) {
+                    Some(file) if !found.iter().any(|known| known == file) => found.push(file.to_owned()),
+                    Some(_) => {}
+                    None => files_in(value, found),
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| files_in(value, found)),
+        _ => {}
     }
 }
 

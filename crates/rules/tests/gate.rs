@@ -4,7 +4,8 @@
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::bot;
 use candlewick_sdk::{
-    BotContext, Candle, Interval, Millis, Ohlcv, Parameter, Registry, Signal, Strategy, StrategyEntry,
+    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Parameter, Registry,
+    Signal, Strategy, StrategyEntry,
 };
 use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
 use serde_json::{Value, json};
@@ -347,7 +348,7 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
     let hook = json!({ "after_virtual_losses": 2, "history": 0 });
     let mut strategy =
         gated(&hook, &json!({ "strategy": "script", "params": { "script": "bbb.b" } }), "01:00");
-    let rule = "opens after 2 virtual losses in a row, closes after 1 real trade";
+    let rule = "opens after 2 virtual losses in a row, closes after 1 signal it let pass";
     let shown = candles("udddd");
     let said = shown.iter().map(|candle| {
         strategy.on_candle(candle);
@@ -356,7 +357,7 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
         (view.before, view.now)
     });
     let closed = |losses: u32| format!("closed: {losses} of 2 virtual losses in a row");
-    let open = "open: 0 of 1 real trade".to_owned();
+    let open = "open: 0 of 1 signal it let pass".to_owned();
     let expected = [
         (closed(0), closed(0)),
         (closed(1), closed(1)),
@@ -374,6 +375,27 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
             .gate()
             .is_none()
     );
+}
+
+#[test]
+fn a_gate_names_the_signal_whose_end_opened_or_closed_it() {
+    let gate = json!({ "after_virtual_losses": 1, "close_after_wins": 1, "history": 0 });
+    let mut strategy = gated(&gate, &json!({ "strategy": "always" }), "01:00");
+    let minute = |minutes: i64| Millis::MINUTE * minutes;
+    let said: Vec<_> = candles("udu")
+        .iter()
+        .map(|candle| {
+            strategy.on_candle(candle);
+            strategy.gate().unwrap().moved
+        })
+        .collect();
+    let moved = |at, is_open, decided, won| {
+        let by = Some(EndedSignal { decided: minute(decided), direction: Direction::Buy, won });
+        Some(GateMove { at: minute(at), is_open, by })
+    };
+    // The signal at the close of the first candle lost at that of the second, and opened it; the one it then let pass won, and closed it,
+    // traded or not.
+    assert_eq!(said, [None, moved(2, true, 1, false), moved(3, false, 2, true)]);
 }
 
 #[test]

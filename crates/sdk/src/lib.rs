@@ -130,7 +130,7 @@ pub use declared_strategy::{DeclaredStrategy, SignalRule};
 pub use direction::{Direction, DirectionError};
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
 pub use fixed_text::FixedText;
-pub use gate_view::GateView;
+pub use gate_view::{EndedSignal, GateMove, GateView};
 pub use interval::{Interval, IntervalError};
 pub use longer::LongerCandles;
 pub use millis::Millis;

@@ -6,15 +6,11 @@ use std::fmt;
 impl fmt::Display for GateRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut closing = Vec::new();
-        if self.close_after_losses > 0 {
-            let losses = count(self.close_after_losses, "real loss", "real losses in a row");
-            closing.push(format!("after {losses}"));
-        }
-        if self.close_after_wins > 0 {
-            closing.push(format!("after {}", count(self.close_after_wins, "real win", "real wins")));
-        }
-        if self.close_after_trades > 0 {
-            closing.push(format!("after {}", count(self.close_after_trades, "real trade", "real trades")));
+        let Self { close_after_losses, close_after_wins, close_after_trades, .. } = *self;
+        for (most, passed) in passed(close_after_losses, close_after_wins, close_after_trades) {
+            if most > 0 {
+                closing.push(format!("after {passed}"));
+            }
         }
         let opening = match self.opening {
             GateOpening::AfterVirtualLosses(losses) => {
@@ -74,13 +70,10 @@ impl GateStanding {
     fn until_closed(&self) -> String {
         let rule = &self.rule;
         let mut parts = Vec::new();
-        for (found, most, one, more) in [
-            (self.losses, rule.close_after_losses, "real loss", "real losses in a row"),
-            (self.wins, rule.close_after_wins, "real win", "real wins"),
-            (self.trades, rule.close_after_trades, "real trade", "real trades"),
-        ] {
+        let most = passed(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
+        for (found, (most, passed)) in [self.losses, self.wins, self.trades].into_iter().zip(most) {
             if most > 0 {
-                parts.push(format!("{found} of {}", count(most, one, more)));
+                parts.push(format!("{found} of {passed}"));
             }
         }
         if let GateOpening::WinRate { rate, over } = rule.opening {
@@ -105,6 +98,17 @@ impl GateStanding {
     }
 }
 
+/// What closes a gate, each with its count. A signal counts once it was let pass, whether a limit then refused it or not: the words
+/// say no more than that.
+fn passed(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
+    let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
+    [
+        (losses, format!("{} {}", count(losses, "loss", "losses in a row"), of(losses))),
+        (wins, format!("{} {}", count(wins, "win", "wins"), of(wins))),
+        (trades, format!("{} it let pass", count(trades, "signal", "signals"))),
+    ]
+}
+
 fn count(count: u32, one: &str, more: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
@@ -122,15 +126,19 @@ mod tests {
         for (rule, expected) in [
             (
                 GateRule { close_after_trades: 1, ..HOOK },
-                "opens after 2 virtual losses in a row, closes after 1 real trade",
+                "opens after 2 virtual losses in a row, closes after 1 signal it let pass",
             ),
             (
                 GateRule { close_after_losses: 2, ..RATE },
-                "opens at a win rate of 60.00 % or more over the last 4 trades, closes after 2 real losses in a row or below that",
+                "opens at a win rate of 60.00 % or more over the last 4 trades, closes after 2 losses in a row of signals it let pass or below that",
+            ),
+            (
+                GateRule { close_after_wins: 1, close_after_losses: 1, ..HOOK },
+                "opens after 2 virtual losses in a row, closes after 1 loss of a signal it let pass or after 1 win of a signal it let pass",
             ),
             (
                 GateRule { resets_daily: true, openings: 1, close_after_trades: 2, ..HOOK },
-                "opens after 2 virtual losses in a row, once a day, closes after 2 real trades or with the day",
+                "opens after 2 virtual losses in a row, once a day, closes after 2 signals it let pass or with the day",
             ),
         ] {
             assert_eq!(rule.to_string(), expected);
@@ -146,9 +154,9 @@ mod tests {
         for (rule, results, expected) in [
             (two, "", "closed: 0 of 2 virtual losses in a row"),
             (two, "WL", "closed: 1 of 2 virtual losses in a row"),
-            (two, "LL", "open: 0 of 2 real losses in a row, 0 of 3 real trades"),
-            (two, "LLL", "open: 1 of 2 real losses in a row, 1 of 3 real trades"),
-            (two, "LLLW", "open: 0 of 2 real losses in a row, 2 of 3 real trades"),
+            (two, "LL", "open: 0 of 2 losses in a row of signals it let pass, 0 of 3 signals it let pass"),
+            (two, "LLL", "open: 1 of 2 losses in a row of signals it let pass, 1 of 3 signals it let pass"),
+            (two, "LLLW", "open: 0 of 2 losses in a row of signals it let pass, 2 of 3 signals it let pass"),
             (two, "LLLL", "closed: 0 of 2 virtual losses in a row"),
             (RATE, "", "closed: 0 of 4 trades known, opens at 60 %"),
             (RATE, "WLL", "closed: virtual win rate 33 % over 3 of 4, opens at 60 %"),

@@ -5,7 +5,9 @@ use crate::terminal::lines;
 use candlewick_app::bots::{gate_rules, own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::signals::list_words;
-use candlewick_engine::{BotSettings, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin};
+use candlewick_engine::{
+    BotSettings, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin, percent_beside_default,
+};
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
@@ -112,6 +114,10 @@ impl Header {
             add(label, door);
         }
         add("limits", &self.limits);
+        if let Some(note) = self.stakes.as_deref().and_then(|(settings, _)| percent_beside_default(settings))
+        {
+            add("", &note);
+        }
         for (place, ruin) in self.ruin(free).iter().enumerate() {
             add(if place == 0 { "ruin" } else { "" }, ruin);
         }

@@ -1,6 +1,6 @@
 //! The limits that are on, each with its figure: what a run says before its first event.
 
-use candlewick_engine::{BotLimitSettings, Hours, PauseCause, PauseScope, PauseSettings, RiskSettings};
+use candlewick_engine::{BotLimitSettings, Hours, PauseScope, PauseSettings, RiskSettings};
 use candlewick_records::counted;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -72,12 +72,8 @@ fn bot_words(name: &str, own: &BotLimitSettings) -> Option<String> {
 }
 
 fn pause_words(pause: &PauseSettings) -> String {
-    let PauseSettings { after, of, for_s, scope } = pause;
-    let what = match of {
-        PauseCause::Wins => format!("{} in a row", counted(*after, "win", "wins")),
-        PauseCause::Losses => format!("{} in a row", counted(*after, "loss", "losses")),
-        PauseCause::Trades => counted(*after, "trade", "trades"),
-    };
+    let PauseSettings { for_s, scope, .. } = pause;
+    let what = pause.cause_words();
     let whose = match scope {
         PauseScope::All => "",
         PauseScope::Symbol => " on a symbol",
@@ -109,7 +105,7 @@ fn percent(most: f64, what: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::Weekday;
+    use candlewick_engine::{PauseCause, Weekday};
 
     #[test]
     fn limits_that_are_off_are_left_out() {

@@ -57,7 +57,7 @@ pub use bot_limits::BotLimitSettings;
 pub use hours::{DayStart, Hours, LocalClock, Weekday, Window};
 pub use lateness::Lateness;
 pub use limit_use::{LimitUse, Quantity};
-pub use pauses::{PauseCause, PauseScope, PauseSettings};
+pub use pauses::{EndedTrade, PauseCause, PauseScope, PauseSettings, RunningPause, pause_after};
 pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
 pub use settings::{CooldownScope, RiskSettings};

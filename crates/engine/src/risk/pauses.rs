@@ -1,7 +1,8 @@
 //! Pauses after a number of wins, losses or trades: their settings, and what is counted for them.
 
+use super::{DayStart, RiskSettings};
 use crate::{BotId, EngineError, SymbolId};
-use candlewick_sdk::{Millis, Outcome};
+use candlewick_sdk::{Millis, Outcome, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,17 @@ pub enum PauseScope {
     Bot,
 }
 
+/// A pause that keeps bots from opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunningPause {
+    /// Which one.
+    pub pause: PauseSettings,
+    /// When opens may begin again.
+    pub until: Millis,
+    /// The number of the symbol or of the bot that rests; 0 where all do.
+    pub(crate) of: usize,
+}
+
 /// What is counted for the pauses, each for all, a symbol or a bot; by the settings themselves, so that a pause of other
 /// settings counts from its own beginning.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -68,6 +80,47 @@ const fn is_until_day_end(seconds: &u32) -> bool {
     *seconds == 0
 }
 
+/// A trade that has ended, as far as pauses go by it.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedTrade<'a> {
+    /// Of which bot.
+    pub bot: &'a str,
+    /// On which symbol.
+    pub symbol: Symbol,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When that was known.
+    pub at: Millis,
+}
+
+/// The pause that rests a bot on a symbol at a moment, after these trades, and until when; none where none does.
+pub fn pause_after(
+    risk: &RiskSettings,
+    (bot, symbol): (&str, Symbol),
+    mut ended: Vec<EndedTrade<'_>>,
+    now: Millis,
+) -> Option<(PauseSettings, Millis)> {
+    ended.sort_by_key(|trade| trade.at);
+    let day = DayStart::new(&risk.day_start, &risk.day_timezone, "risk").ok()?;
+    let mut running: Option<(PauseSettings, Millis)> = None;
+    for pause in &risk.pauses {
+        let counts = |trade: &&EndedTrade<'_>| match pause.scope {
+            PauseScope::All => true,
+            PauseScope::Symbol => trade.symbol == symbol,
+            PauseScope::Bot => trade.bot == bot,
+        };
+        let mut state = PauseState::default();
+        for trade in ended.iter().filter(counts) {
+            let (_, day_end) = day.day_of(trade.at);
+            let one = SymbolId::new(0)?;
+            state.count(&[*pause], (BotId::FIRST, one), trade.outcome, (trade.at, day_end));
+        }
+        let own = state.running(now).first().map(|running| (*pause, running.until));
+        running = running.into_iter().chain(own).max_by_key(|(_, until)| *until);
+    }
+    running
+}
+
 impl PauseScope {
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
     fn is_all(&self) -> bool {
@@ -85,6 +138,18 @@ impl PauseScope {
 }
 
 impl PauseSettings {
+    /// What it comes after: `2 losses in a row`.
+    pub fn cause_words(&self) -> String {
+        let plural = if self.after == 1 { "" } else { "s" };
+        match self.of {
+            PauseCause::Wins => format!("{} win{plural} in a row", self.after),
+            PauseCause::Losses => {
+                format!("{} loss{} in a row", self.after, if self.after == 1 { "" } else { "es" })
+            }
+            PauseCause::Trades => format!("{} trade{plural}", self.after),
+        }
+    }
+
     /// Checks a list of them.
     pub(super) fn check(pauses: &[Self]) -> Result<(), EngineError> {
         for (index, pause) in pauses.iter().enumerate() {
@@ -161,8 +226,57 @@ impl PauseState {
         rests.max().unwrap_or(Millis::new(i64::MIN))
     }
 
+    /// Those that are under way at this moment, the last to end first.
+    pub(super) fn running(&self, now: Millis) -> Vec<RunningPause> {
+        let counts = self.counts.iter().filter(|known| known.rested_at > now);
+        let mut running: Vec<RunningPause> = counts
+            .map(|known| RunningPause { pause: known.pause, until: known.rested_at, of: known.of })
+            .collect();
+        running.sort_by_key(|running| std::cmp::Reverse(running.until));
+        running
+    }
+
     /// A person resumed: wins, losses and trades are counted from here. What rests already goes on resting.
     pub(super) fn resume(&mut self) {
         self.counts.iter_mut().for_each(|known| known.count = 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_says_what_it_comes_after() {
+        let pause = |after, of| PauseSettings { after, of, for_s: 60, scope: PauseScope::All };
+        for (pause, expected) in [
+            (pause(2, PauseCause::Losses), "2 losses in a row"),
+            (pause(1, PauseCause::Losses), "1 loss in a row"),
+            (pause(3, PauseCause::Wins), "3 wins in a row"),
+            (pause(1, PauseCause::Trades), "1 trade"),
+        ] {
+            assert_eq!(pause.cause_words(), expected);
+        }
+    }
+
+    #[test]
+    fn the_pause_of_a_moment_is_the_one_that_the_ended_trades_began() {
+        let symbol = |name: &str| name.parse::<Symbol>().unwrap();
+        let two = PauseSettings { after: 2, of: PauseCause::Losses, for_s: 600, scope: PauseScope::Bot };
+        let risk = RiskSettings { pauses: vec![two], ..RiskSettings::default() };
+        let lost = |bot, minute: i64| EndedTrade {
+            bot,
+            symbol: symbol("EURUSD"),
+            outcome: Outcome::Lost,
+            at: Millis::MINUTE * minute,
+        };
+        let ask = |bot, minute: i64| {
+            // Given in any order; the other bot has lost once.
+            let ended = vec![lost("a", 3), lost("a", 1), lost("b", 2)];
+            pause_after(&risk, (bot, symbol("EURUSD")), ended, Millis::MINUTE * minute)
+        };
+        assert_eq!(ask("a", 12), Some((two, Millis::MINUTE * 13)));
+        assert_eq!(ask("a", 13), None);
+        assert_eq!(ask("b", 4), None);
     }
 }

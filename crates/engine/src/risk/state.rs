@@ -1,6 +1,6 @@
 //! What the rules remember besides ledger and intents.
 
-use super::pauses::PauseState;
+use super::pauses::{PauseState, RunningPause};
 use super::session_limits::SessionTally;
 use super::{CooldownScope, Limits};
 use crate::ledger::losses_after;
@@ -312,6 +312,11 @@ impl RiskState {
     #[inline]
     pub(super) fn paused_until(&self, bot: BotId, symbol: SymbolId) -> Millis {
         if self.pauses.is_empty() { Millis::new(i64::MIN) } else { self.pauses.rested_at(bot, symbol) }
+    }
+
+    /// The pauses that are under way.
+    pub(crate) fn running_pauses(&self, now: Millis) -> Vec<RunningPause> {
+        self.pauses.running(now)
     }
 
     /// A loss, counted already, starts the cooldowns. `streak` is the number of losses in a row over all bots.

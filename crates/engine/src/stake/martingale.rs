@@ -44,6 +44,11 @@ impl Martingale {
         self.level as u32 + 1
     }
 
+    /// How many levels it has.
+    pub(super) const fn levels(&self) -> u32 {
+        self.stakes.len() as u32
+    }
+
     pub(super) fn cost(&self) -> LadderCost {
         LadderCost {
             total: self.stakes.iter().copied().sum(),

@@ -255,6 +255,14 @@ impl Stake {
         }
     }
 
+    /// The level on which the next stake is, and how many there are; none of a rule that is not such a ladder.
+    pub(crate) const fn level_of(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Martingale(rule) => Some((rule.level(), rule.levels())),
+            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => None,
+        }
+    }
+
     /// What all levels of a ladder cost together; `None` for a rule that is not a ladder.
     pub(crate) fn ladder_cost(&self) -> Option<LadderCost> {
         match self {

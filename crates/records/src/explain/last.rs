@@ -6,7 +6,7 @@ use crate::error::RecordsError;
 use crate::moment::clock;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
-use candlewick_engine::{BotSettings, IntentId, Lateness};
+use candlewick_engine::{BotSettings, IntentId, IntentState, Lateness};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, Millis, Symbol, visible};
 use serde::Serialize;
@@ -47,6 +47,9 @@ struct Decision {
     intent: Option<u64>,
     /// How that stands.
     state: Option<&'static str>,
+    /// Whether its answer is awaited: nothing is in doubt yet.
+    #[serde(skip)]
+    is_under_way: bool,
     /// The reason of its strategy, or of who sent it.
     reason: String,
 }
@@ -127,6 +130,7 @@ impl Decision {
             refusal,
             intent,
             state: row.map(|row| row.state.as_str()),
+            is_under_way: row.is_some_and(|row| row.state == IntentState::InFlight),
             reason: action["reason"]["text"].as_str().unwrap_or_default().to_owned(),
         }))
     }
@@ -138,6 +142,9 @@ impl Display for Decision {
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("refused: {refusal}"),
+            (None, Some(intent), _) if self.is_under_way => {
+                format!("approved as intent {intent}, its request is under way")
+            }
             (None, Some(intent), Some(state)) => format!("approved as intent {intent}, now {state}"),
             (None, Some(intent), None) => format!("approved as intent {intent}"),
             (None, None, _) => "approved".to_owned(),

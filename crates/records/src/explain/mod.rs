@@ -3,10 +3,12 @@
 mod audit;
 mod candle;
 mod doubt;
+mod gate_move;
 mod indicators;
 mod last;
 mod moment;
 mod outside;
+mod pause;
 mod plain;
 mod step;
 mod trade;

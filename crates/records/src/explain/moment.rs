@@ -2,6 +2,7 @@
 
 use super::candle::CandleLine;
 use super::outside::SignalMoment;
+use super::pause::pause_at;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::lines::is_candle;
@@ -67,6 +68,9 @@ struct BotMoment {
     /// When a signal that was refused was given, and when it was judged.
     #[serde(skip)]
     judged: Option<(Millis, Millis)>,
+    /// Whether the answer to its intent is awaited: nothing is in doubt yet.
+    #[serde(skip)]
+    is_under_way: bool,
     #[serde(skip)]
     interval: Millis,
 }
@@ -150,6 +154,7 @@ impl BotMoment {
             action: None,
             signals: Vec::new(),
             judged: None,
+            is_under_way: false,
             interval: bot.interval.length(),
         };
         let Some((place, candle)) = last else { return Ok(line) };
@@ -201,6 +206,14 @@ impl BotMoment {
             (Some(rule), Some(words), Some(lateness)) => Some(rule.with_lateness(words, lateness)),
             (_, words, _) => words,
         };
+        if rule == Some(Rule::Pause) {
+            let judged = self
+                .judged
+                .zip(risk)
+                .and_then(|((at, _), risk)| pause_at(contents, risk, (&self.bot, self.symbol), at));
+            self.refusal =
+                self.refusal.map(|words| judged.map_or(words.clone(), |rest| format!("{words}, {rest}")));
+        }
         self
     }
 
@@ -223,6 +236,7 @@ impl BotMoment {
     fn with_outcome(mut self, contents: &JournalContents, lines: &[StoredLine]) -> Self {
         let Some(intent) = self.intent.map(IntentId::new) else { return self };
         if let Some(row) = contents.book.row(intent) {
+            self.is_under_way = row.state == IntentState::InFlight;
             self.answer = match row.state.as_str() {
                 "open" | "settled" => "opened",
                 state => state,
@@ -256,6 +270,7 @@ impl BotMoment {
                     ("rejected", None) => "which the venue rejected".to_owned(),
                     ("not_sent", _) => "whose request never left".to_owned(),
                     ("not_opened", _) => "which the venue did not open".to_owned(),
+                    _ if self.is_under_way => "whose request is under way".to_owned(),
                     _ => "of which nobody knows yet whether the venue opened it".to_owned(),
                 };
                 format!("wanted {}, intent {intent}, {outcome}: {reason}", said())

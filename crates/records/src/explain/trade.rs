@@ -3,6 +3,7 @@
 use super::audit::{self, Check};
 use super::candle::{CandleLine, raw_table_of, table_of};
 use super::doubt;
+use super::gate_move::gate_move;
 use super::indicators::{AtDecision, recompute};
 use super::step::Step;
 use crate::contents::JournalContents;
@@ -206,8 +207,12 @@ impl Display for Head<'_> {
             let shown = explained.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
             writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
         }
-        if let Some(GateView { before, now, .. }) = &explained.gate {
+        if let Some(gate) = &explained.gate {
+            let GateView { before, now, .. } = gate;
             writeln!(f, "Gate before it: {}\nGate after it: {}", visible(before), visible(now))?;
+            if let Some(moved) = &gate.moved {
+                writeln!(f, "Gate {}", gate_move(moved))?;
+            }
         }
         if let Some(why) = &explained.indicators_missing {
             writeln!(f, "Indicators: not available: {why}")?;

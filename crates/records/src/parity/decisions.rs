@@ -1,5 +1,6 @@
 //! The events of each run through a Session again: it must answer as it did.
 
+use crate::count::counted;
 use crate::error::RecordsError;
 use crate::fold::SessionFold;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
@@ -20,6 +21,10 @@ pub(super) struct Decisions {
     pub events: u64,
     /// Actions that were answered again, equal to those recorded.
     pub actions: u64,
+    /// Those of them that opened a trade, and those that refused a signal; the others are beginnings of days and verdicts.
+    pub opened: u64,
+    /// The same of refusals.
+    pub refused: u64,
     /// The first that differs.
     pub difference: Option<Difference>,
     /// Runs of which only a part could be compared.
@@ -70,6 +75,19 @@ struct Replay {
 }
 
 impl Decisions {
+    /// Of decisions that are all identical, what they were.
+    pub(super) fn words(&self) -> String {
+        let Self { actions, opened, refused, events, .. } = self;
+        let opened_words = counted(*opened, "trade", "trades");
+        let refused_words = counted(*refused, "refusal", "refusals");
+        let others = counted(
+            actions - opened - refused,
+            "beginning of a day or verdict",
+            "beginnings of days and verdicts",
+        );
+        format!("identical: all {actions} ({opened_words}, {refused_words}, {others}), of {events} events")
+    }
+
     /// Replays every run after what earlier runs left, up to the first difference.
     ///
     /// # Errors
@@ -79,7 +97,8 @@ impl Decisions {
         runs: &[RecordedRun],
         registry: &Registry,
     ) -> Result<Self, RecordsError> {
-        let mut decisions = Self { events: 0, actions: 0, difference: None, not_compared: Vec::new() };
+        let mut decisions =
+            Self { events: 0, actions: 0, opened: 0, refused: 0, difference: None, not_compared: Vec::new() };
         for (index, run) in runs.iter().enumerate() {
             let begin = lines.partition_point(|stored| stored.seq <= run.seq);
             let end = runs.get(index + 1);
@@ -165,6 +184,9 @@ impl Replay {
                     && (expected == got || is_of_earlier_name(expected.as_ref(), got.as_ref()))
                 {
                     decisions.actions += 1;
+                    let kind = expected.as_ref().and_then(|action| action["action"].as_str());
+                    decisions.opened += u64::from(kind == Some("open"));
+                    decisions.refused += u64::from(kind == Some("refuse"));
                     return None;
                 }
                 if self.is_of_earlier_verdict(&[&expected, &got]) {

@@ -6,6 +6,7 @@ use super::outcomes::{Differing, Outcomes};
 use super::prices::prices;
 use crate::count::counted;
 use crate::moment::utc;
+use crate::run::ANOTHER_SINCE;
 use crate::table::table;
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
@@ -108,11 +109,19 @@ impl ParityReport {
             Some(false) if is_whole => {
                 "look at each of these trades with `candlewick explain INTENT`; the figures of all others hold"
             }
+            Some(true) if is_whole && self.is_of_another_file() => {
+                "put the file back as it was when the run began: what it holds now is another strategy, and decides otherwise"
+            }
             Some(true) if is_whole => {
                 "the journal is as it was written, but this program decides otherwise: read it with the program that wrote it"
             }
             Some(_) | None => "trust no figure of this journal from there on",
         }
+    }
+
+    fn is_of_another_file(&self) -> bool {
+        let difference = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref());
+        difference.is_some_and(|difference| difference.problem.contains(ANOTHER_SINCE))
     }
 
     fn differing_for(&self, cause: Cause) -> impl Iterator<Item = &Differing> {
@@ -132,7 +141,7 @@ impl Display for ParityReport {
         figures.add_row(["runs".to_owned(), self.runs.to_string()]);
         if let Some(decisions) = &self.decisions {
             let text = match &decisions.difference {
-                None => format!("identical: all {}, of {} events", decisions.actions, decisions.events),
+                None => decisions.words(),
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
             figures.add_row(["decisions".to_owned(), text]);

@@ -140,6 +140,7 @@ impl Analysis {
             variants_unknown: self.variants_unknown.as_ref(),
             bots: trades.bots,
             settled: &settled,
+            refused_since_last: trades.book.refused_since_last(),
             last_open: (trades.book.rows().last().map(|row| row.approved.decision_time()), trades.span),
             background,
             basis: VerdictBasis { apart, is_decided },

@@ -82,7 +82,7 @@ impl GateLine {
         let p = p_shuffled.map_or_else(|| "-".to_owned(), |p| format!("{p:.4}"));
         format!(
             "{bot} {}: {} against {} a trade without it, {} of a random gate (95 %), p-value in random order {p}: {} ({real} of {trades} \
-             signals, at a payout of {:.0} %)",
+             signals let pass, those of the warm-up and those a limit refused included; at a payout of {:.0} %)",
             self.gate,
             percent(mean),
             percent(*mean_of_all),
@@ -121,9 +121,9 @@ mod tests {
         // Virtual, virtual, real: the real ones are the third (won) and the sixth (lost), -10 % on average; all six lose 70 %.
         let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
         let words = line.words();
-        let begin = "a opens after 2 virtual losses in a row, closes after 1 real trade: -10.00 % against -70.00 % a trade without it, ";
+        let begin = "a opens after 2 virtual losses in a row, closes after 1 signal it let pass: -10.00 % against -70.00 % a trade without it, ";
         assert!(words.starts_with(begin), "{words}");
-        assert!(words.ends_with("nothing beyond chance (2 of 6 signals, at a payout of 80 %)"), "{words}");
+        assert!(words.ends_with("nothing beyond chance (2 of 6 signals let pass, those of the warm-up and those a limit refused included; at a payout of 80 %)"), "{words}");
         let json = serde_json::to_value(&line).unwrap();
         let (real, gain) = (&json["real"], json["gain"].as_f64().unwrap());
         assert!(*real == 2 && (gain - 0.6).abs() < 1e-12 && json["draws"] == 2_000, "{json}");

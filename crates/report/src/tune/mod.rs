@@ -128,6 +128,9 @@ pub struct TuneReport<'a> {
     best: Option<PathBuf>,
     sweep: Option<&'a SweepReport>,
     walk_forward: WalkForwardSummary<'a>,
+    /// What is known of looks at the hold-out before this search.
+    #[serde(skip)]
+    looks: Vec<String>,
     notices: Vec<String>,
     files: Vec<PathBuf>,
 }
@@ -150,6 +153,7 @@ impl<'a> TuneReport<'a> {
             best: places.best,
             sweep,
             walk_forward,
+            looks,
             notices,
             files,
         }
@@ -196,6 +200,8 @@ impl<'a> TuneReport<'a> {
         }
         steps.push(("verdict on its tests".to_owned(), report.verdict_words()));
         steps.extend(report.hold_out().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
+        let looks = self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone()));
+        steps.extend(looks);
         steps
     }
 

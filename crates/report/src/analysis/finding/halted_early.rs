@@ -2,10 +2,10 @@
 
 use super::{Finding, FindingKind, Severity};
 use crate::page::minute;
-use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, Rule};
+use candlewick_records::counted;
 use candlewick_sdk::{Interval, Millis, Symbol};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A run that went on for less than this share of its time is as good as whole.
@@ -14,14 +14,15 @@ const NOTABLE: f64 = 0.02;
 const MOST: f64 = 0.5;
 
 pub(super) fn find(
-    summary: &Summary,
+    refused_since: &BTreeMap<&'static str, u64>,
     bots: &[BotSettings],
     (last_open, span): (Option<Millis>, &Range<Millis>),
 ) -> Option<Finding> {
     let lifted_by_a_person = |name: &&str| {
         Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.is_final() || rule == Rule::Halted))
     };
-    let refused = summary.refused.iter().filter(|(name, _)| lifted_by_a_person(name));
+    // What was refused before the last trade left nothing untraded after it.
+    let refused = refused_since.iter().filter(|(name, _)| lifted_by_a_person(name));
     let (rule, _) = refused.clone().max_by_key(|(_, count)| **count)?;
     let signals: u64 = refused.map(|(_, count)| count).sum();
     // Where nothing was traded at all, another finding says so.
@@ -35,9 +36,10 @@ pub(super) fn find(
     let passed = |(_, interval): (Symbol, Interval)| (span.end - since).get() / interval.length().get();
     let candles: i64 = series.into_iter().map(passed).sum();
     let text = format!(
-        "No trade was opened after {} UTC: {rule} refused what came then ({signals} signals in all), and time for {candles} candles, {:.0} % of \
+        "No trade was opened after {} UTC: {rule} refused what came then ({}), and time for {candles} candles, {:.0} % of \
          the run, went by untraded. The figures are those of the part before it.",
         minute(since),
+        counted(signals, "signal", "signals"),
         share * 100.0
     );
     let severity = if share >= MOST { Severity::Serious } else { Severity::Warning };
@@ -46,7 +48,6 @@ pub(super) fn find(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::summary;
     use super::*;
 
     fn bot(symbol: &str, interval: &str) -> BotSettings {
@@ -58,10 +59,9 @@ mod tests {
 
     /// Of a run of ten hours from 2025-01-01 00:00 UTC on.
     fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
-        let summary = Summary { refused: refused.iter().copied().collect(), ..summary(3, 9) };
         let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
         let bots = [bot("EURUSD", "1m"), bot("EURUSD", "1m"), bot("BTCUSDT", "5m")];
-        find(&summary, &bots, (last_open_hours.map(hour), &(hour(0)..hour(10))))
+        find(&refused.iter().copied().collect(), &bots, (last_open_hours.map(hour), &(hour(0)..hour(10))))
     }
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
             finding(&[("MaxDrawdown", 41), ("MaxOpenTrades", 900), ("LossStreak", 1)], Some(8)).unwrap();
         assert_eq!((found.kind, found.severity), (FindingKind::HaltedEarly, Severity::Warning));
         // Two hours of one series of one minute and one of five.
-        let expected = "No trade was opened after 2025-01-01 08:00 UTC: MaxDrawdown refused what came then (42 signals in all), \
+        let expected = "No trade was opened after 2025-01-01 08:00 UTC: MaxDrawdown refused what came then (42 signals), \
                         and time for 144 candles, 20 % of the run, went by untraded.";
         assert!(found.text.starts_with(expected), "{}", found.text);
         assert_eq!(finding(&[("Halted", 1)], Some(2)).unwrap().severity, Severity::Serious);

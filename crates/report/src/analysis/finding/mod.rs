@@ -25,6 +25,7 @@ use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::Millis;
 use candlewick_search::variants::VariantCount;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::ops::Range;
 pub use variants_unknown::VariantsUnknown;
 
@@ -123,6 +124,8 @@ pub(super) struct Facts<'a> {
     pub(super) variants_unknown: Option<&'a VariantsUnknown>,
     pub(super) bots: &'a [BotSettings],
     pub(super) settled: &'a [&'a IntentRow],
+    /// How often each rule refused since the last trade was decided.
+    pub(super) refused_since_last: BTreeMap<&'static str, u64>,
     /// When the last trade was decided, and from when to when the run went.
     pub(super) last_open: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
@@ -151,7 +154,7 @@ impl Finding {
         let decided = summary.won + summary.lost;
         let found = [
             refused_by_one_rule::find(summary),
-            halted_early::find(summary, facts.bots, facts.last_open),
+            halted_early::find(&facts.refused_since_last, facts.bots, facts.last_open),
             too_good::find(summary, metrics.profit_factor.of_returns, facts.basis),
             too_few_trades::find(metrics.win_rate.as_ref(), decided),
             few_clusters::find(facts.basis, decided),
@@ -179,7 +182,6 @@ mod tests {
     use super::*;
     use candlewick_backtest::metric::Drawdown;
     use candlewick_sdk::Money;
-    use std::collections::BTreeMap;
 
     /// Of a run of which only this is known.
     pub(super) fn summary(won: u64, lost: u64) -> Summary {

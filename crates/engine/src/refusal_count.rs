@@ -1,0 +1,120 @@
+//! How often each rule refused, in all and since the last trade was opened.
+
+use crate::{IntentId, Rule, TradeBook};
+use std::collections::BTreeMap;
+
+/// Counts by rule.
+type Counts = [u64; Rule::ALL.len()];
+
+/// Refusals of a book.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RefusalCount {
+    all: Counts,
+    /// Those since the intent `since` was decided.
+    recent: Counts,
+    since: Option<IntentId>,
+}
+
+/// Nothing yet. Written out, because the lists are longer than those that have a default.
+impl Default for RefusalCount {
+    fn default() -> Self {
+        let none = [0; Rule::ALL.len()];
+        Self { all: none, recent: none, since: None }
+    }
+}
+
+impl RefusalCount {
+    /// A rule refused; `last` is the last intent before it.
+    #[inline]
+    pub(crate) fn record(&mut self, rule: Rule, last: Option<IntentId>) {
+        if self.since != last {
+            (self.recent, self.since) = (Self::default().recent, last);
+        }
+        self.all[rule as usize] += 1;
+        self.recent[rule as usize] += 1;
+    }
+
+    /// Adds those of a later run, whose intents are numbered on: `has_opened` where it has any.
+    pub(crate) fn append(&mut self, later: &Self, (has_opened, last): (bool, Option<IntentId>)) {
+        let sums = self.all.iter_mut().zip(later.all);
+        sums.for_each(|(count, more)| *count += more);
+        if has_opened || self.since != last {
+            (self.recent, self.since) = (Self::default().recent, last);
+        }
+        let sums = self.recent.iter_mut().zip(later.recent);
+        sums.for_each(|(count, more)| *count += more);
+    }
+
+    /// What it counts in all, by the places of the rules.
+    pub(crate) fn totals(&self) -> Vec<u64> {
+        self.all.to_vec()
+    }
+
+    /// From such totals, with nothing since the last intent; none of totals of other rules than there are.
+    pub(crate) fn of_totals(totals: Vec<u64>) -> Option<Self> {
+        Some(Self { all: Counts::try_from(totals).ok()?, ..Self::default() })
+    }
+
+    /// In all, of each rule.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        named(&self.all)
+    }
+
+    /// Of each rule since this intent, the last one; nothing where there was none since.
+    pub(crate) fn after(&self, last: Option<IntentId>) -> impl Iterator<Item = (&'static str, u64)> {
+        let is_since = self.since == last;
+        named(&self.recent).filter(move |_| is_since)
+    }
+}
+
+impl TradeBook {
+    /// How often each rule of the engine refused since the last intent was decided, by name. Only names that occurred.
+    pub fn refused_since_last(&self) -> BTreeMap<&'static str, u64> {
+        self.refused.after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+fn named(counts: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
+    Rule::ALL.into_iter().map(move |rule| (rule.as_str(), counts[rule as usize]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(counts: impl Iterator<Item = (&'static str, u64)>) -> Vec<(&'static str, u64)> {
+        counts.filter(|(_, count)| *count > 0).collect()
+    }
+
+    #[test]
+    fn what_was_refused_before_the_last_trade_is_not_counted_as_after_it() {
+        let [first, second] = [1, 2].map(|number| Some(IntentId::new(number)));
+        let mut count = RefusalCount::default();
+        count.record(Rule::Halted, None);
+        count.record(Rule::Halted, first);
+        count.record(Rule::Pause, first);
+        assert_eq!(of(count.all()), [("Halted", 2), ("Pause", 1)]);
+        assert_eq!(of(count.after(first)), [("Halted", 1), ("Pause", 1)]);
+        assert_eq!(of(count.after(second)), []);
+        count.record(Rule::Pause, second);
+        assert_eq!(of(count.after(second)), [("Pause", 1)]);
+    }
+
+    #[test]
+    fn a_later_run_without_a_trade_goes_on_counting_and_one_with_a_trade_begins_anew() {
+        let [first, second] = [1, 2].map(|number| Some(IntentId::new(number)));
+        let (mut before, mut later) = (RefusalCount::default(), RefusalCount::default());
+        before.record(Rule::Halted, first);
+        later.record(Rule::Halted, None);
+        let mut all = before;
+        all.append(&later, (false, first));
+        assert_eq!((of(all.all()), of(all.after(first))), (vec![("Halted", 2)], vec![("Halted", 2)]));
+        let mut later = RefusalCount::default();
+        later.record(Rule::Pause, first);
+        before.append(&later, (true, second));
+        assert_eq!(
+            (of(before.all()), of(before.after(second))),
+            (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)])
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! What a person asks of a bot that trades nothing, or stakes more than before: pauses that are under way, and where ladders stand.
+
+use super::Session;
+use crate::BotId;
+use crate::risk::{PauseScope, RunningPause};
+use candlewick_sdk::{Millis, Money};
+
+/// Where the ladder of a bot stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LadderStanding {
+    /// Whose it is.
+    pub bot: BotId,
+    /// The next stake, by the trades that have ended.
+    pub stake: Money,
+    /// The level of that stake; the first is 1.
+    pub level: u32,
+    /// How many levels it has.
+    pub levels: u32,
+}
+
+impl Session {
+    /// The pauses that are under way at this moment, each with whom it rests: a symbol, a bot, or none where all rest.
+    pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
+        let whose = |running: &RunningPause| match running.pause.scope {
+            PauseScope::All => None,
+            PauseScope::Symbol => self.symbols().get(running.of).map(ToString::to_string),
+            PauseScope::Bot => self.bots().get(running.of).cloned(),
+        };
+        let running = self.state.running_pauses(now).into_iter();
+        running.map(|running| (running, whose(&running))).collect()
+    }
+
+    /// The ladders that grow after losses, in the bots' order.
+    pub fn ladders(&self) -> Vec<LadderStanding> {
+        let standing = |(place, bot): (usize, &crate::bot::Bot)| {
+            let (level, levels) = bot.stake.level_of()?;
+            let stake = self.stake(bot, crate::risk::Probe::NotNeeded);
+            Some(LadderStanding { bot: BotId::new(place)?, stake, level, levels })
+        };
+        self.bots.iter().enumerate().filter_map(standing).collect()
+    }
+}
