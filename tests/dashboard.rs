@@ -117,6 +117,20 @@ fn the_page_of_a_run_that_is_over_says_what_status_and_trades_say() {
     let explained = folder.run(&[&["explain", "1"], &journal[..]].concat());
     let told = page.json("/api/trades/1", &cookie);
     assert_eq!(told["text"].as_str().unwrap().trim(), explained.stdout.trim());
+    // What there is not is answered with what there is.
+    let bot = status["verdicts"][0]["bot"].as_str().unwrap();
+    for (path, expected) in [
+        ("/api/candles?series=9".to_owned(), "the journal has no such series: 0 is BTCUSDT".to_owned()),
+        ("/api/equity?bot=9".to_owned(), format!("the journal has no such bot: 0 is {bot}")),
+        (
+            "/api/why?at=1799999999999&bot=nobody".to_owned(),
+            format!("the journal has no bot nobody; there is {bot}"),
+        ),
+    ] {
+        let told = page.json(&path, &cookie);
+        let problem = told["problem"].as_str().unwrap_or_default();
+        assert!(problem.starts_with(&expected), "{path}: {told}, not {expected}");
+    }
 }
 
 #[test]

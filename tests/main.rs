@@ -54,6 +54,7 @@ mod missing_trade;
 mod monte_carlo;
 mod named_files;
 mod new_strategy;
+mod notes;
 mod oracle;
 mod oracle_agreement;
 mod outside_signals;

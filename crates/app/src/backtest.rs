@@ -9,12 +9,13 @@ use crate::error::AppError;
 use crate::inspection::{notices_of_stakes, ruin_of};
 use crate::progress::Progress;
 use crate::signals::SignalList;
+use crate::warm_up::shares_of_warm_up;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::{Header, JournalHash, OutsideSignal, Recorder, check_stakes};
 use candlewick_journal::{FileJournal, NullJournal, Tee};
 use candlewick_records::Delays;
-use candlewick_sdk::{Millis, Registry, Strategy};
+use candlewick_sdk::{CandleSeries, Millis, Registry, Strategy};
 use candlewick_search::SearchError;
 use candlewick_search::sensitivity::Repeat;
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
@@ -103,7 +104,9 @@ impl BacktestTerms {
     ) -> Result<(PreparedBacktest, Strategies), AppError> {
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
-        let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
+        let bots = BotSet::build(&loaded, registry)?;
+        let warmups = bots.warmups(&loaded.config.bots);
+        let BotSet { strategies, wants_prices, versions } = bots;
         let simulation = loaded.config.simulation.clone();
         let (simulation, seen_payout_percent) = match self.latency {
             None => (simulation, None),
@@ -122,6 +125,8 @@ impl BacktestTerms {
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
         candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots));
+        candles.notices.extend(shares_of_warm_up(&warmups, &candles.series));
+        candles.notices.extend(nothing_to_choose(&loaded, &candles.series));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
@@ -146,6 +151,20 @@ impl BacktestTerms {
         };
         Ok((prepared, strategies))
     }
+}
+
+/// Symbols to choose from whose candles have no moment in common.
+fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
+    let names = &loaded.config.risk.best_payout_of;
+    let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
+    let spans: Vec<(Millis, Millis)> = chosen.map(|one| (one.start(), one.end())).collect();
+    let (start, end) = (spans.iter().map(|span| span.0).max()?, spans.iter().map(|span| span.1).min()?);
+    (start >= end).then(|| {
+        format!(
+            "risk.best_payout_of: the candles of {} have no time in common, so there was nothing to choose: bring candles of the same weeks",
+            names.join(", ")
+        )
+    })
 }
 
 impl LatencyTerms {

@@ -206,7 +206,7 @@ pub fn gate_rules(bots: &[BotSettings], registry: &Registry) -> Vec<Option<Strin
 }
 
 /// A bot's strategy, as it is before the first candle.
-fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
+pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
     let (name, expiry) = (bot.name.clone(), bot.expiry());
     let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
     registry.find(&bot.strategy)?.build(&bot.params, &context).ok()

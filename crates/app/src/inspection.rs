@@ -1,5 +1,9 @@
 //! Everything that is wrong with a configuration, as far as it can be known without candles and without the venue.
 
+mod notes;
+
+pub use notes::notes_of;
+
 use crate::bots::{BotSet, gate_rules, problem_of_session, session_settings};
 use crate::candles::DataName;
 use crate::configuration::{

@@ -35,6 +35,7 @@ pub mod storage;
 pub mod suggestion;
 pub mod tune;
 pub mod validation;
+pub mod warm_up;
 
 pub use error::{AppError, ErrorKind, ErrorReport};
 pub use progress::{NoProgress, Progress, ProgressBar};

@@ -3,6 +3,9 @@
 use crate::page::DataTable;
 use serde::Serialize;
 
+/// So many letters are shown of a condition whose parts stand below it.
+const SHOWN: usize = 40;
+
 /// How often a condition of a bot's rule held, or a part of it. The parts of each stand behind it, one deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
@@ -37,13 +40,15 @@ impl ConditionLine {
         let has_unknown = lines.iter().any(|line| line.unknown > 0);
         let mut header = vec!["condition", "held on", "of candles", "share"];
         header.extend(has_unknown.then_some("not known on"));
-        let row = |line: &Self| {
+        let row = |(place, line): (usize, &Self)| {
+            let has_parts = lines.get(place + 1).is_some_and(|next| next.depth > line.depth);
             let bot = if has_bots { Some(line.bot.as_str()) } else { None };
             let part = Some(line.part.as_str()).filter(|part| !part.is_empty());
             let whose: Vec<&str> = [bot, part, Some(line.side)].into_iter().flatten().collect();
             let whose = if line.is_whole() { format!("{}: ", whose.join(" ")) } else { String::new() };
+            let condition = if has_parts { shortened(&line.condition) } else { line.condition.clone() };
             let mut row = vec![
-                format!("{whose}{}{}", "- ".repeat(line.depth), line.condition),
+                format!("{whose}{}{condition}", "- ".repeat(line.depth)),
                 line.held.to_string(),
                 line.candles.to_string(),
                 share(line),
@@ -52,7 +57,7 @@ impl ConditionLine {
             row
         };
         let header = header.into_iter().map(str::to_owned).collect();
-        DataTable { header, rows: lines.iter().map(row).collect() }
+        DataTable { header, rows: lines.iter().enumerate().map(row).collect() }
     }
 
     /// Of each side that never held, why: which part never did, or that its parts never did together.
@@ -106,6 +111,15 @@ fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
     }
 }
 
+/// A condition whose parts stand below it.
+fn shortened(condition: &str) -> String {
+    if condition.chars().count() <= SHOWN {
+        return condition.to_owned();
+    }
+    let begin: String = condition.chars().take(SHOWN - 3).collect();
+    format!("{}...", begin.trim_end())
+}
+
 /// Held candles in percent, without a rare one looking like none.
 fn share(line: &ConditionLine) -> String {
     let ConditionLine { held, candles, .. } = *line;
@@ -138,6 +152,15 @@ mod tests {
         let both = ConditionLine::table(&[lines[0].clone(), other]);
         assert_eq!(both.header.last().map(String::as_str), Some("not known on"));
         assert_eq!(both.rows[1], ["b outer.dip buy: z", "4", "40000", "0.01 %", "9"]);
+    }
+
+    #[test]
+    fn a_long_condition_is_shortened_where_its_parts_stand_below() {
+        let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
+        let lines = [line(0, long, 2, 0), line(1, long, 3, 0)];
+        let rows = ConditionLine::table(&lines).rows;
+        assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
+        assert_eq!(rows[1][0], format!("- {long}"));
     }
 
     #[test]

@@ -411,6 +411,40 @@ fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
 }
 
 #[test]
+fn a_slip_is_answered_with_what_is_meant() {
+    for (params, expected) in [
+        (
+            json!({ "first_of": [{ "strategy": "scrpt" }] }),
+            "part scrpt: there is no strategy scrpt; did you mean `script`?",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "huors": ["08:00", "17:00"] }] }),
+            "filters[0]: there is no key `huors`; did you mean `hours`?",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "volatility": { "mni": 0.1 } }] }),
+            "filters[0]: there is no key `mni`; did you mean `min`?",
+        ),
+        (
+            json!({ "first_of": [part("b")], "gate": { "after_virtual_loses": 2 } }),
+            "gate: there is no key `after_virtual_loses`; did you mean `after_virtual_losses`?",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "invert": true }] }),
+            "filters[0]: invert belongs to a filter with a strategy; all hours but these: hours = [\"17:00\", \"08:00\"]",
+        ),
+        (
+            json!({ "first_of": [part("b")], "filters": [{ "when": "true", "within": 2 }] }),
+            "filters[0]: within belongs to a filter with a strategy",
+        ),
+    ] {
+        let refused = combine::entry(registry()).build(&params, &bot("BTCUSDT")).err();
+        let refused = refused.map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains(expected), "{params}\nis told:  {refused}\nexpected: {expected}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     for (params, expected) in [
         (json!({}), "there is nothing to combine"),
@@ -418,9 +452,12 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": { "strategy": "script" } }), "first_of is a list"),
         (
             json!({ "first_of": [{ "strategy": "scrip" }] }),
-            "part scrip: there is no strategy scrip; there are script",
+            "part scrip: there is no strategy scrip; did you mean `script`?",
         ),
-        (json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }), "first_of[0]: unknown field `wait`"),
+        (
+            json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }),
+            "first_of[0]: there is no key `wait`; there are strategy, name",
+        ),
         (
             json!({ "first_of": [{ "strategy": "script", "params": { "scrip": "b" } }] }),
             "part script: there is no parameter scrip; there are script, number, warmup",
@@ -433,7 +470,14 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within belongs to vote"),
         (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum belongs to vote"),
         (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "its weight is a number above 0"),
-        (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
+        (
+            json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }),
+            "quorum = 3 is outside 1 to 2: it is the weight that",
+        ),
+        (
+            json!({ "vote": [with("b", &json!({ "weight": 0.7 })), with("b", &json!({ "weight": 0.1 }))], "quorum": 0.9 }),
+            "is outside 0.1 to 0.8: it is the weight that a direction needs, and the weights of these 2 parts, 1 unless said, make 0.8",
+        ),
         (
             json!({ "vote": [with("b", &json!({ "name": "a" })), with("b", &json!({ "name": "a" }))] }),
             "two parts are named a",
@@ -475,7 +519,7 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [part("b")], "filters": [{ "volatility": {} }] }), "min, max or both"),
         (
             json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "within": 3 }] }),
-            "belong to a filter with a strategy",
+            "belongs to a filter with a strategy",
         ),
     ] {
         let refused = combine::entry(registry()).build(&params, &bot("BTCUSDT")).err();

@@ -4,9 +4,9 @@ use crate::context::Context;
 use crate::failure::Failure;
 use candlewick_app::bots::error_of_backtest;
 use candlewick_app::configuration::Loaded;
-use candlewick_engine::EngineError;
+use candlewick_engine::{BotSettings, EngineError};
 use candlewick_report::conditions::ConditionLine;
-use candlewick_rules::{HeldCondition, held_conditions};
+use candlewick_rules::{HeldCondition, held_conditions, stepped_values};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
@@ -35,6 +35,15 @@ pub(super) fn conditions_of_bots(
         lines.extend(counted.map_err(refused)?);
     }
     Ok(lines)
+}
+
+/// Of each bot, what in its rule compares neighbouring candles in a value that changes with longer ones alone.
+pub(super) fn stepped_values_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
+    let of_bot = |bot: &BotSettings| {
+        let found = stepped_values(registry, (&bot.strategy, &bot.params), bot.interval).unwrap_or_default();
+        found.into_iter().map(|words| format!("bot \"{}\": {words}", bot.name)).collect::<Vec<_>>()
+    };
+    loaded.config.bots.iter().flat_map(of_bot).collect()
 }
 
 /// Of one bot; nothing where its strategy is no rule and has none inside.

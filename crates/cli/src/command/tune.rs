@@ -1,6 +1,6 @@
 //! `tune`: from a rule to a checked result, one step after the other.
 
-use super::conditions::conditions_of;
+use super::conditions::{conditions_of, stepped_values_of};
 use super::sweep_run::{Ended, with_sweep};
 use super::walk_forward::{Walked, walked};
 use crate::context::Context;
@@ -15,6 +15,7 @@ use candlewick_app::search::{
 };
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
 use candlewick_app::validation::{self, Means, ValidationReport};
+use candlewick_app::warm_up::warm_up_share;
 use candlewick_records::counted;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
@@ -338,6 +339,8 @@ impl Tuning<'_> {
     fn notices(&self) -> Vec<String> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
+        let loaded = &self.plan.prepared.loaded;
+        let stepped = stepped_values_of(loaded, self.context.registry);
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
             format!("not searched, since without min and max: {names}; --param NAME=FROM..TO searches one all the same")
         });
@@ -348,7 +351,14 @@ impl Tuning<'_> {
                 kept.join(", ")
             )
         });
-        bare.into_iter().chain(kept).collect()
+        bare.into_iter().chain(kept).chain(stepped).chain(self.warm_up()).collect()
+    }
+
+    /// What the warm-up takes of the candles before the hold-out, where that is much.
+    fn warm_up(&self) -> Option<String> {
+        let (subject, market) = self.plan.subject(&self.layout).ok()?;
+        let warmup = subject.build().ok()?.warmup();
+        warm_up_share(&subject.bot.bot, warmup, market.candles.len(), " before the hold-out")
     }
 
     fn stopped(&self, ending: Ending) -> Ending {

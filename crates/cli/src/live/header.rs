@@ -5,6 +5,7 @@ use crate::terminal::lines;
 use candlewick_app::bots::{gate_rules, own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::signals::list_words;
+use candlewick_app::warm_up::long_warm_ups;
 use candlewick_engine::{
     BotSettings, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin, percent_beside_default,
 };
@@ -30,6 +31,8 @@ pub(crate) struct Header {
     /// What each bot trades, in their order.
     pub(super) bots: Vec<String>,
     names: Vec<String>,
+    /// What each bot that needs many candles before its first signal needs.
+    warm_ups: Vec<String>,
     /// What opens and closes the gate of each bot that has one.
     gates: Vec<String>,
     /// The doors for signals, each behind its label.
@@ -76,6 +79,7 @@ impl Header {
             candles,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
+            warm_ups: long_warm_ups(bots, registry),
             gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
             doors: doors_of(loaded, begins),
@@ -106,6 +110,9 @@ impl Header {
         add("wallet", &format!("{}, {} free", self.wallet, scale.format(free)));
         for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
             add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
+        }
+        for (place, needs) in self.warm_ups.iter().enumerate() {
+            add(if place == 0 { "warm-up" } else { "" }, &format!("{needs}, from before its first signal"));
         }
         for (place, gate) in self.gates.iter().enumerate() {
             add(if place == 0 { "gates" } else { "" }, gate);

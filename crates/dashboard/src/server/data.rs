@@ -117,14 +117,39 @@ pub(crate) async fn state(State(serving): Shown, _: Parameters<Nothing>) -> Resp
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-fn of_model<T>(serving: &Serving, read: impl FnOnce(&Model) -> Option<T>) -> Result<Json<T>, Failure> {
+/// What a query names by its place, from 0.
+#[derive(Clone, Copy)]
+enum Listed {
+    Bots,
+    Series,
+}
+
+fn of_model<T>(
+    serving: &Serving,
+    listed: Listed,
+    read: impl FnOnce(&Model) -> Option<T>,
+) -> Result<Json<T>, Failure> {
     let known = serving.shared.known();
     let model = known.model.as_ref().ok_or_else(Failure::not_yet)?;
-    read(model).map(Json).ok_or_else(|| {
-        let bots = model.run.settings.bots.iter().enumerate();
-        let bots: Vec<String> = bots.map(|(place, bot)| format!("{place} is {}", bot.name)).collect();
-        Failure::not_found(format!("the journal has no such thing: of its bots, {}", bots.join(", ")))
-    })
+    read(model).map(Json).ok_or_else(|| Failure::not_found(listed.words(model)))
+}
+
+impl Listed {
+    /// That there is no such one, and which there are.
+    fn words(self, model: &Model) -> String {
+        let (one, all): (_, Vec<String>) = match self {
+            Self::Bots => {
+                let bots = model.run.settings.bots.iter();
+                ("bot", bots.map(|bot| bot.name.clone()).collect())
+            }
+            Self::Series => ("series", model.feeds.iter().map(|feed| feed.series.to_string()).collect()),
+        };
+        let all = all.iter().enumerate().map(|(place, name)| format!("{place} is {name}"));
+        match all.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => format!("the journal has no {one} yet"),
+            all => format!("the journal has no such {one}: {all}"),
+        }
+    }
 }
 
 fn feed(model: &Model, place: usize) -> Option<&Feed> {
@@ -137,7 +162,9 @@ pub(crate) async fn candles(
     State(serving): Shown,
     Parameters(asked): Parameters<Series>,
 ) -> Result<Json<Bars>, Failure> {
-    of_model(&serving, |model| bars_of(feed(model, asked.place)?, asked.level, Millis::new(asked.from)))
+    of_model(&serving, Listed::Series, |model| {
+        bars_of(feed(model, asked.place)?, asked.level, Millis::new(asked.from))
+    })
 }
 
 /// The signals on a series that were refused lately.
@@ -146,7 +173,7 @@ pub(crate) async fn marks(
     State(serving): Shown,
     Parameters(asked): Parameters<Series>,
 ) -> Result<Json<Vec<Mark>>, Failure> {
-    of_model(&serving, |model| Some(marks_of(model, feed(model, asked.place)?.series)))
+    of_model(&serving, Listed::Series, |model| Some(marks_of(model, feed(model, asked.place)?.series)))
 }
 
 /// Equity over time, or the profit of one bot.
@@ -158,7 +185,7 @@ pub(crate) async fn equity(
     State(serving): Shown,
     Parameters(asked): Parameters<OneOrAll>,
 ) -> Result<Json<EquityCurve>, Failure> {
-    of_model(&serving, |model| equity_curve(model, asked.bot))
+    of_model(&serving, Listed::Bots, |model| equity_curve(model, asked.bot))
 }
 
 /// A bot's edge over its trades.
@@ -167,7 +194,7 @@ pub(crate) async fn edge(
     State(serving): Shown,
     Parameters(asked): Parameters<Whose>,
 ) -> Result<Json<EdgeCurve>, Failure> {
-    of_model(&serving, |model| model.bots.get(asked.bot).map(edge_curve))
+    of_model(&serving, Listed::Bots, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
 /// Trades and requests, newest first.
@@ -178,7 +205,8 @@ pub(crate) async fn trades(
 ) -> Result<Json<Trades>, Failure> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
-    let Json((mut page, earlier)) = of_model(&serving, |model| trades_of(model, before, most, bot))?;
+    let Json((mut page, earlier)) =
+        of_model(&serving, Listed::Bots, |model| trades_of(model, before, most, bot))?;
     if let Some(earlier) = earlier {
         let mut reader = open(&serving).await?;
         let asked = (most - page.trades.len(), bot);
@@ -297,9 +325,20 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
 fn failed(error: &AppError) -> Failure {
     let status = match error {
         AppError::Records(
-            RecordsError::UnknownTrade { .. } | RecordsError::UnknownName { .. } | RecordsError::NoRun,
+            RecordsError::UnknownTrade { .. }
+            | RecordsError::UnknownName { .. }
+            | RecordsError::UnknownSymbol { .. }
+            | RecordsError::NoRun,
         ) => StatusCode::NOT_FOUND,
         _ => StatusCode::BAD_GATEWAY,
     };
-    Failure::new(status, error.to_string())
+    let known = match error {
+        AppError::Records(
+            RecordsError::UnknownName { known, .. } | RecordsError::UnknownSymbol { known, .. },
+        ) => {
+            format!("; there is {}", known.join(", "))
+        }
+        _ => String::new(),
+    };
+    Failure::new(status, format!("{error}{known}"))
 }

@@ -158,7 +158,8 @@ impl fmt::Display for GateReport {
         write!(
             f,
             "{}\n\nReturns are of the stake. Random gates let as many trades be real, {} of them, seed {}. On trades that do not depend on \
-             each other no gate gains anything: it trades less, at the same return.",
+             each other no gate gains anything: it trades less, at the same return. The trades must be all: those of a bot that has a gate \
+             are what its gate left, so take its backtest without the gate.",
             lines.trim_fmt(),
             self.draws,
             self.seed

@@ -195,7 +195,7 @@ impl<'a> TuneReport<'a> {
             // The walk's sets are counted after the sweep's.
             let counts = [sweep.variants(), self.walk_forward.variants_tried];
             let words = counts.into_iter().flatten().max();
-            let words = words.map(|count| variants_words(count, sweep.tried() as u64));
+            let words = words.map(|count| variants_words(count, sweep.tried() as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
         }
         steps.push(("verdict on its tests".to_owned(), report.verdict_words()));
@@ -220,13 +220,15 @@ impl<'a> TuneReport<'a> {
 }
 
 /// How many variants count of so many sets.
-fn variants_words(count: u64, sets: u64) -> String {
+fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
     let fewer = if count < sets {
         format!(" (of {sets} sets: those with the same trades count as one)")
     } else {
         String::new()
     };
-    format!("{count} of this idea by now{fewer}: whatever shows an edge of it is held to that")
+    // The ledger counts by strategy: whoever tries several rules chooses among all of them.
+    let idea = if strategy == "rules" { "this idea, which is all rules together," } else { "this idea" };
+    format!("{count} of {idea} by now{fewer}: whatever shows an edge of it is held to that")
 }
 
 fn documents<S: serde::Serializer>(parts: &[FoundPart], serializer: S) -> Result<S::Ok, S::Error> {

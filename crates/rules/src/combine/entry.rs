@@ -97,13 +97,37 @@ pub(crate) fn rules_inside(
     Ok(rules)
 }
 
+/// A quorum is a weight that the parts can reach.
+fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
+    let weights = || parts.iter().map(|part| part.weight.unwrap_or(1.0));
+    // A weight that is none has a message of its own.
+    if weights().any(|weight| !weight.is_finite() || weight <= 0.0) {
+        return Ok(());
+    }
+    let (least, sum) = bounds_of_quorum(weights());
+    if (least..=sum).contains(&quorum) {
+        return Ok(());
+    }
+    Err(refuse(format!(
+        "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of these {} parts, 1 unless \
+         said, make {sum}",
+        parts.len()
+    )))
+}
+
+/// The least weight and the sum of all, as people add them: 0.7 and 0.1 are 0.8.
+fn bounds_of_quorum(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let sum = (weights.clone().sum::<f64>() * 1e9).round() / 1e9;
+    (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)
+}
+
 /// What a bot says of its combination, beside the parameters of its parts.
 fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) -> StrategyEntry {
-    // As people add them: 0.7 and 0.1 are 0.8.
-    let sum = (weights.iter().sum::<f64>() * 1e9).round() / 1e9;
-    let quorum = match weights.iter().copied().reduce(f64::min) {
-        Some(least) => Parameter::new("quorum", sum).within(least.min(sum), sum),
-        None => Parameter::new("quorum", 1.0),
+    let quorum = if weights.is_empty() {
+        Parameter::new("quorum", 1.0)
+    } else {
+        let (least, sum) = bounds_of_quorum(weights.iter().copied());
+        Parameter::new("quorum", sum).within(least, sum)
     };
     let list = |key: &str| given.get(key).cloned().unwrap_or_else(|| json!([]));
     let keys = [
@@ -144,6 +168,9 @@ impl Plan {
         };
         if !is_vote && params.get("quorum").is_some() {
             return Err(refuse("quorum belongs to vote"));
+        }
+        if let Some(quorum) = params.get("quorum").and_then(Value::as_f64).filter(|_| is_vote) {
+            check_quorum(quorum, &deciding)?;
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.weight.is_some()) {
             return Err(refuse(format!("part {}: weight belongs to vote", part.strategy)));

@@ -3,6 +3,7 @@
 use super::entry::{MAX_WITHIN, entry_of, refuse};
 use super::view::Part;
 use super::written::WrittenPart;
+use crate::error::suggestion;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -48,8 +49,12 @@ impl Member {
         } else {
             let known = registry.find(&written.strategy);
             let known = known.ok_or_else(|| {
-                let names: Vec<&str> = registry.entries().iter().map(|entry| entry.name.as_str()).collect();
-                wrong(format!("there is no strategy {}; there are {}", written.strategy, names.join(", ")))
+                let names = registry.entries().iter().map(|entry| entry.name.as_str());
+                wrong(format!(
+                    "there is no strategy {}; {}",
+                    written.strategy,
+                    suggestion(&written.strategy, names)
+                ))
             })?;
             known.for_params(&own).map(std::borrow::Cow::into_owned)
         };

@@ -2,6 +2,7 @@
 
 use super::entry::refuse;
 use super::strategy::Need;
+use crate::error::suggestion;
 use candlewick_sdk::BuildError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -79,9 +80,20 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
             };
             return Err(refuse(format!("{key}[{place}] = {item} is no table: write it as {usual}")));
         }
-        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {error}")))
+        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", words_of(&error))))
     };
     items.iter().enumerate().map(read).collect()
+}
+
+/// What a table is told that cannot be read: of a key that does not exist, which one is meant.
+pub(super) fn words_of(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    // "unknown field `a`, expected one of `b`, `c`": the names stand between the marks.
+    let mut names = text.split('`').skip(1).step_by(2);
+    match names.next().filter(|_| text.starts_with("unknown field")) {
+        Some(given) => format!("there is no key `{given}`; {}", suggestion(given, names)),
+        None => text,
+    }
 }
 
 impl WrittenFilter {
@@ -91,11 +103,14 @@ impl WrittenFilter {
     /// What is written wrongly.
     pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Need), BuildError> {
         let wrong = |problem: &str| refuse(format!("filters[{place}]: {problem}"));
-        let is_short = self.strategy.is_none();
-        if is_short
-            && (self.within.is_some() || !self.params.is_empty() || self.invert || self.view.is_some())
-        {
-            return Err(wrong("params, within, view and invert belong to a filter with a strategy"));
+        if let Some(key) = self.key_of_a_strategy().filter(|_| self.strategy.is_none()) {
+            let turned = match (&self.hours, &self.when) {
+                _ if key != "invert" => "",
+                (Some(_), _) => "; all hours but these: hours = [\"17:00\", \"08:00\"]",
+                (_, Some(_)) => "; the opposite: when = \"not (...)\"",
+                _ => "",
+            };
+            return Err(wrong(&format!("{key} belongs to a filter with a strategy{turned}")));
         }
         if self.when.is_none() && !self.parameters.is_empty() {
             return Err(wrong("parameters belong to a filter with `when`"));
@@ -152,6 +167,17 @@ impl WrittenFilter {
             }
             _ => Err(wrong("a filter is one of strategy, hours, trend, volatility, when")),
         }
+    }
+
+    /// A key that only a filter with a strategy has.
+    fn key_of_a_strategy(&self) -> Option<&'static str> {
+        let given = [
+            (self.invert, "invert"),
+            (self.within.is_some(), "within"),
+            (!self.params.is_empty(), "params"),
+            (self.view.is_some(), "view"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, key)| key)
     }
 }
 

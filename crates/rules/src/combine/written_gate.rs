@@ -1,6 +1,7 @@
 //! A gate as it stands in the parameters of a bot.
 
 use super::entry::refuse;
+use super::written::words_of;
 use candlewick_engine::DayStart;
 use candlewick_sdk::{BuildError, Millis, Parameter};
 use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
@@ -80,7 +81,7 @@ impl WrittenGate {
             }
         }
         let read = Self::deserialize(Value::Object(values));
-        read.map(Some).map_err(|error| refuse(format!("gate: {error}")))
+        read.map(Some).map_err(|error| refuse(format!("gate: {}", words_of(&error))))
     }
 
     /// Its numbers, as parameters of the combination.

@@ -2,12 +2,15 @@
 
 mod init;
 
+use crate::command::conditions::stepped_values_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{demand_of, notices_of, notices_of_stakes, problems_of, ruin_of_stakes};
+use candlewick_app::inspection::{
+    demand_of, notes_of, notices_of, notices_of_stakes, problems_of, ruin_of_stakes,
+};
 use clap::Subcommand;
 use serde_json::json;
 use std::path::PathBuf;
@@ -72,6 +75,8 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let idle = stakes.len();
     notices.extend(ruin_of_stakes(&loaded));
     notices.extend(stakes);
+    notices.extend(notes_of(&loaded, context.registry));
+    notices.extend(stepped_values_of(&loaded, context.registry));
     notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));
     let bots = loaded.config.bots.len();

@@ -1,0 +1,51 @@
+//! What a trader should know of a configuration that is sound: how bots stand in each other's way, and what they wait for.
+
+use crate::configuration::Loaded;
+use crate::warm_up::long_warm_ups;
+use candlewick_engine::BotSettings;
+use candlewick_sdk::{Registry, Symbol};
+
+/// In the order of the bots.
+pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
+    let bots = &loaded.config.bots;
+    let most = loaded.config.risk.max_open_trades_per_symbol;
+    let mut notes = Vec::new();
+    let mut symbols: Vec<Symbol> = Vec::new();
+    for bot in bots {
+        if symbols.contains(&bot.symbol) {
+            continue;
+        }
+        symbols.push(bot.symbol);
+        let own: Vec<&BotSettings> = bots.iter().filter(|other| other.symbol == bot.symbol).collect();
+        notes.extend(with_a_slash(bot.symbol));
+        notes.extend(side_by_side(&own, most));
+    }
+    let waits = long_warm_ups(bots, registry).into_iter();
+    notes.extend(waits.map(|words| {
+        format!("before the first signal, {words}: live asks the venue for them at its start, a backtest trades none of them")
+    }));
+    notes
+}
+
+/// A pair as people write it, and not as venues name it.
+fn with_a_slash(symbol: Symbol) -> Option<String> {
+    let name = symbol.as_str();
+    let (one, other) = name.split_once('/')?;
+    Some(format!(
+        "the symbol {name}: candles and prices are asked for by this very name; a venue that writes pairs without \"/\" has {one}{other}"
+    ))
+}
+
+/// Several bots on one symbol, where its limit lets fewer trades be open.
+fn side_by_side(bots: &[&BotSettings], most: u32) -> Option<String> {
+    let [first, _, ..] = bots else { return None };
+    (most > 0 && (most as usize) < bots.len()).then(|| {
+        let names: Vec<String> = bots.iter().map(|bot| format!("\"{}\"", bot.name)).collect();
+        format!(
+            "bots {} all trade {}, of which risk.max_open_trades_per_symbol = {most} may be open: the signal of one is refused while a \
+             trade of another is open",
+            names.join(", "),
+            first.symbol
+        )
+    })
+}

@@ -1,0 +1,105 @@
+//! Parts of a rule that compare the candles of a bot with one another, in a value that changes with longer candles alone.
+
+use crate::combine::{self, rules_inside};
+use crate::entry::{NAME, Source};
+use crate::rule::{Condition, one_line};
+use crate::syntax::{Form, PartId, Tree};
+use candlewick_sdk::{BuildError, Interval, Registry};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The functions that compare neighbouring candles.
+const COMPARE: [&str; 3] = ["rising", "falling", "change"];
+
+/// What `falling(ema(50)@15m, 1)` and its like come to in a bot's rule, or in those of its combination: each with what is probably meant.
+///
+/// # Errors
+/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
+pub fn stepped_values(
+    registry: &Registry,
+    (strategy, params): (&str, &Value),
+    own: Interval,
+) -> Result<Vec<String>, BuildError> {
+    let rules = match strategy {
+        NAME => vec![(String::new(), params.clone())],
+        combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
+        _ => Vec::new(),
+    };
+    let mut found: Vec<String> = Vec::new();
+    for (_, params) in rules {
+        for (_, condition) in Source::of(&params)?.rule()?.conditions() {
+            let parts = 0..condition.tree.len();
+            for words in parts.filter_map(|part| words_of(condition, part, own)) {
+                if !found.contains(&words) {
+                    found.push(words);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a part comes to, where it is such a one.
+fn words_of(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
+    let Condition { text, tree } = condition;
+    let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
+    let compares = COMPARE.contains(&name.as_str());
+    let Form::At { of, interval, .. } = &tree.part(*arguments.first().filter(|_| compares)?).form else {
+        return None;
+    };
+    let longer: Interval = interval.parse().ok()?;
+    let times = longer.length().get() / own.length().get();
+    let shown = |part: PartId| one_line(text.get(tree.part(part).place.clone()).unwrap_or_default());
+    let whole = shown(part);
+    let given: Vec<String> = [*of].iter().chain(&arguments[1..]).map(|part| shown(*part)).collect();
+    let meant = format!("{name}({})@{interval}", given.join(", "));
+    let comes_to = match (name.as_str(), candles_of(tree, arguments.get(1))) {
+        _ if times < 2 => return None,
+        ("change", None | Some(1.0)) => format!("is 0 at all others than one candle in {times}"),
+        ("change", _) => return None,
+        (_, Some(several)) if several > 1.0 => "never holds".to_owned(),
+        _ => format!("can hold at one candle in {times} alone"),
+    };
+    Some(format!(
+        "`{whole}` {comes_to}: it compares candles of {own}, and its value changes every {times}. Is `{meant}` meant, which compares those of \
+         {interval}?"
+    ))
+}
+
+/// The number of candles, where it is written as one.
+fn candles_of(tree: &Tree, argument: Option<&PartId>) -> Option<f64> {
+    match tree.part(*argument?).form {
+        Form::Number(number) => Some(number),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(buy: &str, expected: &[&str]) {
+        let registry = Registry::default();
+        let own: Interval = "1m".parse().unwrap();
+        let found = stepped_values(&registry, (NAME, &json!({ "buy": buy })), own).unwrap();
+        let begins = |(found, expected): (&String, &&str)| found.starts_with(*expected);
+        assert!(found.len() == expected.len() && found.iter().zip(expected).all(begins), "{buy}: {found:?}");
+    }
+
+    #[test]
+    fn steps_of_longer_candles_are_told_where_neighbours_are_compared() {
+        check(
+            "falling(ema(50)@15m, 1) and rsi(14) > 60",
+            &[
+                "`falling(ema(50)@15m, 1)` can hold at one candle in 15 alone: it compares candles of 1m, and its value changes every 15. Is \
+               `falling(ema(50), 1)@15m` meant, which compares those of 15m?",
+            ],
+        );
+        check("rising(close@5m, 2) or rising(close@5m, 2)", &["`rising(close@5m, 2)` never holds"]);
+        check("change(close@5m) > 0", &["`change(close@5m)` is 0 at all others than one candle in 5"]);
+        // Five 1m candles back is a 5m candle back; what is meant is written; the bot's own length changes with each candle.
+        check("change(close@5m, 5) > 0 and falling(ema(50), 2)@15m and falling(close@1m, 2)", &[]);
+        check("crosses_above(close, ema(50)@15m) and close@15m > close@15m[1]", &[]);
+    }
+}

@@ -1,0 +1,126 @@
+//! What is said of a rule and of bots that are sound, and yet do other than their author thinks.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{DAY, MONDAY, shipped};
+use serde_json::Value;
+
+const TREND: &str = "sell = \"falling(ema(20)@15m, 1) and rsi(14) > 60\"\n";
+
+fn bot(name: &str, symbol: &str, params: &str) -> String {
+    format!(
+        "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"rules\"\nclose_type = \"01:00\"\nparams = {{ \
+         {params} }}\n"
+    )
+}
+
+fn folder() -> Folder {
+    let trend = bot("trend", "BTCUSDT", "file = \"trend.toml\"");
+    Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 4 * DAY))
+        .with("trend.toml", TREND)
+        .with("bot.toml", &trend)
+}
+
+/// The notices of a report that have this part.
+fn notices<'a>(report: &'a Value, part: &str) -> Vec<&'a str> {
+    let all = report["notices"].as_array().unwrap().iter().filter_map(Value::as_str);
+    all.filter(|notice| notice.contains(part)).collect()
+}
+
+#[test]
+fn what_goes_to_the_warm_up_is_told_before_and_after_a_run() {
+    let folder = folder();
+    let data = ["--data", "BTCUSDT_1m.csv"];
+    let report =
+        folder.run(&[&["backtest", "--config", "bot.toml", "--json", "--quiet"], &data[..]].concat());
+    let report = report.json();
+    // What is not looked at by the conditions is what the notice names.
+    let (all, looked) =
+        (report["candles"].as_u64().unwrap(), report["conditions"][0]["candles"].as_u64().unwrap());
+    let told = notices(&report, "are its warm-up");
+    let expected = format!("bot \"trend\": the first {} of {all} candles (", all - looked);
+    assert!(told.len() == 1 && told[0].starts_with(&expected), "{expected}: {told:?}");
+    let needs = format!("trend: {} candles of 1m, 2 days ", all - looked + 1);
+    let checked = folder.run(&["config", "check", "--config", "bot.toml"]).stdout;
+    assert!(checked.contains(&format!("before the first signal, {needs}")), "{checked}");
+    let live = ["live", "--sandbox", "--config", "bot.toml", "--speed", "max"];
+    let header = folder.run(&[&live[..], &data].concat()).stdout;
+    assert!(header.contains(&format!("warm-up   {needs}")), "{header}");
+    // A short one is not worth a line.
+    let short = folder.with("trend.toml", "sell = \"close > open\"\n");
+    let report = short.run(&[&["backtest", "--config", "bot.toml", "--json", "--quiet"], &data[..]].concat());
+    assert_eq!(notices(&report.json(), "warm-up"), [""; 0]);
+    let header = short.run(&[&live[..], &data].concat()).stdout;
+    assert!(!header.contains("warm-up"), "{header}");
+}
+
+#[test]
+fn neighbours_of_a_value_that_changes_with_longer_candles_are_told_where_a_rule_is_checked_and_tried() {
+    let meant = "Is `falling(ema(20), 1)@15m` meant";
+    let folder = folder();
+    let run = ["backtest", "--config", "bot.toml", "--json", "--quiet", "--data", "BTCUSDT_1m.csv"];
+    let report = folder.run(&run).json();
+    assert_eq!(notices(&report, meant).len(), 1, "{report}");
+    let conditions = report["conditions"].as_array().unwrap();
+    let part = |text: &str| {
+        conditions.iter().find(|one| one["condition"] == text).unwrap()["held"].as_u64().unwrap()
+    };
+    // At one candle in fifteen, or fewer: what the notice says.
+    let looked = conditions[0]["candles"].as_u64().unwrap();
+    assert!(part("falling(ema(20)@15m, 1)") <= looked / 15 + 1, "{report}");
+    let checked = folder.run(&["config", "check", "--config", "bot.toml"]).stdout;
+    assert!(checked.contains(meant), "{checked}");
+    let folder =
+        folder.with("trend.toml", &TREND.replace("falling(ema(20)@15m, 1)", "falling(ema(20), 1)@15m"));
+    let checked = folder.run(&["config", "check", "--config", "bot.toml"]).stdout;
+    assert!(!checked.contains("meant"), "{checked}");
+}
+
+#[test]
+fn tune_tells_the_warm_up_before_the_hold_out_and_what_a_rule_compares() {
+    let folder = folder().with("trend.toml", &TREND.replace("ema(20)", "ema(5)"));
+    let report = folder.run(&["tune", "trend.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"]).json();
+    let looked = report["conditions"][0]["candles"].as_u64().unwrap();
+    let told = notices(&report, "candles before the hold-out (");
+    let number = |word: usize| told[0].split_whitespace().nth(word).unwrap().parse::<u64>().unwrap();
+    // bot "trend": the first S of N candles before the hold-out
+    assert_eq!(number(6) - number(4), looked, "{told:?}");
+    assert_eq!(notices(&report, "Is `falling(ema(5), 1)@15m` meant").len(), 1, "{report}");
+}
+
+#[test]
+fn bots_on_one_symbol_and_a_pair_with_a_slash_are_told_by_the_check() {
+    let rule = "buy = \"rsi(14) < 30\"";
+    let two = bot("one", "GBPUSD", rule) + &bot("other", "GBPUSD", rule);
+    let check = |config: &str| {
+        let run = Folder::new().with("bot.toml", config).run(&["config", "check", "--config", "bot.toml"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout
+    };
+    let beside =
+        "bots \"one\", \"other\" all trade GBPUSD, of which risk.max_open_trades_per_symbol = 1 may be open";
+    assert!(check(&two).contains(beside), "{}", check(&two));
+    let enough = check(&format!("[risk]\nmax_open_trades_per_symbol = 2\n{two}"));
+    assert!(!enough.contains("may be open") && !enough.contains('/'), "{enough}");
+    let slash = check(&bot("one", "GBP/USD", rule));
+    assert!(slash.contains("a venue that writes pairs without \"/\" has GBPUSD"), "{slash}");
+}
+
+#[test]
+fn symbols_without_a_common_time_are_no_choice() {
+    let rule = "buy = \"rsi(14) < 30\"";
+    let bots = bot("one", "BTCUSDT", rule) + &bot("other", "ETHUSDT", rule);
+    let early = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY);
+    for (later, is_said) in [(MONDAY + DAY, true), (MONDAY, false)] {
+        let folder = Folder::new()
+            .with("bot.toml", &format!("[risk]\nbest_payout_of = [\"BTCUSDT\", \"ETHUSDT\"]\n{bots}"))
+            .with("BTCUSDT_1m.csv", &early)
+            .with("ETHUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", later, later + DAY));
+        let run = ["backtest", "--config", "bot.toml", "--json", "--quiet"];
+        let data = ["--data", "BTCUSDT_1m.csv", "--data", "ETHUSDT_1m.csv"];
+        let report = folder.run(&[&run[..], &data].concat()).json();
+        let told =
+            notices(&report, "risk.best_payout_of: the candles of BTCUSDT, ETHUSDT have no time in common");
+        assert_eq!(told.len(), usize::from(is_said), "{report}");
+    }
+}
