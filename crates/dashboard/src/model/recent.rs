@@ -32,12 +32,12 @@ impl Recent {
         reader: &mut Reader,
         run: RecordedRun,
     ) -> Result<Option<(Self, Model)>, RecordsError> {
-        let fold = JournalFold::read_recent(reader, &run.settings).await.map_err(of_runtime)?;
+        let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(of_runtime)?;
         let Some(fold) = fold else { return Ok(None) };
         let told = reader.lines_numbered(&fold.past().told()).await?;
         let runs = RecordedRun::all_of(&told)?;
         let mut recent = Self { fold, runs, risk: None };
-        let model = recent.model(reader, run, told).await?;
+        let model = Box::pin(recent.model(reader, run, told)).await?;
         Ok(Some((recent, model)))
     }
 
