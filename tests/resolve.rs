@@ -81,7 +81,7 @@ fn why_shows_of_an_intent_what_has_become_of_it() {
     let (decided, bot) =
         (state_of(&folder, 3)["decision_time"].to_string(), state_of(&folder, 3)["bot"].clone());
     for (number, (event, state, words)) in [
-        (None, "in_doubt", "of which nobody knows yet whether the venue opened it"),
+        (None, "in_doubt", "whose request has no answer yet"),
         (Some(r#""event":"not_sent""#), "not_sent", "whose request never left"),
         (
             Some(r#""event":"rejected","rejection":"insufficient_balance""#),

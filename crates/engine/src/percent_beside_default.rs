@@ -6,7 +6,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive;
 
 /// A note where `risk.daily_loss_limit_percent` allows more than the default of `risk.daily_loss_limit`, which then holds: whoever
-/// gives a percent does not think of an amount that he never wrote.
+/// gives a percent may not think of it.
 pub fn percent_beside_default(settings: &SessionSettings) -> Option<String> {
     let RiskSettings { daily_loss_limit: amount, daily_loss_limit_percent: percent, .. } = settings.risk;
     if percent <= 0.0 || amount != RiskSettings::default().daily_loss_limit {
@@ -19,7 +19,7 @@ pub fn percent_beside_default(settings: &SessionSettings) -> Option<String> {
     let decimals = settings.money_scale.decimals();
     let [written, share] = [amount, share].map(|money| format!("{:.*}", decimals as usize, money));
     Some(format!(
-        "risk.daily_loss_limit: the amount of {written}, the default, is tighter than {percent} % of the balance ({share}), and the \
+        "risk.daily_loss_limit: the amount of {written}, which is also the default, is tighter than {percent} % of the balance ({share}), and the \
          tighter holds: set daily_loss_limit = 0 to have the percent alone"
     ))
 }
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_percent_that_the_default_amount_undercuts_is_named_with_the_cure() {
-        let expected = "risk.daily_loss_limit: the amount of 100.00, the default, is tighter than 10 % of the balance (1000.00), and the \
+        let expected = "risk.daily_loss_limit: the amount of 100.00, which is also the default, is tighter than 10 % of the balance (1000.00), and the \
                         tighter holds: set daily_loss_limit = 0 to have the percent alone";
         assert_eq!(note(10_000, |risk| risk.daily_loss_limit_percent = 10.0).as_deref(), Some(expected));
     }

@@ -284,9 +284,9 @@ impl<'a> Compiler<'a> {
 
 /// What is said of a text where none is asked for.
 fn stray_text(text: &str) -> String {
-    const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let plain = text.to_lowercase();
-    match DAYS.iter().position(|day| plain.starts_with(day)) {
+    match DAYS.iter().position(|day| plain == *day || plain == day[..3]) {
         Some(day) => {
             let day = day + 1;
             format!("a day is a number, `weekday()` is 1 (Monday) to 7 (Sunday): write {day}")

@@ -3,7 +3,7 @@
 use crate::combine::{self, rules_inside};
 use crate::entry::{NAME, Source};
 use crate::rule::{Condition, one_line};
-use crate::syntax::{Form, PartId, Tree};
+use crate::syntax::{Form, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 use std::sync::Arc;
@@ -53,25 +53,23 @@ fn words_of(condition: &Condition, part: PartId, own: Interval) -> Option<String
     let whole = shown(part);
     let given: Vec<String> = [*of].iter().chain(&arguments[1..]).map(|part| shown(*part)).collect();
     let meant = format!("{name}({})@{interval}", given.join(", "));
-    let comes_to = match (name.as_str(), candles_of(tree, arguments.get(1))) {
+    let count = match arguments.get(1).map(|argument| &tree.part(*argument).form) {
+        None => 1.0,
+        Some(Form::Number(number)) => *number,
+        // A parameter may be as many as the longer candle has.
+        Some(_) => return None,
+    };
+    let comes_to = match name.as_str() {
         _ if times < 2 => return None,
-        ("change", None | Some(1.0)) => format!("is 0 at all others than one candle in {times}"),
-        ("change", _) => return None,
-        (_, Some(several)) if several > 1.0 => "never holds".to_owned(),
+        "change" if count > 1.0 => return None,
+        "change" => format!("is 0 at all others than one candle in {times}"),
+        _ if count > 1.0 => "never holds".to_owned(),
         _ => format!("can hold at one candle in {times} alone"),
     };
     Some(format!(
         "`{whole}` {comes_to}: it compares candles of {own}, and its value changes every {times}. Is `{meant}` meant, which compares those of \
          {interval}?"
     ))
-}
-
-/// The number of candles, where it is written as one.
-fn candles_of(tree: &Tree, argument: Option<&PartId>) -> Option<f64> {
-    match tree.part(*argument?).form {
-        Form::Number(number) => Some(number),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -101,5 +99,9 @@ mod tests {
         // Five 1m candles back is a 5m candle back; what is meant is written; the bot's own length changes with each candle.
         check("change(close@5m, 5) > 0 and falling(ema(50), 2)@15m and falling(close@1m, 2)", &[]);
         check("crosses_above(close, ema(50)@15m) and close@15m > close@15m[1]", &[]);
+        // A parameter may be five.
+        let registry = Registry::default();
+        let params = json!({ "buy": "change(close@5m, n) > 0", "parameters": { "n": { "default": 5, "min": 1, "max": 9 } } });
+        assert!(stepped_values(&registry, (NAME, &params), "1m".parse().unwrap()).unwrap().is_empty());
     }
 }

@@ -143,7 +143,7 @@ impl Display for Decision {
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("refused: {refusal}"),
             (None, Some(intent), _) if self.is_under_way => {
-                format!("approved as intent {intent}, its request is under way")
+                format!("approved as intent {intent}, its request has no answer yet")
             }
             (None, Some(intent), Some(state)) => format!("approved as intent {intent}, now {state}"),
             (None, Some(intent), None) => format!("approved as intent {intent}"),

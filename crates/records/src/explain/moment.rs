@@ -210,7 +210,7 @@ impl BotMoment {
             let judged = self
                 .judged
                 .zip(risk)
-                .and_then(|((at, _), risk)| pause_at(contents, risk, (&self.bot, self.symbol), at));
+                .and_then(|((_, at), risk)| pause_at(contents, risk, (&self.bot, self.symbol), at));
             self.refusal =
                 self.refusal.map(|words| judged.map_or(words.clone(), |rest| format!("{words}, {rest}")));
         }
@@ -270,7 +270,7 @@ impl BotMoment {
                     ("rejected", None) => "which the venue rejected".to_owned(),
                     ("not_sent", _) => "whose request never left".to_owned(),
                     ("not_opened", _) => "which the venue did not open".to_owned(),
-                    _ if self.is_under_way => "whose request is under way".to_owned(),
+                    _ if self.is_under_way => "whose request has no answer yet".to_owned(),
                     _ => "of which nobody knows yet whether the venue opened it".to_owned(),
                 };
                 format!("wanted {}, intent {intent}, {outcome}: {reason}", said())

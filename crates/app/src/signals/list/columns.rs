@@ -12,7 +12,6 @@ use crate::signals::signal_bots;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
-use chrono_tz::Tz;
 
 /// Columns that a first line may name, in the order of [`Cells`].
 const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];
@@ -325,11 +324,6 @@ pub(super) fn is_zone_alone(line: &str, bots: &ListBots<'_>) -> bool {
     let (zones, words): (Vec<String>, Vec<String>) =
         split(line, bots).into_iter().partition(|cell| offset_zone(cell).is_some());
     zones.len() == 1 && words.len() <= 2 && !words.concat().contains(|sign: char| sign.is_ascii_digit())
-}
-
-/// The time zone that a line names by its hours from UTC.
-pub(super) fn zone_in(line: &str, bots: &ListBots<'_>) -> Option<Tz> {
-    split(line, bots).iter().find_map(|cell| offset_zone(cell))
 }
 
 /// What the columns of lines that nobody named were taken for, in the order in which they first stand there.

@@ -4,7 +4,7 @@ use super::cell::{zone_of, zone_words};
 use super::clock_time::{ClockTime, WeekDays, time_of_day};
 use super::columns::{Cells, ListBots, NamedColumns, words};
 use super::date::{ListDate, WrittenDate, order_of};
-use super::lines::{CellLine, Elsewhere, LineCells, entry_lines, named_lines, shown_lines};
+use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, entry_lines, named_lines, shown_lines};
 use super::twins::mark_twins;
 use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
@@ -17,7 +17,6 @@ use chrono_tz::Tz;
 
 /// More is no list.
 pub(super) const MAX_BYTES: u64 = 4_000_000;
-const MAX_ENTRIES: usize = 20_000;
 /// What of a line is shown.
 const SHOWN: usize = 60;
 /// Local times with a date.
@@ -211,10 +210,14 @@ pub(super) fn read_lines(
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
                 let entry = elsewhere.check(&cells).and_then(|()| entry_of(&cells, line, terms, date));
                 let entry = entry.and_then(|entry| {
-                    // A heading that names the zone of the settings in another way says nothing new.
-                    let Some((heading, zone)) = elsewhere.zone_of(&cells) else { return Ok(entry) };
-                    let there = entry_of(&cells, line, (terms.0, zone), date)?.0;
-                    if there.when == entry.0.when { Ok(entry) } else { Err(other_zone(heading, zone)) }
+                    for (heading, zone) in elsewhere.zones_of(&cells) {
+                        let zone = zone.ok_or_else(|| unread_zone(heading))?;
+                        // A heading that names the zone of the settings in another way says nothing new.
+                        if entry_of(&cells, line, (terms.0, zone), date)?.0.when != entry.0.when {
+                            return Err(other_zone(heading, zone));
+                        }
+                    }
+                    Ok(entry)
                 });
                 entry.map_or_else(Taken::Unknown, |(entry, zone)| Taken::Entry(entry, zone))
             }
@@ -263,10 +266,16 @@ fn entry_of(
     Ok((entry, zone))
 }
 
+fn unread_zone(heading: u64) -> String {
+    format!(
+        "line {heading} seems to name a time zone, and which is not clear: write it in each line, such as UTC-3, or put # before line {heading} if signals.timezone is right"
+    )
+}
+
 fn other_zone(heading: u64, zone: Tz) -> String {
     let zone = zone_words(zone);
     format!(
-        "line {heading} says {zone}, and signals.timezone another time: write {zone} in each line, or put # before line {heading}"
+        "line {heading} says {zone}, and signals.timezone may say another time: write {zone} in each line, or put # before line {heading}"
     )
 }
 

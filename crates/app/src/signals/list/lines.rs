@@ -1,10 +1,18 @@
 //! The lines of a list: what stands in each, and which date a heading gives those below it.
 
+use super::clock_time::time_of_day;
 use super::columns::{
-    Cells, Column, ListBots, NamedColumns, is_zone_alone, only_cell, recognised, shown_cells, zone_in,
+    Cells, Column, ListBots, NamedColumns, is_zone_alone, only_cell, recognised, shown_cells,
 };
 use super::date::WrittenDate;
+use super::heading::{may_name_a_day, zones_in};
+use chrono::{NaiveTime, TimeDelta};
 use chrono_tz::Tz;
+
+/// More is no list.
+pub(super) const MAX_ENTRIES: usize = 20_000;
+/// A time that is earlier by more than the one above it may be of the day after.
+const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
 
 /// Signs that only say how the one before them is drawn.
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
@@ -16,8 +24,10 @@ pub(super) struct CellLine {
     pub(super) cells: Result<LineCells, String>,
     /// Of a line that is no entry, what could be recognised in it: it may be meant for the lines below.
     recognised: Vec<Column>,
-    /// And the time zone in it.
-    zone: Option<Tz>,
+    /// And the time zones in it; none in place of one that cannot be read.
+    zones: Vec<Option<Tz>>,
+    /// Whether it may say of which day the lines below are.
+    names_day: bool,
 }
 
 /// What a line has.
@@ -29,6 +39,11 @@ pub(super) enum LineCells {
 }
 
 impl CellLine {
+    fn new(line: u64, text: &str, cells: Result<LineCells, String>) -> Self {
+        let (recognised, zones) = (Vec::new(), Vec::new());
+        Self { line, text: shown(text), cells, recognised, zones, names_day: false }
+    }
+
     /// The date that stands in it.
     pub(super) fn date(&self) -> Option<WrittenDate> {
         match self.cells.as_ref().ok()? {
@@ -45,7 +60,7 @@ pub(super) struct Elsewhere {
     date: Option<u64>,
     year: Option<u64>,
     zone: Option<u64>,
-    heading_zone: Option<(u64, Tz)>,
+    heading_zones: Vec<(u64, Option<Tz>)>,
     expiry: Option<u64>,
     no_entry: Option<u64>,
 }
@@ -55,21 +70,26 @@ impl Elsewhere {
         let recognised = |column: Column| {
             lines.iter().find(|line| line.recognised.contains(&column)).map(|line| line.line)
         };
+        let day = || {
+            let named = lines.iter().find(|line| line.names_day).map(|line| line.line);
+            recognised(Column::Date).or(named)
+        };
+        let zones = |line: &CellLine| line.zones.iter().map(|zone| (line.line, *zone)).collect::<Vec<_>>();
         let has_zone =
             |line: &&CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.has_shown_zone());
         Self {
-            date: dates.first().map(|(line, _)| *line).or_else(|| recognised(Column::Date)),
+            date: dates.first().map(|(line, _)| *line).or_else(day),
             year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
             zone: lines.iter().find(has_zone).map(|line| line.line),
-            heading_zone: lines.iter().find_map(|line| Some((line.line, line.zone?))),
+            heading_zones: lines.iter().flat_map(zones).collect(),
             expiry: recognised(Column::Expiry),
             no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
         }
     }
 
-    /// The time zone that a line that is no entry may mean for one that names none, and that line.
-    pub(super) fn zone_of(&self, cells: &Cells) -> Option<(u64, Tz)> {
-        self.heading_zone.filter(|_| cells.texts[6].is_empty())
+    /// The time zones that lines that are no entries may mean for one that names none, and those lines.
+    pub(super) fn zones_of(&self, cells: &Cells) -> impl Iterator<Item = (u64, Option<Tz>)> {
+        self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
     }
 
     pub(super) fn check(&self, cells: &Cells) -> Result<(), String> {
@@ -116,53 +136,101 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         let record = record.map_err(|error: csv::Error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
         let text = usize::try_from(line).ok().and_then(|line| all.get(line.checked_sub(1)?));
-        let text = shown(text.map_or("", |text| text));
+        let text = text.copied().unwrap_or("");
+        let mut written = record.iter().filter(|cell| !cell.is_empty());
+        let alone = written.next().filter(|_| written.next().is_none());
+        if alone.is_some_and(may_name_a_day) {
+            return Err(format!(
+                "line {line}: a date alone is no entry where the first line names the columns: write it before the time of each line, such as 2026-01-05 10:30"
+            ));
+        }
         let cells = columns.cells(&record).map(Box::new).map(LineCells::Entry);
-        lines.push(CellLine { line, text, cells, recognised: Vec::new(), zone: None });
+        lines.push(CellLine::new(line, text, cells));
+        if lines.len() > MAX_ENTRIES {
+            break;
+        }
     }
     Ok(lines)
+}
+
+/// A date above lines that have none.
+struct Heading {
+    date: WrittenDate,
+    /// The last time below it, and its line.
+    last: Option<(NaiveTime, u64)>,
 }
 
 /// The lines of which each is an entry or the date of those below it, and what the cells of the entries are.
 pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
     let (mut lines, mut columns) = (Vec::new(), Vec::new());
-    let mut heading: Option<WrittenDate> = None;
+    let mut heading: Option<Heading> = None;
     for (line, text) in numbered(text) {
+        if lines.len() > MAX_ENTRIES {
+            break;
+        }
         if let Some(left_out) = text.strip_prefix('#') {
-            // The lines below it were those of that date.
-            heading = heading.filter(|_| heading_of(left_out, bots).is_none());
+            // The lines below it may have been those of another day.
+            heading = heading.filter(|_| !may_name_a_day(left_out));
             continue;
         }
         if let Some(date) = heading_of(text, bots) {
-            heading = Some(date);
-            let cells = Ok(LineCells::Date(date));
-            lines.push(CellLine { line, text: shown(text), cells, recognised: Vec::new(), zone: None });
+            heading = Some(Heading { date, last: None });
+            lines.push(CellLine::new(line, text, Ok(LineCells::Date(date))));
             continue;
         }
-        let cells = match shown_cells(text, bots) {
-            Ok(None) => continue,
+        match shown_cells(text, bots) {
+            Ok(None) => {}
             Ok(Some((mut cells, mut own))) => {
-                if let Some(date) = heading.filter(|_| cells.date.is_none()) {
-                    cells.date = Some(date);
-                    own.insert(0, Column::Date);
-                }
+                let taken = match cells.date {
+                    // Those below may be of this day as well.
+                    Some(date) => {
+                        heading = heading.filter(|heading| heading.date == date);
+                        Ok(())
+                    }
+                    None => heading.as_mut().map_or(Ok(()), |heading| {
+                        heading.take(&cells, line)?;
+                        cells.date = Some(heading.date);
+                        own.insert(0, Column::Date);
+                        Ok(())
+                    }),
+                };
                 columns.push(own);
-                Ok(LineCells::Entry(Box::new(cells)))
+                lines.push(CellLine::new(line, text, taken.map(|()| LineCells::Entry(Box::new(cells)))));
             }
-            Err(problem) => Err(problem),
-        };
-        let recognised = if cells.is_err() { recognised(text, bots) } else { Vec::new() };
-        let has = |column: Column| recognised.contains(&column);
-        // A line that is no entry may be the heading of another day, unless it has a time and a direction as entries have, or names
-        // a time zone alone.
-        let is_like_entry = !has(Column::Date) && has(Column::Time) && has(Column::Direction);
-        if cells.is_err() && !is_like_entry && !is_zone_alone(text, bots) {
-            heading = None;
+            Err(problem) => {
+                let recognised = recognised(text, bots);
+                let has = |column: Column| recognised.contains(&column);
+                // A line that is no entry may be the heading of another day, unless it has a time and a direction as entries have, or
+                // names a time zone alone.
+                let is_like_entry = has(Column::Time) && has(Column::Direction);
+                let names_day = may_name_a_day(text);
+                if names_day || !(is_like_entry || is_zone_alone(text, bots)) {
+                    heading = None;
+                }
+                let zones = zones_in(text);
+                let line = CellLine::new(line, text, Err(problem));
+                lines.push(CellLine { recognised, zones, names_day: names_day && !is_like_entry, ..line });
+            }
         }
-        let zone = cells.as_ref().err().and_then(|_| zone_in(text, bots));
-        lines.push(CellLine { line, text: shown(text), cells, recognised, zone });
     }
     (lines, columns)
+}
+
+impl Heading {
+    /// Takes the time of a line below it.
+    ///
+    /// # Errors
+    /// It is so long before the one above it that it may be of the day after.
+    fn take(&mut self, cells: &Cells, line: u64) -> Result<(), String> {
+        let Some(time) = time_of_day(&cells.texts[0]) else { return Ok(()) };
+        if let Some((_, above)) = self.last.filter(|(last, _)| *last - time > FARTHEST_BACK) {
+            return Err(format!(
+                "its time is long before that of line {above}, so that it may be of the day after: write its date in it, or above it"
+            ));
+        }
+        self.last = Some((time, line));
+        Ok(())
+    }
 }
 
 /// The date of a line that has nothing else.

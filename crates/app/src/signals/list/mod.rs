@@ -5,6 +5,7 @@ mod clock_time;
 mod columns;
 mod date;
 mod entry;
+mod heading;
 mod lines;
 mod twins;
 

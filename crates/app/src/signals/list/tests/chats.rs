@@ -38,14 +38,14 @@ fn skipping(zone: &str) -> ListTerms {
 #[test]
 fn a_line_that_is_only_a_date_is_that_of_the_lines_below_it() {
     let text = "\u{1f525} 27/11/2026 \u{1f525}\nM5;EURUSD;10:00;CALL\nM5;BTCUSDT;10:05;PUT\n\n**28/11/2026:**\nM5;EURUSD;10:00;PUT\n\
-                29/11/2026;M5;EURUSD;10:00;PUT\nM5;EURUSD;11:00;PUT\n";
+                M5;EURUSD;11:00;PUT\n29/11/2026;M5;EURUSD;10:00;PUT\n";
     // Sao Paulo is 3 h behind UTC.
     let expected = [
         row("2026-11-27T13:00:00Z", 1, "BUY", 2),
         row("2026-11-27T13:05:00Z", 0, "SELL", 3),
         row("2026-11-28T13:00:00Z", 1, "SELL", 6),
-        row("2026-11-28T14:00:00Z", 1, "SELL", 8),
-        row("2026-11-29T13:00:00Z", 1, "SELL", 7),
+        row("2026-11-28T14:00:00Z", 1, "SELL", 7),
+        row("2026-11-29T13:00:00Z", 1, "SELL", 8),
     ];
     assert_eq!(entries(text, terms("America/Sao_Paulo")), expected);
     assert_eq!(
@@ -80,13 +80,36 @@ fn no_date_is_guessed_for_a_line_below_a_date() {
         assert_eq!(entries("05/06/2026\nEURUSD;10:00;CALL", set(dates)), [row(&when, 1, "BUY", 2)]);
     }
     // What may be the heading of another day ends the one above it, also where it is left out or passed over.
-    for heading in ["28 November", "tomorrow", "28.11", "#28/11/2026", "# 28/11/2026", "Saturday 28/11", "M1"]
-    {
+    for heading in [
+        "28 November",
+        "tomorrow",
+        "28.11",
+        "#28/11/2026",
+        "# 28/11/2026",
+        "## 28/11/2026",
+        "# Saturday 28/11/2026",
+        "#28/11/2026 (Sat)",
+        "# 28.11",
+        "# tomorrow",
+        "Saturday 28/11",
+        "M1",
+        "Saturday UTC",
+        "Amanhã UTC",
+        "28.11 EURUSD;10:30;CALL",
+        "28/11/2026;EURUSD;M5;09:00;BUY",
+    ] {
         let text = format!("27/11/2026\nEURUSD;M5;10:00;CALL\n{heading}\nEURUSD;M5;11:00;CALL\n");
-        assert_eq!(entries(&text, skipping("UTC")), [row("2026-11-27T10:00:00Z", 1, "BUY", 2)], "{heading}");
+        let found = entries(&text, skipping("UTC"));
+        assert_eq!(found[0], row("2026-11-27T10:00:00Z", 1, "BUY", 2), "{heading}");
+        assert!(
+            found[1..].iter().all(|own| *own == row("2026-11-28T09:00:00Z", 1, "BUY", 3)),
+            "{heading}: {found:?}"
+        );
     }
     // An entry for a symbol that nobody trades is no heading, and a remark that is no date neither.
-    for line in ["M5;GBPJPY;10:30;CALL", "# the rest of the day", "-----", "Timezone: UTC", "UTC"] {
+    for line in
+        ["M5;GBPJPY;10:30;CALL", "# the rest of the day", "-----", "Timezone: UTC", "UTC", "# gale 2.2"]
+    {
         let text = format!("27/11/2026\nEURUSD;M5;10:00;CALL\n{line}\nEURUSD;M5;11:00;CALL\n");
         assert_eq!(entries(&text, skipping("UTC")).len(), 2, "{line}");
     }
@@ -162,5 +185,61 @@ fn a_zone_in_a_heading_has_to_be_that_of_the_settings() {
     assert_eq!(entries(text, skipping("Europe/Berlin")), [row("2026-11-27T13:48:00Z", 1, "SELL", 2)]);
     assert!(entries(text, skipping("UTC")).is_empty());
     let uses = uses(text, skipping("Europe/Berlin"));
-    assert!(uses[2].contains("line 1 says UTC+1, and signals.timezone another time"), "{uses:?}");
+    assert!(uses[2].contains("line 1 says UTC+1, and signals.timezone may say another time"), "{uses:?}");
+}
+
+/// Evening, and then the small hours: of the same day they are long over, and of the next is not said.
+#[test]
+fn a_list_that_passes_midnight_below_one_date_says_the_next() {
+    let text = "27/11/2026\nEURUSD 23:30 CALL\nEURUSD 00:15 PUT\nEURUSD 00:30 PUT\nEURUSD 23:45 PUT\n28/11/2026\nEURUSD 00:45 CALL\n";
+    let expected = [
+        row("2026-11-27T23:30:00Z", 1, "BUY", 2),
+        row("2026-11-27T23:45:00Z", 1, "SELL", 5),
+        row("2026-11-28T00:45:00Z", 1, "BUY", 7),
+    ];
+    assert_eq!(entries(text, skipping("UTC")), expected);
+    let problem = traders(text).unwrap_err();
+    assert!(problem.starts_with("line 3: its time is long before that of line 2"), "{problem}");
+    // A list by symbols goes back by less.
+    assert_eq!(entries("27/11/2026\nEURUSD 16:00 CALL\nBTCUSDT 08:00 PUT\n", terms("UTC")).len(), 2);
+}
+
+/// With unknown lines passed over, a day that is named in no way that is read leaves no entry of each day.
+#[test]
+fn an_unread_day_above_a_list_makes_no_entry_of_each_day() {
+    for heading in ["27-11-26", "27 nov", "Tomorrow", "AMANHÃ", "Signals of 27.11."] {
+        let text = format!("{heading}\nEURUSD 10:00 CALL\n");
+        assert!(entries(&text, skipping("UTC")).is_empty(), "{heading}");
+    }
+    for heading in ["VIP room 24h", "gale 2.2"] {
+        assert_eq!(
+            entries(&format!("{heading}\nEURUSD 10:00 CALL\n"), skipping("UTC")).len(),
+            365,
+            "{heading}"
+        );
+    }
+    for terms in [terms("UTC"), skipping("UTC")] {
+        let named = "time,bot,direction\n27/11/2026,,\n10:30,btc,BUY\n";
+        let problem = SignalList::parse(named, &bots(), terms).unwrap_err();
+        assert!(problem.starts_with("line 2: a date alone is no entry"), "{problem}");
+    }
+}
+
+/// Each zone that a heading names counts, however it is written; one that cannot be read leaves no entry without its own.
+#[test]
+fn zones_of_headings_all_count_and_none_is_overlooked() {
+    let entry = "27/11/2026;EURUSD;10:00;CALL";
+    for (heading, is_taken) in [
+        ("Timezone: UTC-3", true),
+        ("Horário de Brasília (UTC-3)", true),
+        ("GMT \u{2212}3", true),
+        ("Timezone: America/Sao_Paulo", true),
+        ("Timezone: UTC -4", false),
+        ("UTC+5:30", false),
+        ("Horário de Brasília", false),
+        ("Timezone: UTC-3\nTimezone: UTC+1", false),
+    ] {
+        let found = entries(&format!("{heading}\n{entry}\n"), skipping("America/Sao_Paulo"));
+        assert_eq!(found.len(), usize::from(is_taken), "{heading}");
+    }
 }
