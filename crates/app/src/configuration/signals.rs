@@ -251,7 +251,7 @@ mod tests {
         check("listen = \"127.0.0.1:0\"\nSECRET", &[]);
         check("listen = \"0.0.0.0:7790\"\nSECRET", &["allow_remote"]);
         check("listen = \"0.0.0.0:7790\"\nallow_remote = true\nSECRET", &[]);
-        check("timezone = \"Berlin\"", &["Europe/London"]);
+        check("timezone = \"Berlin\"", &["did you mean Europe/Berlin?"]);
         check("timezone = \"GMT-3\"", &["Etc/GMT+3"]);
         check("allowed_addresses = [\"10.0.0.0/33\", \"10.0.0.1\", \"here\"]", &["10.0.0.0/33", "here"]);
     }

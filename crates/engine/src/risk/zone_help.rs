@@ -9,8 +9,32 @@ pub fn time_zone_help(text: &str) -> String {
             -hours
         ),
         Some(_) => "use UTC".to_owned(),
-        None => "use an IANA name, such as UTC or Europe/London".to_owned(),
+        None => match nearest_zone(text) {
+            Some(zone) => format!("did you mean {zone}?"),
+            None => "use an IANA name, such as UTC or Europe/London".to_owned(),
+        },
     }
+}
+
+/// The zone whose name, or the city of whose name, is this one but for a slip of the keyboard. Abbreviations are too short to tell.
+fn nearest_zone(text: &str) -> Option<&'static str> {
+    let plain = |text: &str| text.trim().to_lowercase().replace([' ', '-'], "_");
+    let wanted = plain(text);
+    let length = wanted.chars().count();
+    if length < 5 {
+        return None;
+    }
+    let distance = |name: &'static str| {
+        let known = plain(name);
+        let city = known.rsplit('/').next().unwrap_or(&known);
+        strsim::damerau_levenshtein(&wanted, &known).min(strsim::damerau_levenshtein(&wanted, city))
+    };
+    // Of zones with a city alone: those of fixed hours have a sign that is the other way round.
+    let names =
+        chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()).filter(|name| !name.starts_with("Etc/"));
+    let ranked = names.map(|name| (distance(name), name));
+    let best = ranked.min_by_key(|(distance, name)| (*distance, name.len()));
+    best.filter(|(distance, _)| *distance <= (length / 5).min(2)).map(|(_, name)| name)
 }
 
 /// The hours of `GMT-3`, `UTC+02` or `UTC+2:00`, where there is such a zone.
@@ -39,7 +63,16 @@ mod tests {
             assert_eq!(offset, hours * 3_600, "{help}");
         }
         assert_eq!(time_zone_help("GMT+0"), "use UTC");
-        for none in ["London", "GMT", "GMT-3:30", "UTC+15", "GMT--3", ""] {
+        for (slip, zone) in [
+            ("London", "Europe/London"),
+            ("Asia/Tokio", "Asia/Tokyo"),
+            ("Europe/Lodnon", "Europe/London"),
+            ("new york", "America/New_York"),
+            ("america/sao-paulo", "America/Sao_Paulo"),
+        ] {
+            assert_eq!(time_zone_help(slip), format!("did you mean {zone}?"));
+        }
+        for none in ["GMT", "GMT-3:30", "UTC+15", "GMT--3", "", "Brasilia time", "Nowhere/Here"] {
             assert_eq!(time_zone_help(none), "use an IANA name, such as UTC or Europe/London", "{none}");
         }
     }
