@@ -501,7 +501,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "timezone": "London" }] }),
-            "\"London\" is not a time zone: use an IANA name, such as UTC or Europe/London",
+            "\"London\" is not a time zone: did you mean Europe/London?",
         ),
         (
             json!({ "first_of": [part("b")], "filters": [{ "trend": 5, "timezone": "Europe/London" }] }),

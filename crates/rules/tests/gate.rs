@@ -413,7 +413,7 @@ fn what_is_wrong_with_the_day_of_a_gate_is_said() {
         ),
         (
             json!({ "after_virtual_losses": 2, "resets": "day", "day_timezone": "London" }),
-            "gate.day_timezone: \"London\" is not a time zone: use an IANA name, such as UTC or Europe/London",
+            "gate.day_timezone: \"London\" is not a time zone: did you mean Europe/London?",
         ),
         (
             json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }),
