@@ -33,7 +33,7 @@ pub struct RecordedRuns {
     /// How many candles its bots were shown.
     pub candles: u64,
     /// The hash of its last entry.
-    pub journal_hash: String,
+    pub head_hash: String,
     /// From its first moment to its last, in venue time.
     pub span: Range<Millis>,
     /// The verdicts after it, in the bots' order.
@@ -75,7 +75,7 @@ impl RecordedRuns {
             balance: balance.unwrap_or_default(),
             ledger: contents.session.ledger().clone(),
             candles: contents.candles.values().sum(),
-            journal_hash: contents.last.hash.to_string(),
+            head_hash: contents.last.hash.to_string(),
             span: first.map_or(end, |run| run.began)..end,
             verdicts: contents.session.verdicts().cloned().collect(),
             weight_of_all_bots: contents.session.weight_of_all_bots(),
@@ -123,7 +123,7 @@ impl RecordedRuns {
             balance: balance.unwrap_or_default(),
             ledger,
             candles: contents.candles.get(&run.number).copied().unwrap_or_default(),
-            journal_hash: last.hash.to_string(),
+            head_hash: last.hash.to_string(),
             span: run.began..last.line.received,
             verdicts,
             weight_of_all_bots,

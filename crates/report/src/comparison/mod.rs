@@ -73,6 +73,7 @@ struct Side {
     withheld: Vec<String>,
     data_hash: Option<String>,
     journal_hash: Option<String>,
+    head_hash: Option<String>,
 }
 
 /// A figure of both.
@@ -121,6 +122,7 @@ impl Side {
             withheld: withheld.into_iter().flatten().filter_map(text).collect(),
             data_hash: text(&run.document["data_hash"]),
             journal_hash: text(&run.document["journal_hash"]),
+            head_hash: text(&run.document["head_hash"]),
         }
     }
 

@@ -42,8 +42,10 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
 
 /// What has a section or a drawing of its own.
 fn is_shown_elsewhere(name: &str) -> bool {
-    matches!(name, "equity curve" | "expectancy, % of stake" | "data hash" | "journal hash")
-        || name.starts_with("return %")
+    matches!(
+        name,
+        "equity curve" | "expectancy, % of stake" | "data hash" | "journal hash" | "hash of the last line"
+    ) || name.starts_with("return %")
 }
 
 /// Figures that a terminal has no room for.

@@ -133,10 +133,13 @@ impl RunReport {
             figures.push(("audits found", found.collect::<Vec<_>>().join(", ")));
         }
         let short = |hash: &str| hash.chars().take(16).collect::<String>();
-        if let Some(hash) = &self.data_hash {
-            figures.push(("data hash", short(hash)));
-        }
-        figures.push(("journal hash", short(&self.journal_hash)));
+        let hashes = [
+            ("data hash", &self.data_hash),
+            ("journal hash", &self.journal_hash),
+            ("hash of the last line", &self.head_hash),
+        ];
+        let known = hashes.into_iter().filter_map(|(name, hash)| Some((name, short(hash.as_ref()?))));
+        figures.extend(known);
         figures
     }
 

@@ -54,8 +54,10 @@ pub struct Run<'a> {
     pub prices: Prices,
     /// Over all candles; a live run has none.
     pub data_hash: Option<String>,
-    /// Over settings, events and actions.
-    pub journal_hash: String,
+    /// Over settings, events and actions of a run that has just ended, the same for the same input.
+    pub journal_hash: Option<String>,
+    /// Of a run read from a journal: the hash of its last line, as `journal verify` checks it.
+    pub head_hash: Option<String>,
     /// Real time that it took.
     pub elapsed: Duration,
     /// What the reader should know besides.
@@ -122,7 +124,8 @@ pub struct RunReport {
     max_drawdown_percent: f64,
     longest_losing_streak: u64,
     data_hash: Option<String>,
-    journal_hash: String,
+    journal_hash: Option<String>,
+    head_hash: Option<String>,
     elapsed_ms: u64,
     /// Of a replay; a live run goes no faster than time.
     candles_per_second: Option<f64>,
@@ -229,6 +232,7 @@ impl RunReport {
             refused: summary.refused,
             data_hash: run.data_hash,
             journal_hash: run.journal_hash,
+            head_hash: run.head_hash,
             elapsed_ms: u64::try_from(run.elapsed.as_millis()).unwrap_or(u64::MAX),
             candles_per_second: is_replay.then_some(run.candles as f64 / seconds),
             notices: run.notices,

@@ -84,7 +84,8 @@ impl RunReport {
     fn provenance(&self) -> Vec<(&'static str, String)> {
         let mut entries = Vec::new();
         entries.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
-        entries.push(("journal hash", self.journal_hash.clone()));
+        entries.extend(self.journal_hash.clone().map(|hash| ("journal hash", hash)));
+        entries.extend(self.head_hash.clone().map(|hash| ("hash of the last line", hash)));
         entries.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
         entries
     }
