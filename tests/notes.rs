@@ -124,3 +124,92 @@ fn symbols_without_a_common_time_are_no_choice() {
         assert_eq!(told.len(), usize::from(is_said), "{report}");
     }
 }
+
+#[test]
+fn a_bot_whose_candles_no_configured_file_has_is_told_by_the_check() {
+    let check = |data: &str, symbol: &str, interval: &str| {
+        let bot = bot("one", symbol, "buy = \"rsi(14) < 30\"").replace("\"1m\"", &format!("\"{interval}\""));
+        let config = format!("[sandbox]\ndata = [{data}]\n{bot}");
+        let run = Folder::new().with("bot.toml", &config).run(&["config", "check", "--config", "bot.toml"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout
+    };
+    let files = "\"EURUSD_1m.csv\", \"XAUUSD@5m=gold.csv\"";
+    let there = "for bot \"one\" in sandbox.data; there are: EURUSD 1m, XAUUSD 5m";
+    for (symbol, interval, meant) in [
+        ("EURUSDD", "1m", "; did you mean symbol = \"EURUSD\"?"),
+        ("XAUUSD", "1m", "; did you mean interval = \"5m\"?"),
+        ("BTCUSDT", "1m", "."),
+    ] {
+        let told = check(files, symbol, interval);
+        assert!(
+            told.contains(&format!("candles of {symbol} {interval} {there}{meant} A backtest")),
+            "{told}"
+        );
+    }
+    // Its own, and those that five of 1m make up; without files the catalog or a venue has them.
+    for told in [check(files, "EURUSD", "1m"), check(files, "EURUSD", "5m"), check("", "EURUSDD", "1m")] {
+        assert!(!told.contains("there are no candles"), "{told}");
+    }
+}
+
+const EST: &str = "EST has no summer time; New York is America/New_York";
+
+#[test]
+fn a_zone_without_summer_time_is_told_wherever_it_stands_and_where_a_run_begins() {
+    let check = |config: &str| {
+        let folder = Folder::new()
+            .with("bot.toml", config)
+            .with("list.csv", "time,bot,direction,zone\n10:30,a,BUY,EST\n11:30,a,BUY,America/New_York\n")
+            .with("file.toml", "buy = \"between('08:00', '17:00', 'EST')\"\n");
+        let run = folder.run(&["config", "check", "--config", "bot.toml"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout.lines().filter(|line| line.contains("summer time")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let plain = bot("a", "BTCUSDT", "buy = \"rsi(14) < 30\"");
+    let part = "first_of = [{ strategy = \"rsi-reversal\" }]";
+    let combine =
+        |more: &str| bot("a", "BTCUSDT", &format!("{part}, {more}")).replace("\"rules\"", "\"combine\"");
+    for (config, place) in [
+        (bot("a", "BTCUSDT", "buy = \"hour('EST') == 9\""), "bot \"a\""),
+        (bot("a", "BTCUSDT", "file = \"file.toml\""), "bot \"a\""),
+        (combine("filters = [{ hours = ['08:00', '17:00'], timezone = 'EST' }]"), "bot \"a\""),
+        (combine("gate = { after_virtual_losses = 2, resets = 'day', day_timezone = 'EST' }"), "bot \"a\""),
+        (format!("[risk]\nday_timezone = 'EST'\n{plain}"), "risk.day_timezone"),
+        (
+            format!("[risk]\nhours = [{{ from = '08:00', to = '17:00', timezone = 'EST' }}]\n{plain}"),
+            "risk.hours",
+        ),
+        (format!("[signals]\nlist = 'list.csv'\n{plain}"), "1 line of the list"),
+        (format!("[signals]\nlist = 'list.csv'\ntimezone = 'EST'\n{plain}"), "signals.timezone"),
+    ] {
+        assert_eq!(check(&config), [format!("{place}: {EST}")], "{config}");
+        assert_eq!(
+            check(&config.replace("EST", "America/New_York")).len(),
+            usize::from(config.contains(".csv") || config.contains(".toml"))
+        );
+    }
+    let folder = Folder::new()
+        .with("bot.toml", &bot("a", "BTCUSDT", "buy = \"hour('EST') == 9\""))
+        .with("list.csv", "time,bot,direction,zone\n10:30,a,BUY,EST\n11:30,a,BUY,EST\n");
+    let live = folder.run(&["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--for", "5m"]);
+    assert!(live.stdout.contains(&format!("zones     bot \"a\": {EST}")), "{}", live.stdout);
+    let listed = folder.run(&["signal", "--check", "list.csv", "--config", "bot.toml"]).stdout;
+    assert_eq!(listed.matches(EST).count(), 1, "{listed}");
+}
+
+#[test]
+fn a_bot_that_never_signals_is_told_where_no_door_is_open() {
+    let config = bot("hand", "BTCUSDT", "").replace("\"rules\"", "\"none\"");
+    let check = |config: &str| {
+        let folder = Folder::new().with("bot.toml", config).with("list.csv", "10:30 BTCUSDT CALL\n");
+        let run = folder.run(&["config", "check", "--config", "bot.toml"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout.contains("bot \"hand\" has the strategy \"none\", which never signals, and no door")
+    };
+    assert!(check(&config));
+    for door in ["list = 'list.csv'", "stdin = true"] {
+        assert!(!check(&format!("[signals]\n{door}\n{config}")), "{door}");
+    }
+    assert!(!check(&config.replace("\"none\"", "\"coin\"")));
+}

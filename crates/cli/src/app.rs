@@ -95,6 +95,7 @@ impl App {
             .with_strategy::<donchian_breakout::DonchianBreakout>()
             .with_strategy::<stochastic_adx::StochasticAdx>()
             .with_strategy::<coin::Coin>()
+            .with_strategy::<none::Never>()
             .with_strategy_entry(candlewick_rules::entry())
     }
 

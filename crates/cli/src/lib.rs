@@ -46,6 +46,7 @@ mod output;
 mod progress;
 mod repeats;
 mod terminal;
+mod time_zones;
 mod usage;
 mod wrap;
 

@@ -68,7 +68,7 @@ pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours, LambdaRule,
     Lateness, LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity,
     RiskSettings, Rule, RunningPause, SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window,
-    pause_after, time_zone_help,
+    pause_after, time_zone_help, without_summer_time,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

@@ -1,12 +1,10 @@
 //! Parts of a rule that compare the candles of a bot with one another, in a value that changes with longer candles alone.
 
-use crate::combine::{self, rules_inside};
-use crate::entry::{NAME, Source};
+use crate::inside::conditions_inside;
 use crate::rule::{Condition, one_line};
 use crate::syntax::{Form, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// The functions that compare neighbouring candles.
 const COMPARE: [&str; 3] = ["rising", "falling", "change"];
@@ -17,22 +15,15 @@ const COMPARE: [&str; 3] = ["rising", "falling", "change"];
 /// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
 pub fn stepped_values(
     registry: &Registry,
-    (strategy, params): (&str, &Value),
+    strategy: (&str, &Value),
     own: Interval,
 ) -> Result<Vec<String>, BuildError> {
-    let rules = match strategy {
-        NAME => vec![(String::new(), params.clone())],
-        combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
-        _ => Vec::new(),
-    };
     let mut found: Vec<String> = Vec::new();
-    for (_, params) in rules {
-        for (_, condition) in Source::of(&params)?.rule()?.conditions() {
-            let parts = 0..condition.tree.len();
-            for words in parts.filter_map(|part| words_of(condition, part, own)) {
-                if !found.contains(&words) {
-                    found.push(words);
-                }
+    for condition in conditions_inside(registry, strategy)? {
+        let parts = 0..condition.tree.len();
+        for words in parts.filter_map(|part| words_of(&condition, part, own)) {
+            if !found.contains(&words) {
+                found.push(words);
             }
         }
     }
@@ -75,6 +66,7 @@ fn words_of(condition: &Condition, part: PartId, own: Interval) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NAME;
     use serde_json::json;
 
     fn check(buy: &str, expected: &[&str]) {

@@ -1,7 +1,12 @@
-//! What to say of candles that the catalog does not hold.
+//! What to say of candles that the catalog does not hold, or the configured files.
 
+use super::load::serves;
+use super::market::{absence, meant};
+use super::name::{DataName, names};
+use crate::configuration::Loaded;
 use crate::shell::shell_word;
 use crate::suggestion::nearest;
+use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HistoryError, Manifest};
 use candlewick_sdk::Series;
 use std::io::ErrorKind;
@@ -37,6 +42,23 @@ fn argument_of(catalog: &Catalog, series: Series) -> String {
     }
     let numbers: Vec<String> = versions.iter().map(|version| version.number.to_string()).collect();
     format!("{symbol}@{interval} in versions {}", numbers.join(", "))
+}
+
+/// Of each bot whose candles are not among the files that `[sandbox].data` names: that it has none there. The files are not read.
+pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
+    // What is no name of a file has a message of its own.
+    let names = names(&loaded.config.sandbox.data).unwrap_or_default();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let there: Vec<Series> = names.iter().map(DataName::series).collect();
+    let without = loaded.config.bots.iter().filter(|bot| !serves(&names, bot));
+    let words = |bot: &BotSettings| {
+        let absence = absence(bot, &there, "sandbox.data");
+        let meant = meant(bot.series(), &there).map_or_else(|| ".".to_owned(), |meant| format!("; {meant}"));
+        format!("{absence}{meant} A backtest and live --sandbox refuse to start so")
+    };
+    without.map(words).collect()
 }
 
 /// What to do about candles that are not where they should be.

@@ -52,24 +52,35 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
 }
 
 fn missing(bot: &BotSettings, all: &[HashedSeries], place: &str) -> AppError {
+    let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
     let Series { symbol, interval } = bot.series();
-    let there: Vec<String> = all.iter().map(|one| one.candles().series().to_string()).collect();
-    let problem = format!(
-        "there are no candles of {symbol} {interval} for bot \"{}\" in {place}; there are: {}",
-        bot.name,
-        there.join(", ")
-    );
-    let names: Vec<String> = all.iter().map(|one| one.candles().symbol().to_string()).collect();
-    let of_symbol = all.iter().map(HashedSeries::candles).find(|one| one.symbol() == symbol);
-    let help = match (of_symbol, nearest(symbol.as_str(), names.iter().map(String::as_str))) {
-        (Some(other), _) => format!("did you mean interval = \"{}\"?", other.interval()),
-        (None, Some(near)) => format!("did you mean symbol = \"{near}\"?"),
-        (None, None) => format!(
+    let help = meant(bot.series(), &there).unwrap_or_else(|| {
+        format!(
             "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
              into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
-        ),
-    };
-    AppError::data(problem).help(help)
+        )
+    });
+    AppError::data(absence(bot, &there, place)).help(help)
+}
+
+/// That a bot has no candles among these.
+pub(super) fn absence(bot: &BotSettings, there: &[Series], place: &str) -> String {
+    let names: Vec<String> = there.iter().map(Series::to_string).collect();
+    format!(
+        "there are no candles of {} for bot \"{}\" in {place}; there are: {}",
+        bot.series(),
+        bot.name,
+        names.join(", ")
+    )
+}
+
+/// Which of these may have been meant by a series that is not among them.
+pub(super) fn meant(wanted: Series, there: &[Series]) -> Option<String> {
+    if let Some(other) = there.iter().find(|one| one.symbol == wanted.symbol) {
+        return Some(format!("did you mean interval = \"{}\"?", other.interval));
+    }
+    let near = nearest(wanted.symbol.as_str(), there.iter().map(|one| one.symbol.as_str()))?;
+    Some(format!("did you mean symbol = \"{near}\"?"))
 }
 
 #[cfg(test)]

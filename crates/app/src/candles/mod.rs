@@ -12,6 +12,7 @@ mod rule_bots;
 mod shift;
 mod synthetic;
 
+pub(crate) use absent::bots_without_candles;
 pub use absent::help_for_history;
 pub use coarse::{COARSE, Fineness, check_expiries, too_coarse};
 pub use gather::{CandleChoice, Candles, SeriesContent};

@@ -1,6 +1,7 @@
 //! What a trader should know of a configuration that is sound: how bots stand in each other's way, and what they wait for.
 
-use crate::configuration::Loaded;
+use crate::candles::bots_without_candles;
+use crate::configuration::{Config, Loaded};
 use crate::warm_up::long_warm_ups;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Registry, Symbol};
@@ -20,11 +21,30 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         notes.extend(with_a_slash(bot.symbol));
         notes.extend(side_by_side(&own, most));
     }
+    notes.extend(bots_without_candles(loaded));
+    notes.extend(without_a_door(loaded));
     let waits = long_warm_ups(bots, registry).into_iter();
     notes.extend(waits.map(|words| {
         format!("before the first signal, {words}: live asks the venue for them at its start, a backtest trades none of them")
     }));
     notes
+}
+
+/// Bots that never signal, where nobody else can but by hand.
+fn without_a_door(loaded: &Loaded) -> Vec<String> {
+    let Config { signals, bots, .. } = &loaded.config;
+    if signals.list.is_some() || signals.listen.is_some() || signals.stdin {
+        return Vec::new();
+    }
+    let silent = bots.iter().filter(|bot| bot.strategy == "none");
+    let words = |bot: &BotSettings| {
+        format!(
+            "bot \"{}\" has the strategy \"none\", which never signals, and no door for signals from outside is open: it trades what \
+             `candlewick signal {}` sends, and nothing else, unless signals.list, signals.listen or signals.stdin is set",
+            bot.name, bot.name
+        )
+    };
+    silent.map(words).collect()
 }
 
 /// A pair as people write it, and not as venues name it.

@@ -3,7 +3,7 @@
 use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
 use crate::configuration::Loaded;
 use crate::error::AppError;
-use candlewick_engine::BotSettings;
+use candlewick_engine::{BotSettings, without_summer_time};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike as _, Timelike as _, Weekday};
 use chrono_tz::Tz;
@@ -69,12 +69,22 @@ pub fn check_list(loaded: &Loaded, path: &Path) -> Result<Vec<CheckedLine>, AppE
     let bots = &loaded.config.bots;
     let lines = SignalList::lines(path, bots, ListTerms::of(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
-    Ok(lines.into_iter().map(|line| checked(line, bots)).collect())
+    let mut zones = Vec::new();
+    Ok(lines.into_iter().map(|line| checked(line, bots, &mut zones)).collect())
 }
 
-fn checked(line: ReadLine, bots: &[BotSettings]) -> CheckedLine {
+/// `zones` are those of earlier lines: what is to be said of one is said where it stands first.
+fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
     let taken = match line.taken {
-        Taken::Entry(entry, zone) => LineUse::Entry(words_of(&entry, zone, bots)),
+        Taken::Entry(entry, zone) => {
+            let mut words = words_of(&entry, zone, bots);
+            if !zones.contains(&zone) {
+                zones.push(zone);
+                let notes = words.note.into_iter().chain(without_summer_time(zone.name()).map(str::to_owned));
+                words.note = notes.reduce(|one, other| format!("{one}; {other}"));
+            }
+            LineUse::Entry(words)
+        }
         Taken::Date => LineUse::Date,
         Taken::Repeats(earlier) => LineUse::Repeats(earlier),
         Taken::Contradicts(problem) => LineUse::Contradicts(problem),

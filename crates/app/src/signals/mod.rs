@@ -21,7 +21,9 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::{ControlRequest, SignalBots};
 use candlewick_sdk::Millis;
 use door::Door;
+use list::{ListTerms, Taken};
 use list_door::ListDoor;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -41,6 +43,21 @@ pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     let list = SignalList::of(loaded).ok()??;
     let now = begins.unwrap_or_else(|| SystemClock::new().now());
     Some(format!("{}: {}", path.display(), list.outlook(&loaded.config.bots, now)))
+}
+
+/// In which time zones how many lines of the configured list are read.
+pub fn zones_of_list(loaded: &Loaded) -> BTreeMap<String, u64> {
+    let signals = &loaded.config.signals;
+    let terms = ListTerms::of(signals);
+    let lines = signals.list.as_ref().map(|path| SignalList::lines(path, &loaded.config.bots, terms));
+    let mut zones = BTreeMap::new();
+    // A list that cannot be read has a message of its own.
+    for line in lines.and_then(Result::ok).unwrap_or_default() {
+        if let Taken::Entry(_, zone) = line.taken {
+            *zones.entry(zone.name().to_owned()).or_default() += 1;
+        }
+    }
+    zones
 }
 
 /// What a search says where a list is configured, which it does not trade.

@@ -2,6 +2,7 @@
 
 use super::limit_words::limit_words;
 use crate::terminal::lines;
+use crate::time_zones::zone_notes;
 use candlewick_app::bots::{gate_rules, own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::signals::list_words;
@@ -35,6 +36,8 @@ pub(crate) struct Header {
     warm_ups: Vec<String>,
     /// What opens and closes the gate of each bot that has one.
     gates: Vec<String>,
+    /// What is to be known of the time zones.
+    zones: Vec<String>,
     /// The doors for signals, each behind its label.
     doors: Vec<(&'static str, String)>,
     limits: String,
@@ -82,6 +85,7 @@ impl Header {
             warm_ups: long_warm_ups(bots, registry),
             gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
+            zones: zone_notes(loaded, registry),
             doors: doors_of(loaded, begins),
             limits: limit_words(&loaded.config.risk),
             stakes: Some(Box::new((session_settings(loaded), records))),
@@ -119,6 +123,9 @@ impl Header {
         }
         for (label, door) in &self.doors {
             add(label, door);
+        }
+        for (place, zone) in self.zones.iter().enumerate() {
+            add(if place == 0 { "zones" } else { "" }, zone);
         }
         add("limits", &self.limits);
         if let Some(note) = self.stakes.as_deref().and_then(|(settings, _)| percent_beside_default(settings))

@@ -16,6 +16,15 @@ pub fn time_zone_help(text: &str) -> String {
     }
 }
 
+/// What a person should know of a zone who means a city by it whose clocks are put forward in summer: those of the zone are not.
+pub fn without_summer_time(zone: &str) -> Option<&'static str> {
+    match zone {
+        "EST" => Some("EST has no summer time; New York is America/New_York"),
+        "MST" => Some("MST has no summer time; Denver is America/Denver"),
+        _ => None,
+    }
+}
+
 /// The zone whose name, or the city of whose name, is this one but for a slip of the keyboard. Abbreviations are too short to tell.
 fn nearest_zone(text: &str) -> Option<&'static str> {
     let plain = |text: &str| text.trim().to_lowercase().replace([' ', '-'], "_");
@@ -50,6 +59,25 @@ mod tests {
     use super::*;
     use chrono::{Offset as _, TimeZone as _};
     use chrono_tz::Tz;
+
+    #[test]
+    fn of_a_zone_without_summer_time_the_city_is_named_that_shares_its_winter() {
+        let hours = |zone: &str, date: &str| {
+            let noon = format!("{date}T12:00:00").parse().unwrap();
+            zone.parse::<Tz>().unwrap().offset_from_utc_datetime(&noon).fix().local_minus_utc() / 3_600
+        };
+        for (zone, winter) in [("EST", -5), ("MST", -7)] {
+            let note = without_summer_time(zone).unwrap();
+            let city = note.rsplit(' ').next().unwrap();
+            assert_eq!([zone, city].map(|zone| hours(zone, "2026-01-05")), [winter, winter], "{note}");
+            assert_eq!([zone, city].map(|zone| hours(zone, "2026-07-06")), [winter, winter + 1], "{note}");
+        }
+        // Hawaii has none, and EST5EDT is put forward as New York is.
+        for zone in ["HST", "EST5EDT", "America/New_York", "UTC", "Etc/GMT+5"] {
+            assert_eq!(without_summer_time(zone), None, "{zone}");
+        }
+        assert_eq!([hours("HST", "2026-07-06"), hours("EST5EDT", "2026-07-06")], [-10, -4]);
+    }
 
     #[test]
     fn a_distance_from_utc_is_answered_with_the_zone_of_that_distance() {

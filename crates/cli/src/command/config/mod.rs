@@ -6,6 +6,7 @@ use crate::command::conditions::stepped_values_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
+use crate::time_zones::zone_notes;
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
 use candlewick_app::inspection::{
@@ -76,6 +77,7 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     notices.extend(ruin_of_stakes(&loaded));
     notices.extend(stakes);
     notices.extend(notes_of(&loaded, context.registry));
+    notices.extend(zone_notes(&loaded, context.registry));
     notices.extend(stepped_values_of(&loaded, context.registry));
     notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));

@@ -1,0 +1,42 @@
+//! The conditions of a bot's rule, and of those inside of its combination.
+
+use crate::combine::{self, rules_inside};
+use crate::entry::{NAME, Source};
+use crate::rule::Condition;
+use crate::syntax::Form;
+use candlewick_sdk::{BuildError, Registry};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Of a strategy that is a rule, or has some inside, each condition; of another none.
+pub(crate) fn conditions_inside(
+    registry: &Registry,
+    (strategy, params): (&str, &Value),
+) -> Result<Vec<Condition>, BuildError> {
+    let rules = match strategy {
+        NAME => vec![(String::new(), params.clone())],
+        combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
+        _ => Vec::new(),
+    };
+    let mut conditions = Vec::new();
+    for (_, params) in rules {
+        conditions.extend(Source::of(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
+    }
+    Ok(conditions)
+}
+
+/// The texts in quotes in a bot's rule, or in those of its combination: times of the day and time zones.
+///
+/// # Errors
+/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
+pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec<String>, BuildError> {
+    let mut texts = Vec::new();
+    for condition in conditions_inside(registry, strategy)? {
+        let forms = (0..condition.tree.len()).map(|part| &condition.tree.part(part).form);
+        texts.extend(forms.filter_map(|form| match form {
+            Form::Text(text) => Some(text.clone()),
+            _ => None,
+        }));
+    }
+    Ok(texts)
+}

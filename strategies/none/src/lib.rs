@@ -1,0 +1,50 @@
+//! Never signals: for a bot that trades on signals from outside alone.
+
+use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+
+parameters! {
+    /// There is nothing to set.
+    pub struct Params {}
+}
+
+/// Sees candles, and answers nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Never;
+
+impl Strategy for Never {
+    fn warmup(&self) -> usize {
+        1
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        None
+    }
+
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+}
+
+impl StrategyFactory for Never {
+    const NAME: &'static str = "none";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Never signals: for a bot that trades on signals from outside alone.";
+    type Params = Params;
+
+    fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
+        Ok(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::{bot, conformance, random_walk, trending};
+
+    #[test]
+    fn it_conforms_and_never_signals() {
+        for candles in [random_walk(2, 5_000), trending(3, 5_000)] {
+            assert_eq!(conformance::<Never>(&Params::default(), &bot("BTCUSDT"), &candles).unwrap(), 0);
+        }
+    }
+}
