@@ -66,7 +66,18 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     assert_eq!(folder.read("live.csv"), tested);
     let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!(parity["unexplained"], Value::from(0), "{parity}");
-    let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json().to_string();
+    let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json();
+    let vote = &explained["conditions"][0];
+    assert_eq!((&vote["side"], &vote["holds"]), (&"vote".into(), &true.into()), "{vote}");
+    // The parts said the opposite of the trade.
+    let traded = explained["trade"]["direction"].as_str().unwrap();
+    let said = if traded == "BUY" { "BUY 0, SELL 3" } else { "BUY 3, SELL 0" };
+    assert_eq!(vote["note"], format!("{said}, turned round to {traded}"));
+    let at = explained["trade"]["decision_time"].to_string();
+    let why = folder.run(&["why", &at, "--journal", "run.db"]).stdout;
+    assert!(why.contains("\n  vote: a direction has the quorum, 3 of 3: true (BUY "), "{why}");
+    assert!(why.contains("\n  filter volatility: lets the signal pass: true\n    atr(period) / close >= lowest: true (atr(14) / close = "), "{why}");
+    let explained = explained.to_string();
     assert!(explained.contains("rsi-reversal.view"), "{explained}");
     assert!(explained.contains("volatility.atr(14) / close"), "{explained}");
 }
@@ -171,26 +182,36 @@ fn conditions_of_the_rules_inside_a_combination_are_told_by_part() {
     let alone = folder.run(&[&["backtest", "--config", "rule.toml"], &common[..]].concat()).json();
     let told = conditions(&report);
     let named =
-        |one: &Value| format!("{} {} {}", one["part"].as_str().unwrap(), one["side"], one["condition"]);
+        |one: &Value| format!("{} {} {}", one["part"].as_str().unwrap_or("-"), one["side"], one["condition"]);
     let expected = [
+        "- \"first_of\" \"a part signals\"",
+        "dip \"part\" \"signals\"",
         "dip \"buy\" \"close < open and rsi(5) < 50\"",
         "dip \"buy\" \"close < open\"",
         "dip \"buy\" \"rsi(5) < 50\"",
-        "when \"buy\" \"close > open * 3\"",
+        "when \"filter\" \"lets the signal pass\"",
+        "when \"filter\" \"close > open * 3\"",
     ];
     assert_eq!(told.iter().map(named).collect::<Vec<_>>(), expected);
     // The rule alone is warm as early as the combination, so that its counts are the same.
-    for (inside, alone) in told.iter().zip(conditions(&alone)) {
+    for (inside, alone) in told[2..].iter().zip(conditions(&alone)) {
         assert_eq!((&inside["held"], &inside["candles"]), (&alone["held"], &alone["candles"]));
         assert!(inside["held"].as_u64().unwrap() > 100 && alone.get("part").is_none(), "{inside} {alone}");
     }
-    let why = "one, part when: buy did not hold on any of ";
-    assert!(report["notices"].to_string().contains(why), "{}", report["notices"]);
+    // It signals where its rule holds, and the filter stops every signal.
+    let stopped = told[2]["held"].as_u64().unwrap();
+    assert_eq!((&told[0]["held"], &told[1]["held"]), (&stopped.into(), &stopped.into()));
+    assert_eq!(
+        (&told[5]["candles"], &told[5]["held"], &told[5]["stopped"]),
+        (&stopped.into(), &0.into(), &stopped.into())
+    );
+    let why = format!("one: the filter when stopped all {stopped} signals: `close > open * 3` never did");
+    assert!(report["notices"].to_string().contains(&why), "{}", report["notices"]);
     let tuned = ["tune", "--config", "parts.toml", "--out", "tuned"];
     let tuned = folder.run(&[&tuned[..], &common[..]].concat()).json();
     assert_eq!(conditions(&tuned).iter().map(named).collect::<Vec<_>>(), expected, "{tuned}");
     assert!(
-        tuned["next"].to_string().contains("change what never held: one, part when: buy"),
+        tuned["next"].to_string().contains("change what never held: one: the filter when stopped all "),
         "{}",
         tuned["next"]
     );

@@ -18,6 +18,7 @@ mod citations;
 mod cli;
 mod combined;
 mod comparison;
+mod conditions;
 mod contract;
 mod control;
 mod dashboard;

@@ -4,7 +4,7 @@ use crate::error::RecordsError;
 use crate::trading::TradingMode;
 use candlewick_engine::{EngineError, Header, LambdaRule, Session, SessionSettings};
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{BotContext, Millis, Registry, Series, Strategy, Symbol};
+use candlewick_sdk::{BotContext, BuildError, Millis, Registry, Series, Strategy, StrategyEntry, Symbol};
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 
@@ -82,6 +82,24 @@ impl RecordedRun {
         place: usize,
         registry: &Registry,
     ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
+        self.built(place, registry, StrategyEntry::build)
+    }
+
+    /// The same in the form that says its conditions, where it has one.
+    pub(crate) fn explained_strategy(
+        &self,
+        place: usize,
+        registry: &Registry,
+    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
+        self.built(place, registry, StrategyEntry::build_explained)
+    }
+
+    fn built(
+        &self,
+        place: usize,
+        registry: &Registry,
+        build: impl FnOnce(&StrategyEntry, &Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError>,
+    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
         let (Some(bot), Some((name, version))) = (self.settings.bots.get(place), self.strategies.get(place))
         else {
             return Ok(Err("the run does not say which strategy that was".to_owned()));
@@ -115,7 +133,7 @@ impl RecordedRun {
             interval: bot.interval,
             expiry: bot.expiry(),
         };
-        let strategy = entry.build(&bot.params, &context);
+        let strategy = build(&entry, &bot.params, &context);
         let strategy = strategy.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         Ok(Ok(strategy))
     }

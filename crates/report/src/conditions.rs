@@ -6,26 +6,30 @@ use serde::Serialize;
 /// So many letters are shown of a condition whose parts stand below it.
 const SHOWN: usize = 40;
 
-/// How often a condition of a bot's rule held, or a part of it. The parts of each stand behind it, one deeper.
+/// How often a condition of a bot's strategy held, or a part of it: of a rule, of a combination, and of the rules inside that. The parts of
+/// each stand behind it, one deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
     /// Whose rule.
     pub bot: String,
-    /// Which part or filter of its combination has the rule, such as `dip` or `outer.dip`; empty where the bot's strategy is the rule.
+    /// Which part or filter of its combination has it, such as `dip` or `outer.dip`; empty where the bot's strategy has it itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub part: String,
-    /// `buy` or `sell`.
+    /// `buy` or `sell`; of a combination also `vote` or `first_of`, which is what its parts come to, `part` and `filter`.
     pub side: &'static str,
     /// 0 for the whole, 1 for what `and` or `or` joins in it, and so on.
     pub depth: usize,
     /// In the words of the rule.
     pub condition: String,
-    /// How many candles were looked at: those after the warm-up.
+    /// How many candles were looked at: those after the warm-up; where there is `stopped`, those of them with a signal.
     pub candles: u64,
     /// On how many of them it held.
     pub held: u64,
     /// On how many it was not known, because a number was missing.
     pub unknown: u64,
+    /// How many signals a filter stopped; none where it is no filter's answer to signals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<u64>,
 }
 
 impl ConditionLine {
@@ -44,9 +48,18 @@ impl ConditionLine {
             let has_parts = lines.get(place + 1).is_some_and(|next| next.depth > line.depth);
             let bot = if has_bots { Some(line.bot.as_str()) } else { None };
             let part = Some(line.part.as_str()).filter(|part| !part.is_empty());
-            let whose: Vec<&str> = [bot, part, Some(line.side)].into_iter().flatten().collect();
+            let side = Some(line.side.replace('_', " "));
+            let of_part = match line.side {
+                "part" | "filter" => [side.as_deref(), part],
+                _ => [part, side.as_deref()],
+            };
+            let whose: Vec<&str> = [bot].into_iter().chain(of_part).flatten().collect();
             let whose = if line.is_whole() { format!("{}: ", whose.join(" ")) } else { String::new() };
-            let condition = if has_parts { shortened(&line.condition) } else { line.condition.clone() };
+            let condition = match line.stopped {
+                Some(stopped) => format!("{}, {stopped} stopped", line.condition),
+                None if has_parts => shortened(&line.condition),
+                None => line.condition.clone(),
+            };
             let mut row = vec![
                 format!("{whose}{}{condition}", "- ".repeat(line.depth)),
                 line.held.to_string(),
@@ -60,10 +73,31 @@ impl ConditionLine {
         DataTable { header, rows: lines.iter().enumerate().map(row).collect() }
     }
 
+    /// Whether nothing is traded by it where it never holds.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        match self.side {
+            "buy" | "sell" => self.is_whole(),
+            // Of what was never looked at the rules inside tell.
+            "vote" => self.candles > 0,
+            _ => self.stopped.is_some() && self.candles > 0,
+        }
+    }
+
     /// Of each side that never held, why: which part never did, or that its parts never did together.
     pub(crate) fn never(lines: &[Self]) -> Vec<String> {
-        let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_whole() && line.held == 0);
+        let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_asked_for() && line.held == 0);
         let words = wholes.map(|(place, whole)| {
+            if let Some(stopped) = whole.stopped {
+                let signals =
+                    if stopped == 1 { "the one signal".to_owned() } else { format!("all {stopped} signals") };
+                let mut found = Vec::new();
+                let is_inside = |line: &&Self| line.depth > whole.depth;
+                if lines[place + 1..].iter().take_while(is_inside).any(|line| line.held == 0) {
+                    blame(lines, place, &mut found);
+                }
+                let found = if found.is_empty() { String::new() } else { format!(": {}", found.join("; ")) };
+                return format!("{}: the filter {} stopped {signals}{found}", whole.bot, whole.part);
+            }
             let mut found = Vec::new();
             blame(lines, place, &mut found);
             let side = whole.side;
@@ -137,7 +171,17 @@ mod tests {
 
     fn line(depth: usize, condition: &str, held: u64, unknown: u64) -> ConditionLine {
         let (bot, part, condition) = ("a".to_owned(), String::new(), condition.to_owned());
-        ConditionLine { bot, part, side: "buy", depth, condition, candles: 40_000, held, unknown }
+        ConditionLine {
+            bot,
+            part,
+            side: "buy",
+            depth,
+            condition,
+            candles: 40_000,
+            held,
+            unknown,
+            stopped: None,
+        }
     }
 
     #[test]
@@ -161,6 +205,40 @@ mod tests {
         let rows = ConditionLine::table(&lines).rows;
         assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
         assert_eq!(rows[1][0], format!("- {long}"));
+    }
+
+    #[test]
+    fn a_combination_has_its_vote_its_parts_and_the_signals_that_each_filter_stopped() {
+        let of = |part: &str, side: &'static str, line: ConditionLine| ConditionLine {
+            part: part.to_owned(),
+            side,
+            ..line
+        };
+        let filter = |stopped: u64| ConditionLine {
+            candles: 20,
+            stopped: Some(stopped),
+            ..line(0, "lets the signal pass", 20 - stopped, 0)
+        };
+        let lines = [
+            of("", "vote", line(0, "a direction has the quorum, 2 of 2", 20, 0)),
+            of("dip", "part", line(0, "signals", 400, 0)),
+            of("", "first_of", line(0, "a part signals", 0, 0)),
+            of("hours", "filter", filter(15)),
+            of("hours", "filter", line(1, "close > 1", 10_000, 0)),
+        ];
+        let rows: Vec<String> = ConditionLine::table(&lines).rows.iter().map(|row| row.join("|")).collect();
+        let expected = [
+            "vote: a direction has the quorum, 2 of 2|20|40000|0.05 %",
+            "part dip: signals|400|40000|1.00 %",
+            "first of: a part signals|0|40000|0.00 %",
+            "filter hours: lets the signal pass, 15 stopped|5|20|25.00 %",
+            "- close > 1|10000|40000|25.00 %",
+        ];
+        assert_eq!(rows, expected);
+        let none = [of("hours", "filter", filter(20)), of("", "vote", line(0, "a direction", 0, 0))];
+        let vote = "a: vote did not hold on any of 40000 candles: `a direction` never did";
+        assert_eq!(ConditionLine::never(&none), ["a: the filter hours stopped all 20 signals", vote]);
+        assert_eq!(ConditionLine::never(&lines), [""; 0]);
     }
 
     #[test]

@@ -36,6 +36,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) used: BTreeSet<String>,
     /// The numbers that conditions compare, in their order, for people.
     pub(crate) compared: Vec<Id>,
+    /// All numbers that conditions look at, of longer candles too, in their order: kept for people who ask about each condition.
+    pub(crate) looked_at: Vec<Id>,
+    /// Whether these are kept.
+    pub(crate) is_explaining: bool,
     /// Whether it is inside of a pattern's definition.
     is_in_pattern: bool,
 }
@@ -56,8 +60,15 @@ impl<'a> Compiler<'a> {
             parameters,
             used: BTreeSet::new(),
             compared: Vec::new(),
+            looked_at: Vec::new(),
+            is_explaining: false,
             is_in_pattern: false,
         }
+    }
+
+    /// The same, and it keeps what conditions look at.
+    pub(crate) fn explaining(self) -> Self {
+        Self { is_explaining: true, ..self }
     }
 
     /// The value of a whole condition, which depends on candles.
@@ -267,12 +278,25 @@ impl<'a> Compiler<'a> {
 
     /// Notes numbers that are compared, for people.
     pub(crate) fn compares(&mut self, at: At<'_>, numbers: &[Id]) {
+        self.looks_at(numbers);
         if at.candles != 0 || self.is_in_pattern {
             return;
         }
         for number in numbers {
             if self.graph.constant(*number).is_none() && !self.compared.contains(number) {
                 self.compared.push(*number);
+            }
+        }
+    }
+
+    /// Notes numbers that a condition looks at, for people who ask about it.
+    pub(crate) fn looks_at(&mut self, numbers: &[Id]) {
+        if !self.is_explaining || self.is_in_pattern {
+            return;
+        }
+        for number in numbers {
+            if self.graph.constant(*number).is_none() && !self.looked_at.contains(number) {
+                self.looked_at.push(*number);
             }
         }
     }

@@ -85,6 +85,12 @@ impl Compiler<'_> {
                         "the two times are the same: nothing lies between them",
                     ));
                 }
+                if self.is_explaining {
+                    let zone = arguments.get(2..).unwrap_or_default();
+                    let hour = self.clock(at, Clock::Hour, "hour", zone)?;
+                    let minute = self.clock(at, Clock::Minute, "minute", zone)?;
+                    self.looks_at(&[hour, minute]);
+                }
                 let times = format!("\"{}\", \"{}\"", clock_of(from), clock_of(to));
                 let (op, name) = match arguments.get(2) {
                     None => (Op::Between(from, to), format!("between({times})")),
@@ -181,6 +187,7 @@ impl Compiler<'_> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
         let among = self.counted_or(at, arguments.get(1), 1)?;
         let before = self.ago(of, 1, at.candles);
+        self.looks_at(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
         let name = format!("{} {sign} {}", self.bracketed(of), self.bracketed(before));
         let step = self.add(Op::Binary(Binary::Less, less, more), name, &[of, before]);

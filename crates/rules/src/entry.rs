@@ -1,9 +1,10 @@
 //! The strategy `rules` as a program registers it: what it is depends on the rule that a bot's parameters name.
 
+use crate::explained::ExplainedRule;
 use crate::file::{KEYS, Written, Wrong};
 use crate::specified::made_anew_of_others;
 use crate::{Rule, RuleError, RuleStrategy, Side};
-use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, Strategy, StrategyEntry};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,11 +41,16 @@ fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
     let about = if source.written.about.is_empty() { ABOUT.to_owned() } else { source.written.about.clone() };
     let own: Vec<Parameter> = source.written.described().collect();
     let source = Arc::new(source);
+    let rule = Arc::new(rule);
     let build = {
-        let source = source.clone();
+        let (source, rule) = (source.clone(), rule.clone());
         move |values: &Value, bot: &BotContext| built(&source, &rule, values, bot)
     };
-    let entry = StrategyEntry::declaring(NAME, version, build).described(about);
+    let explain = {
+        let source = source.clone();
+        move |values: &Value, bot: &BotContext| explained(&source, &rule, values, bot)
+    };
+    let entry = StrategyEntry::declaring(NAME, version, build).explained_by(explain).described(about);
     let empty = Map::new();
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty));
     Ok(made_anew_of_others(own.into_iter().fold(entry, StrategyEntry::with_parameter), entry_of))
@@ -72,12 +78,22 @@ fn built(
     values: &Value,
     bot: &BotContext,
 ) -> Result<BuiltStrategy, BuildError> {
-    let numbers = source.numbers(values);
-    let expiry = source.written.expiry.map(|close_type| Expiry { close_type, ..bot.expiry });
+    let (numbers, expiry) = (source.numbers(values), source.expiry(bot));
     let strategy: RuleStrategy =
         rule.build(&numbers, bot.interval, expiry).map_err(|(side, error)| source.refuse_in(side, &error))?;
     let declaration = Some(strategy.declaration());
     Ok(BuiltStrategy { strategy: strategy.quickest(), declaration })
+}
+
+fn explained(
+    source: &Source,
+    rule: &Rule,
+    values: &Value,
+    bot: &BotContext,
+) -> Result<Box<dyn Strategy>, BuildError> {
+    let (numbers, expiry) = (source.numbers(values), source.expiry(bot));
+    let strategy = ExplainedRule::of(rule, &numbers, bot.interval, expiry);
+    Ok(Box::new(strategy.map_err(|(side, error)| source.refuse_in(side, &error))?))
 }
 
 /// A rule and where it was read.
@@ -149,6 +165,11 @@ impl Source {
         let given = params.as_object().into_iter().flatten();
         numbers.extend(given.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))));
         numbers
+    }
+
+    /// What its trades have in place of the bot's expiry.
+    fn expiry(&self, bot: &BotContext) -> Option<Expiry> {
+        self.written.expiry.map(|close_type| Expiry { close_type, ..bot.expiry })
     }
 
     /// Why a condition cannot be built with the bot's numbers or candles.

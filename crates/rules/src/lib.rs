@@ -44,6 +44,7 @@ mod direct;
 mod elsewhere;
 mod entry;
 mod error;
+mod explained;
 mod file;
 mod graph;
 mod held;

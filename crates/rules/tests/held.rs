@@ -122,14 +122,18 @@ fn rules_inside_a_combination_are_counted_as_alone_from_where_the_whole_is_warm(
         "inner.dip.period": 3,
     });
     let found = counted_of("combine", &whole, &candles);
+    // What the combination itself says is held to figures by hand in `explained.rs`.
+    let is_own =
+        |one: &HeldCondition| ["first_of", "vote", "part"].contains(&one.side.key()) || one.is_of_signals();
+    let found: Vec<HeldCondition> = found.into_iter().filter(|one| !is_own(one)).collect();
     let named = |one: &HeldCondition| format!("{} {} {} {}", one.part, one.side.key(), one.depth, one.text);
     let expected = [
         "inner.dip buy 0 rsi(period) < 40",
         "trend buy 0 close > sma(period)",
         "trend sell 0 close < sma(period)",
-        "when buy 0 close > open and level > close",
-        "when buy 1 close > open",
-        "when buy 1 level > close",
+        "when filter 1 close > open and level > close",
+        "when filter 2 close > open",
+        "when filter 2 level > close",
     ];
     assert_eq!(found.iter().map(named).collect::<Vec<_>>(), expected);
     // As alone, on the candles from the warm-up of the whole on: what a rule that is asked for later counts less what it counted before.
@@ -161,6 +165,9 @@ fn rules_inside_a_combination_are_counted_as_alone_from_where_the_whole_is_warm(
 #[test]
 fn what_is_no_rule_and_has_none_inside_has_no_conditions() {
     assert_eq!(counted_of("other", &json!({}), &from_closes(&[1.0])), []);
+    // Of a combination without a rule there is how often its parts signalled.
     let params = json!({ "first_of": [{ "strategy": "other" }] });
-    assert_eq!(counted_of("combine", &params, &from_closes(&[1.0])), []);
+    let counted = counted_of("combine", &params, &from_closes(&[1.0]));
+    let sides: Vec<&str> = counted.iter().map(|one| one.side.key()).collect();
+    assert_eq!((sides, counted[1].held), (vec!["first_of", "part"], 0));
 }

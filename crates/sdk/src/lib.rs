@@ -102,6 +102,7 @@ mod symbol;
 mod text;
 mod visible;
 // A trade.
+mod condition;
 mod direction;
 mod expiry;
 mod fixed_text;
@@ -125,6 +126,7 @@ pub use candle::{Candle, CandleError, Ohlcv};
 pub use candle_answers::{CandleAnswer, CandleAnswers};
 pub use candle_loop::{CandleLoop, ShownCandles};
 pub use closing::closing_before;
+pub use condition::{Condition, ConditionSide};
 pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey, SeriesPlace, Side};
 pub use declared_strategy::{DeclaredStrategy, SignalRule};
 pub use direction::{Direction, DirectionError};

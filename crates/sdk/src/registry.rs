@@ -61,6 +61,7 @@ pub struct StrategyEntry {
     pub parameters: Vec<Parameter>,
     build: Arc<Build>,
     specify: Option<Arc<Specify>>,
+    explain: Option<Arc<Explain>>,
 }
 
 /// A strategy that was made for a bot, and what it declares of its signals.
@@ -72,6 +73,8 @@ pub struct BuiltStrategy {
 }
 
 type Build = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync;
+
+type Explain = dyn Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync;
 
 type Specify = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync;
 
@@ -93,6 +96,7 @@ impl StrategyEntry {
             parameters: parameters::describe::<S::Params>(),
             build: Arc::new(build),
             specify: None,
+            explain: None,
         }
     }
 
@@ -130,6 +134,7 @@ impl StrategyEntry {
             parameters: Vec::new(),
             build: Arc::new(build),
             specify: None,
+            explain: None,
         }
     }
 
@@ -142,6 +147,17 @@ impl StrategyEntry {
         specify: impl Fn(&Value) -> Result<Self, BuildError> + Send + Sync + 'static,
     ) -> Self {
         self.specify = Some(Arc::new(specify));
+        self
+    }
+
+    /// The same, and `build` makes its strategy in a form that also says its [conditions](Strategy::conditions): one that answers every
+    /// candle as the usual one does, and takes more time. It is called as that of [`new`](Self::new).
+    #[must_use]
+    pub fn explained_by(
+        mut self,
+        build: impl Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync + 'static,
+    ) -> Self {
+        self.explain = Some(Arc::new(build));
         self
     }
 
@@ -193,6 +209,18 @@ impl StrategyEntry {
     ) -> Result<BuiltStrategy, BuildError> {
         let entry = self.for_params(params)?;
         (entry.build)(params, &entry.parameters, bot)
+    }
+
+    /// The same as [`build`](Self::build), in the form that says its conditions, where it has one.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_explained(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
+        let entry = self.for_params(params)?;
+        let Some(explain) = &entry.explain else { return entry.build(params, bot) };
+        let values = parameters::completed(params, &entry.parameters)
+            .map_err(|problem| BuildError::parameters(entry.name.as_str(), problem))?;
+        explain(&values, bot)
     }
 
     fn check(&self) -> Result<(), RegistryError> {

@@ -2,8 +2,8 @@
 
 use crate::candle_loop::Several;
 use crate::{
-    Candle, CandleAnswers, CandleLoop, CloseTypeError, Declaration, Expiry, GateView, Interval, Parameters,
-    Price, Settlement, Signal, Symbol,
+    Candle, CandleAnswers, CandleLoop, CloseTypeError, Condition, Declaration, Expiry, GateView, Interval,
+    Parameters, Price, Settlement, Signal, Symbol,
 };
 
 /// A strategy of one bot on one series.
@@ -80,6 +80,14 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// the like, never to decide anything.
     fn gate(&self) -> Option<GateView> {
         None
+    }
+
+    /// The conditions that it goes by and how each stood when it last answered a candle, for people who ask why there was a signal or none
+    /// (`candlewick why`, `candlewick explain`); nothing that trades asks. Always the same conditions in the same order. A strategy that
+    /// would have to compute more for this than it trades by says them in a form of its own:
+    /// [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
+    fn conditions(&self) -> Vec<Condition<'_>> {
+        Vec::new()
     }
 
     /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them

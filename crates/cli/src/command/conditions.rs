@@ -1,4 +1,4 @@
-//! How often the conditions of rules held on the candles of a run.
+//! How often the conditions of rules and combinations held on the candles of a run.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use candlewick_rules::{HeldCondition, held_conditions, stepped_values};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
-/// Of each bot with a rule, in the bots' order.
+/// Of each bot with a rule or a combination, in the bots' order.
 pub(super) fn conditions_of_bots(
     loaded: &Loaded,
     series: &[CandleSeries],
@@ -46,7 +46,7 @@ pub(super) fn stepped_values_of(loaded: &Loaded, registry: &Registry) -> Vec<Str
     loaded.config.bots.iter().flat_map(of_bot).collect()
 }
 
-/// Of one bot; nothing where its strategy is no rule and has none inside.
+/// Of one bot; nothing where its strategy says no conditions.
 pub(super) fn conditions_of(
     registry: &Registry,
     strategy: (&str, &Value),
@@ -56,6 +56,7 @@ pub(super) fn conditions_of(
     let counted = held_conditions(registry, strategy, bot, candles)?;
     let line = |one: HeldCondition| ConditionLine {
         bot: bot.bot.clone(),
+        stopped: one.is_of_signals().then(|| one.candles - one.held),
         part: one.part,
         side: one.side.key(),
         depth: one.depth,

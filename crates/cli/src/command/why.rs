@@ -8,15 +8,15 @@ use crate::output::show;
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{MomentQuery, read_last, read_moment};
+use candlewick_records::explain::{AskedMoment, MomentQuery, read_last, read_moment};
 use candlewick_sdk::Symbol;
 use clap::Args;
 
 /// Which moment.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a time: the last ten signals that were opened or refused. With one, of each bot: the last candle that it saw by then, what its strategy said, and the rule that refused \
-                  it.\n\nExamples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
+    after_help = "Without a time: the last ten signals that were opened or refused. With one, of each bot: the last candle that it saw by then, what its strategy said, the rule that refused it, and of a \
+                  rule or a combination each condition, whether it held, and the numbers in it.\n\nExamples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
                   run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc\n  candlewick why 02:31\n  candlewick why"
 )]
 pub(crate) struct WhyArguments {
@@ -28,6 +28,9 @@ pub(crate) struct WhyArguments {
     /// Only the bot with this name
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
+    /// Compute the conditions also where more than 500,000 entries of the run come before the candle
+    #[arg(long)]
+    indicators: bool,
     #[command(flatten)]
     journal: JournalArguments,
 }
@@ -51,7 +54,8 @@ pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<End
         time.say(last, context);
         let time = time.before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
-        Ok::<_, AppError>(read_moment(&mut reader, &contents, &query).await?)
+        let asked = AskedMoment { query: &query, registry: context.registry, is_far: arguments.indicators };
+        Ok::<_, AppError>(read_moment(&mut reader, &contents, &asked).await?)
     })?;
     show(&report, context.global)?;
     Ok(Ending::Done)

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{AskedTrade, MomentQuery, read_moment, read_trade};
+use candlewick_records::explain::{AskedMoment, AskedTrade, MomentQuery, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
 use serde::de::Error as _;
@@ -315,7 +315,8 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
         }
         Asked::Moment(query) => {
             let contents = read_recent(&mut reader).await?;
-            told(&read_moment(&mut reader, &contents, &query).await?)
+            let asked = AskedMoment { query: &query, registry: &watched.registry, is_far: false };
+            told(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };
     reader.close().await;

@@ -1,14 +1,13 @@
 //! The indicators of a strategy when it decided: everything that its run had shown it until then is shown to it again.
 
-use super::trade::AskedTrade;
+use super::conditions::ConditionState;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::lines::is_candle;
 use crate::run::RecordedRun;
-use crate::trade::IntentOrigin;
-use candlewick_engine::{Event, EventKind, IntentId, Settled};
+use candlewick_engine::{Event, EventKind, IntentId, IntentRow, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Direction, GateView, LongerCandles, Millis, Registry, Settlement, Strategy};
+use candlewick_sdk::{Candle, Direction, GateView, LongerCandles, Millis, Registry, Settlement, Strategy};
 use std::collections::BTreeMap;
 
 /// So many entries of its run are read for the indicators of a decision, unless more are asked for.
@@ -22,64 +21,74 @@ const PAGE: u32 = 5_000;
 pub(super) struct AtDecision {
     /// The values of its indicators, by name; none where it offers none.
     pub(super) indicators: BTreeMap<String, f64>,
+    /// The conditions that it goes by and how each stood; none where it says none.
+    pub(super) conditions: Vec<ConditionState>,
     /// How its gate stood before and after; none without one.
     pub(super) gate: Option<GateView>,
 }
 
-/// What the strategy shows of a decision; or why the one that decided cannot be asked.
+/// Who has the strategies, and how far the past is read for what they say.
+pub(super) struct Asking<'a> {
+    pub(super) registry: &'a Registry,
+    /// Whether all is read, however many entries of the run come before; else up to [`INDICATORS_WITHIN`].
+    pub(super) is_far: bool,
+    /// Whether only strategies are asked that say conditions: others have nothing to show.
+    pub(super) for_conditions: bool,
+    /// The command that asks.
+    pub(super) command: &'a str,
+}
+
+/// What the strategies of some bots of a run show, each as it stood before the line of this number, in the bots' order; or why one cannot be
+/// asked. All of them see the past in one walk.
 ///
 /// # Errors
 /// The journal cannot be read.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
-    origin: &IntentOrigin,
-    asked: &AskedTrade<'_>,
-) -> Result<Result<AtDecision, String>, RecordsError> {
-    let run = contents.run(origin.run);
+    (run, bots): (u64, &[(&str, u64)]),
+    asking: &Asking<'_>,
+) -> Result<Vec<Result<AtDecision, String>>, RecordsError> {
+    let run = contents.run(run);
     let header = run.and_then(|run| contents.lines.iter().find(|stored| stored.seq == run.seq));
+    let unread = |why: String| Ok(bots.iter().map(|_| Err(why.clone())).collect());
     let (Some(run), Some(header)) = (run, header) else {
-        return Ok(Err("its run is not in the journal".to_owned()));
+        return unread("its run is not in the journal".to_owned());
     };
     if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
-        return Ok(Err(RecordsError::Compacted { since }.to_string()));
+        return unread(RecordsError::Compacted { since }.to_string());
     }
-    let mut replay = match Replay::of(run, &origin.bot, asked.registry) {
-        Ok(replay) => replay,
-        Err(why) => return Ok(Err(why)),
-    };
-    let before = origin.seq.saturating_sub(replay.begin);
-    if before > INDICATORS_WITHIN && !asked.is_far {
-        return Ok(Err(format!(
-            "{before} entries of its run come before it, and all would have to be read: `candlewick explain {} --indicators` reads them",
-            asked.name
-        )));
-    }
-    let own = contents.intents().filter(|(_, other)| other.bot == origin.bot);
-    replay.trades = own
-        .map(|(row, _)| (row.approved.intent(), (row.approved.direction(), row.approved.decision_time())))
-        .collect();
-    // Nothing has verified them: the walk holds them to the header.
-    let mut walk = reader.walk_after(header.head(), PAGE).await?;
-    loop {
-        let page = walk.next().await?;
-        let mut earlier = page.iter().take_while(|stored| stored.seq < origin.seq);
-        earlier.try_for_each(|stored| replay.take(stored))?;
-        if page.last().is_none_or(|last| last.seq >= origin.seq) {
-            break;
+    let of_bot = |(bot, until): &(&str, u64)| Replay::of((run, contents), (bot, *until), asking);
+    let mut replays: Vec<Result<Replay, String>> = bots.iter().map(of_bot).collect();
+    let is_asked = |replay: &&Replay| !asking.for_conditions || replay.says_conditions();
+    let untils = replays.iter().flatten().filter(is_asked).map(|replay| replay.until);
+    if let Some(until) = untils.max() {
+        // Nothing has verified them: the walk holds them to the header.
+        let mut walk = reader.walk_after(header.head(), PAGE).await?;
+        loop {
+            let page = walk.next().await?;
+            for replay in replays.iter_mut().flatten() {
+                let end = replay.until;
+                let mut earlier = page.iter().take_while(|stored| stored.seq < end);
+                earlier.try_for_each(|stored| replay.take(stored))?;
+            }
+            if page.last().is_none_or(|last| last.seq >= until) {
+                break;
+            }
         }
     }
-    let gate = replay.strategy.gate();
-    Ok(Ok(AtDecision { indicators: replay.indicators.into_iter().collect(), gate }))
+    Ok(replays.into_iter().map(|replay| replay.map(Replay::into_shown)).collect())
 }
 
 /// The strategy of one bot, as its run began, and what it says after each event.
 struct Replay {
     strategy: Box<dyn Strategy>,
     longer: LongerCandles,
+    /// The last own candle, which longer candles have not been made of yet: what closes with it has no part in its answer.
+    last: Option<Candle>,
     run: u64,
-    /// The number of the run's first line after its header.
-    begin: u64,
+    /// Lines from this number on are not shown to it.
+    until: u64,
     /// Which of the run's series the bot listens to, and which of its symbols it trades.
     series: Option<usize>,
     symbol: Option<usize>,
@@ -89,23 +98,56 @@ struct Replay {
 }
 
 impl Replay {
-    /// Before the first line of the run; or why this program has not the bot's strategy.
-    fn of(run: &RecordedRun, bot: &str, registry: &Registry) -> Result<Self, String> {
+    /// Before the first line of the run; or why this program has not the bot's strategy, or it is not to be asked.
+    fn of(
+        (run, contents): (&RecordedRun, &JournalContents),
+        (bot, until): (&str, u64),
+        asking: &Asking<'_>,
+    ) -> Result<Self, String> {
+        let own = contents.intents().filter(|(_, other)| other.bot == bot);
+        let trade = |row: &IntentRow| (row.approved.direction(), row.approved.decision_time());
+        let trades = own.map(|(row, _)| (row.approved.intent(), trade(row))).collect();
+        let replay = Self { trades, ..Self::new(run, (bot, until), asking.registry)? };
+        let before = until.saturating_sub(run.seq + 1);
+        let is_asked = !asking.for_conditions || replay.says_conditions();
+        if is_asked && before > INDICATORS_WITHIN && !asking.is_far {
+            return Err(format!(
+                "{before} entries of its run come before it, and all would have to be read: `candlewick {} --indicators` reads them",
+                asking.command
+            ));
+        }
+        Ok(replay)
+    }
+
+    fn new(run: &RecordedRun, (bot, until): (&str, u64), registry: &Registry) -> Result<Self, String> {
         let place = run.settings.bots.iter().position(|one| one.name == bot);
         let place = place.ok_or_else(|| format!("the run has no bot \"{bot}\""))?;
-        let strategy = run.strategy(place, registry).map_err(|error| error.to_string())??;
+        let strategy = run.explained_strategy(place, registry).map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
         let longer = LongerCandles::new(own.interval, strategy.longer_intervals());
         Ok(Self {
             longer: longer.map_err(|error| error.to_string())?,
             strategy,
+            last: None,
             run: run.number,
-            begin: run.seq + 1,
+            until,
             series: run.series().iter().position(|one| *one == own),
             symbol: run.symbols().iter().position(|one| *one == own.symbol),
             trades: BTreeMap::new(),
             indicators: Vec::new(),
         })
+    }
+
+    fn says_conditions(&self) -> bool {
+        !self.strategy.conditions().is_empty()
+    }
+
+    fn into_shown(self) -> AtDecision {
+        AtDecision {
+            indicators: self.indicators.into_iter().collect(),
+            conditions: self.strategy.conditions().iter().map(ConditionState::of).collect(),
+            gate: self.strategy.gate(),
+        }
     }
 
     /// Shows the strategy what a line holds, as the Session of the run did.
@@ -117,12 +159,13 @@ impl Replay {
             .map_err(|error| RecordsError::unreadable(stored, error))?;
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
+                self.show_longer();
                 self.strategy.on_candle(candle);
-                // A longer candle that closes at the same instant has no part in the decision.
                 self.take_indicators();
-                self.longer.show(candle, &mut *self.strategy);
+                self.last = Some(*candle);
             }
             EventKind::Price { symbol, price } if Some(symbol.index()) == self.symbol => {
+                self.show_longer();
                 self.strategy.on_price(price);
                 self.take_indicators();
             }
@@ -140,10 +183,18 @@ impl Replay {
         is_candle(stored) && series_of(&stored.line.body).is_some_and(|there| Some(there) != self.series)
     }
 
+    /// The longer candles that closed with the last own one: they have no part in what was answered to that.
+    fn show_longer(&mut self) {
+        if let Some(candle) = self.last.take() {
+            self.longer.show(&candle, &mut *self.strategy);
+        }
+    }
+
     fn take_settlement(&mut self, settled: &Settled) {
         if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
             let Settled { outcome, profit, .. } = *settled;
             if self.strategy.wants_settlements() {
+                self.show_longer();
                 self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
             }
         }
@@ -167,7 +218,7 @@ mod tests {
     use candlewick_engine::{Header, SessionSettings};
     use candlewick_journal::{ChainHash, Line};
     use candlewick_sdk::{
-        BotContext, BuildError, Candle, Interval, Money, Outcome, Price, Signal, StrategyFactory, parameters,
+        BotContext, BuildError, Interval, Money, Outcome, Price, Signal, StrategyFactory, parameters,
     };
     use candlewick_simulator::SimulationSettings;
     use serde_json::{Value, json};
@@ -293,7 +344,7 @@ mod tests {
     #[test]
     fn a_strategy_is_shown_what_its_bot_was_shown_and_asked_as_it_answered() {
         let registry = Registry::default().with::<Probe>().unwrap();
-        let mut replay = Replay::of(&run("1.0.0"), "b", &registry).unwrap();
+        let mut replay = Replay::new(&run("1.0.0"), ("b", 100), &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
         let close = |close: f64| ("close", close);
         let (longer, price) = (("longer close", 20.0), ("price", 21.0));
@@ -344,7 +395,7 @@ mod tests {
             ),
             (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {
-            let why = Replay::of(&run, bot, &registry).err().unwrap();
+            let why = Replay::new(&run, (bot, 100), &registry).err().unwrap();
             assert!(why.starts_with(expected), "{why}");
         }
     }

@@ -2,6 +2,7 @@
 
 mod audit;
 mod candle;
+mod conditions;
 mod doubt;
 mod gate_move;
 mod indicators;
@@ -15,5 +16,5 @@ mod trade;
 
 pub use indicators::INDICATORS_WITHIN;
 pub use last::{LastDecisions, read_last};
-pub use moment::{MomentQuery, read_moment};
+pub use moment::{AskedMoment, MomentQuery, read_moment};
 pub use trade::{AskedTrade, read_trade};

@@ -1,6 +1,8 @@
 //! Why no trade was opened at a moment: what each bot was shown then, and what came of it.
 
 use super::candle::CandleLine;
+use super::conditions::{self, ConditionState};
+use super::indicators::{Asking, recompute};
 use super::outside::SignalMoment;
 use super::pause::pause_at;
 use crate::contents::JournalContents;
@@ -13,7 +15,7 @@ use candlewick_engine::{
     BotSettings, Event, EventKind, IntentId, IntentRow, IntentState, Lateness, Origin, RiskSettings, Rule,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, Symbol};
+use candlewick_sdk::{Millis, Registry, Symbol, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -35,6 +37,17 @@ pub struct MomentQuery {
     pub bot: Option<String>,
 }
 
+/// Which moment is asked for, and how far the past is read for what the strategies went by.
+pub struct AskedMoment<'a> {
+    /// Which moment, of which bots.
+    pub query: &'a MomentQuery,
+    /// Who has the strategies that decided.
+    pub registry: &'a Registry,
+    /// Whether the conditions are computed however many entries of the run come before the candle; else up to
+    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN).
+    pub is_far: bool,
+}
+
 /// What a journal says of a moment.
 #[derive(Debug, Serialize)]
 pub struct MomentReport {
@@ -53,6 +66,10 @@ struct BotMoment {
     /// What the strategy said on it, and what came of that: `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`; of
     /// an intent that has not become a trade its state, as `trades` shows it.
     answer: &'static str,
+    /// The conditions that its strategy goes by and how each stood at that candle; empty where it says none.
+    conditions: Vec<ConditionState>,
+    /// Why the strategy cannot be asked for its conditions; null when it could be.
+    conditions_missing: Option<String>,
     /// The rule that refused.
     rule: Option<&'static str>,
     /// The same in words, with its limit where that is a number.
@@ -83,8 +100,9 @@ struct BotMoment {
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
-    query: &MomentQuery,
+    asked: &AskedMoment<'_>,
 ) -> Result<MomentReport, RecordsError> {
+    let query = asked.query;
     let time = query.time;
     if let Some(since) = contents.compacted_since().filter(|since| time < *since) {
         return Err(RecordsError::Compacted { since });
@@ -108,7 +126,31 @@ pub async fn read_moment(
         };
         found.push(moment.with_outcome(contents, &of_intent));
     }
+    add_conditions(&mut found, reader, (contents, run), asked).await?;
     Ok(MomentReport { time, run: Some(run.number), bots: found })
+}
+
+/// Adds to each bot the conditions that its strategy went by at its candle.
+async fn add_conditions(
+    bots: &mut [BotMoment],
+    reader: &mut Reader,
+    (contents, run): (&JournalContents, &RecordedRun),
+    asked: &AskedMoment<'_>,
+) -> Result<(), RecordsError> {
+    let command = format!("why {}", utc(asked.query.time));
+    let AskedMoment { registry, is_far, .. } = *asked;
+    let asking = Asking { registry, is_far, for_conditions: true, command: &command };
+    let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
+    let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
+    let asked: Vec<(&str, u64)> = asked.iter().map(|(bot, until)| (bot.as_str(), *until)).collect();
+    let shown = recompute(reader, contents, (run.number, &asked), &asking).await?;
+    for (bot, shown) in bots.iter_mut().filter(|bot| bot.candle.is_some()).zip(shown) {
+        match shown {
+            Ok(shown) => bot.conditions = shown.conditions,
+            Err(why) => bot.conditions_missing = Some(why),
+        }
+    }
+    Ok(())
 }
 
 impl MomentQuery {
@@ -147,6 +189,8 @@ impl BotMoment {
             symbol: bot.symbol,
             candle: None,
             answer: "no_candle",
+            conditions: Vec::new(),
+            conditions_missing: None,
             rule: None,
             refusal: None,
             intent: None,
@@ -299,6 +343,12 @@ impl Display for MomentReport {
                     "\n  its last candle closed at {closed}: open {open}, high {high}, low {low}, close {close}; received at {}",
                     utc(line.received)
                 )?;
+            }
+            for line in conditions::lines(&bot.conditions) {
+                write!(f, "\n  {line}")?;
+            }
+            if let Some(why) = &bot.conditions_missing {
+                write!(f, "\n  its conditions: not available: {}", visible(why))?;
             }
             for signal in &bot.signals {
                 write!(f, "\n  signal from outside, {signal}")?;

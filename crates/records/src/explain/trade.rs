@@ -2,9 +2,10 @@
 
 use super::audit::{self, Check};
 use super::candle::{CandleLine, raw_table_of, table_of};
+use super::conditions::{self, ConditionState};
 use super::doubt;
 use super::gate_move::gate_move;
-use super::indicators::{AtDecision, recompute};
+use super::indicators::{Asking, AtDecision, recompute};
 use super::step::Step;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
@@ -38,6 +39,8 @@ pub struct Explanation {
     passed_rules: Vec<&'static str>,
     /// The strategy's indicators at the decision, by name; empty when it offers none.
     indicators: BTreeMap<String, f64>,
+    /// The conditions that its strategy goes by and how each stood at the decision; empty when it says none.
+    conditions: Vec<ConditionState>,
     /// How its gate stood before and after the decision, in words; null without one.
     gate: Option<GateView>,
     /// Why the strategy that decided cannot be asked; null when it could be.
@@ -92,7 +95,12 @@ pub async fn read_trade(
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
     timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
-    let (shown, indicators_missing) = match recompute(reader, contents, origin, asked).await? {
+    let command = format!("explain {}", asked.name);
+    let AskedTrade { registry, is_far, .. } = *asked;
+    let asking = Asking { registry, is_far, for_conditions: false, command: &command };
+    let bots = [(origin.bot.as_str(), origin.seq)];
+    let shown = recompute(reader, contents, (origin.run, &bots), &asking).await?.pop();
+    let (shown, indicators_missing) = match shown.unwrap_or_else(|| Ok(AtDecision::default())) {
         Ok(shown) => (shown, None),
         Err(why) => (AtDecision::default(), Some(why)),
     };
@@ -103,6 +111,7 @@ pub async fn read_trade(
         not_sent_reason: lines.iter().find_map(not_sent_reason),
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
         indicators: shown.indicators,
+        conditions: shown.conditions,
         gate: shown.gate,
         indicators_missing,
         candles: candles_around(reader, contents, (row, origin)).await?,
@@ -206,6 +215,12 @@ impl Display for Head<'_> {
         if !explained.indicators.is_empty() {
             let shown = explained.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
             writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
+        }
+        if !explained.conditions.is_empty() {
+            writeln!(f, "Conditions:")?;
+        }
+        for line in conditions::lines(&explained.conditions) {
+            writeln!(f, "  {line}")?;
         }
         if let Some(gate) = &explained.gate {
             let GateView { before, now, .. } = gate;

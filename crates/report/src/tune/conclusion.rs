@@ -181,7 +181,7 @@ impl Conclusion {
 /// What helps where a condition never held; none where each did. More candles are no help to a rule that never signals.
 fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::never(conditions);
-    let wholes = conditions.iter().filter(|line| line.is_whole()).count();
+    let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();
     (!never.is_empty()).then(|| {
         let change = never.iter().map(|words| Some(format!("change what never held: {words}")));
         let seldom = "where it is meant to hold seldom, bring more candles; the table above says how often each part held";

@@ -1,12 +1,12 @@
 //! The strategy `combine` as a program registers it: what it is depends on the parts that a bot's parameters name.
 
 use super::gate::Gate;
-use super::member::{Member, names_of};
+use super::member::{Form, Member, names_of};
 use super::strategy::{Choice, Combination, Need};
 use super::written::{WrittenFilter, WrittenPart, list};
 use super::written_gate::{self, WrittenGate};
 use crate::specified::made_anew_of_others;
-use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, CloseType, Parameter, Registry, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, CloseType, Parameter, Registry, Strategy, StrategyEntry};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -31,10 +31,9 @@ pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
     // Never asked: the entry of the bot's own parameters is.
-    let build =
-        move |params: &Value, bot: &BotContext| entry_of(params, &of, 0)?.build_with_declaration(params, bot);
-    let entry = StrategyEntry::declaring(NAME, VERSION, build)
-        .specified_by(move |params| entry_of(params, &registry, 0));
+    let build = move |params: &Value, bot: &BotContext| entry_of(params, &of, 0)?.build(params, bot);
+    let entry =
+        StrategyEntry::new(NAME, VERSION, build).specified_by(move |params| entry_of(params, &registry, 0));
     with_keys(entry, &Map::new(), &[]).described(ABOUT)
 }
 
@@ -63,8 +62,13 @@ pub(super) fn entry_of(
     let of_gate = plan.gate.iter().flat_map(WrittenGate::parameters);
     let own: Vec<Parameter> = of_parts.chain(of_gate).collect();
     let weights = if plan.is_vote { weights } else { Vec::new() };
-    let build = move |values: &Value, bot: &BotContext| plan.build(values, bot);
-    let entry = StrategyEntry::declaring(NAME, version, build).described(ABOUT);
+    let plan = Arc::new(plan);
+    let explain = {
+        let plan = plan.clone();
+        move |values: &Value, bot: &BotContext| plan.build(values, bot, Form::Explained)
+    };
+    let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Form::Quick);
+    let entry = StrategyEntry::new(NAME, version, build).explained_by(explain).described(ABOUT);
     let empty = Map::new();
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
@@ -207,10 +211,11 @@ impl Plan {
         blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
     }
 
-    fn build(&self, values: &Value, bot: &BotContext) -> Result<BuiltStrategy, BuildError> {
+    fn build(&self, values: &Value, bot: &BotContext, form: Form) -> Result<Box<dyn Strategy>, BuildError> {
         let within = values.get("within").and_then(Value::as_u64).unwrap_or(1) as usize;
         let members = self.parts.iter().chain(&self.filters);
-        let parts = members.map(|member| member.build(values, within, bot)).collect::<Result<_, _>>()?;
+        let parts =
+            members.map(|member| member.build(values, within, (bot, form))).collect::<Result<_, _>>()?;
         let choice = if self.is_vote {
             let weights: Vec<f64> = self.parts.iter().map(|part| part.weight).collect();
             let all = weights.iter().sum();
@@ -226,7 +231,7 @@ impl Plan {
         let gate = gate.map(|plan| Gate::new(plan, bot.expiry, bot.interval));
         let strategy =
             Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot)).behind(gate);
-        Ok(BuiltStrategy { strategy: Box::new(strategy), declaration: None })
+        Ok(Box::new(strategy))
     }
 }
 

@@ -9,6 +9,15 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// In which form the strategy of a part is made.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// The one that is traded.
+    Quick,
+    /// The one that says its conditions.
+    Explained,
+}
+
 /// A part before it is built.
 pub(super) struct Member {
     name: String,
@@ -106,13 +115,22 @@ impl Member {
     ///
     /// # Errors
     /// As [`StrategyEntry::build`], with the part's name.
-    pub(super) fn build(&self, values: &Value, within: usize, bot: &BotContext) -> Result<Part, BuildError> {
+    pub(super) fn build(
+        &self,
+        values: &Value,
+        within: usize,
+        (bot, form): (&BotContext, Form),
+    ) -> Result<Part, BuildError> {
         let value = |(own, named): (&Parameter, &Parameter)| {
             Some((own.name.clone(), values.get(&named.name).filter(|value| !value.is_null())?.clone()))
         };
         let own: Map<String, Value> =
             self.entry.parameters.iter().zip(&self.parameters).filter_map(value).collect();
-        let strategy = self.entry.build(&Value::Object(own), bot);
+        let own = Value::Object(own);
+        let strategy = match form {
+            Form::Quick => self.entry.build(&own, bot),
+            Form::Explained => self.entry.build_explained(&own, bot),
+        };
         let strategy = strategy.map_err(|error| of_part(&self.name, error))?;
         Ok(Part::new(self.name.clone(), strategy, self.within.unwrap_or(within), self.invert))
     }

@@ -29,6 +29,7 @@
 //! Each filter must then let the direction pass, and `invert` turns it round. A gate at last lets it be traded, or makes a virtual trade of it.
 
 mod entry;
+mod explained;
 mod followed;
 mod gate;
 mod member;

@@ -1,11 +1,12 @@
 //! The strategy that a combination is.
 
+use super::explained::{self, Texts};
 use super::gate::Gate;
 use super::names::Names;
 use super::view::Part;
 use candlewick_sdk::{
-    BotContext, Candle, CloseType, Direction, Expiry, GateView, Interval, Millis, Settlement, Signal,
-    Strategy,
+    BotContext, Candle, CloseType, Condition, Direction, Expiry, GateView, Interval, Millis, Settlement,
+    Signal, Strategy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,19 +33,44 @@ pub(super) enum Need {
     Any,
 }
 
+impl Need {
+    /// Whether a filter with this view lets a signal in this direction pass.
+    pub(super) fn lets_pass(self, view: Option<Direction>, direction: Direction) -> bool {
+        match self {
+            Self::Same => view == Some(direction),
+            Self::NotOpposite => view != Some(direction.opposite()),
+            Self::Any => view.is_some(),
+        }
+    }
+}
+
+/// The weight of the parts whose view is BUY, and of those whose view is SELL.
+pub(super) fn weighed(parts: &[Part], weights: &[f64]) -> (f64, f64) {
+    let (mut buy, mut sell) = (0.0, 0.0);
+    for (part, weight) in parts.iter().zip(weights) {
+        match part.view() {
+            Some(Direction::Buy) => buy += weight,
+            Some(Direction::Sell) => sell += weight,
+            None => {}
+        }
+    }
+    (buy, sell)
+}
+
 /// A strategy that is made of others.
 pub(super) struct Combination {
     /// Those that decide, then the filters.
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     needs: Vec<Need>,
-    choice: Choice,
-    invert: bool,
+    pub(super) choice: Choice,
+    pub(super) invert: bool,
     expiry: Option<CloseType>,
     bot_expiry: Expiry,
     gate: Option<Gate>,
     interval: Millis,
     longer: Vec<Interval>,
     names: Names,
+    pub(super) texts: Texts,
 }
 
 impl Combination {
@@ -62,7 +88,8 @@ impl Combination {
         longer.dedup();
         let (bot_expiry, interval) = (bot.expiry, bot.interval.length());
         let names = Names::default();
-        Self { parts, needs, choice, invert, expiry, bot_expiry, gate: None, interval, longer, names }
+        let texts = Texts::of(&parts, needs.len(), &choice);
+        Self { parts, needs, choice, invert, expiry, bot_expiry, gate: None, interval, longer, names, texts }
     }
 
     /// The same behind a gate.
@@ -71,42 +98,35 @@ impl Combination {
         self
     }
 
-    fn deciding(&self) -> usize {
+    pub(super) fn deciding(&self) -> usize {
         self.parts.len() - self.needs.len()
     }
 
     /// The part whose signal is taken at the present candle.
-    fn chosen(&self) -> Option<usize> {
+    pub(super) fn chosen(&self) -> Option<usize> {
         let parts = &self.parts[..self.deciding()];
         match &self.choice {
-            Choice::FirstOf => parts.iter().position(|part| part.signal.is_some()),
+            Choice::FirstOf => parts.iter().position(|part| part.signals().is_some()),
             Choice::Vote { weights, quorum } => {
-                if parts.iter().all(|part| part.signal.is_none()) {
+                if parts.iter().all(|part| part.signals().is_none()) {
                     return None;
                 }
-                let (mut buy, mut sell) = (0.0, 0.0);
-                for (part, weight) in parts.iter().zip(weights) {
-                    match part.view() {
-                        Some(Direction::Buy) => buy += weight,
-                        Some(Direction::Sell) => sell += weight,
-                        None => {}
-                    }
-                }
+                let (buy, sell) = weighed(parts, weights);
                 let (direction, most, least) =
                     if buy > sell { (Direction::Buy, buy, sell) } else { (Direction::Sell, sell, buy) };
                 let is_chosen = most >= quorum - SAME_WEIGHT && most > least + SAME_WEIGHT;
-                parts.iter().position(|part| is_chosen && part.signals(direction))
+                parts.iter().position(|part| is_chosen && part.signals() == Some(direction))
             }
         }
     }
 
+    /// The filters and what each asks for.
+    pub(super) fn filters(&self) -> impl Iterator<Item = (&Part, Need)> {
+        self.parts[self.deciding()..].iter().zip(self.needs.iter().copied())
+    }
+
     fn is_let_pass(&self, direction: Direction) -> bool {
-        let mut filters = self.parts[self.deciding()..].iter().zip(&self.needs);
-        filters.all(|(filter, need)| match need {
-            Need::Same => filter.view() == Some(direction),
-            Need::NotOpposite => filter.view() != Some(direction.opposite()),
-            Need::Any => filter.view().is_some(),
-        })
+        self.filters().all(|(filter, need)| need.lets_pass(filter.view(), direction))
     }
 
     /// What the parts come to at a candle.
@@ -189,6 +209,10 @@ impl Strategy for Combination {
 
     fn gate(&self) -> Option<GateView> {
         self.gate.as_ref().map(Gate::view)
+    }
+
+    fn conditions(&self) -> Vec<Condition<'_>> {
+        explained::conditions(self)
     }
 
     /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL; and how its gate stood.

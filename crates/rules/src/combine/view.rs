@@ -51,9 +51,23 @@ impl Part {
         self.view
     }
 
-    /// Whether it signals in this direction at the present candle.
+    /// The direction in which it signals at the present candle. A signal that was taken still is one.
     #[inline]
-    pub(super) fn signals(&self, direction: Direction) -> bool {
-        self.signal.as_ref().is_some_and(|signal| signal.direction == direction)
+    pub(super) fn signals(&self) -> Option<Direction> {
+        self.view.filter(|_| self.age == 0)
+    }
+
+    /// Its view in words, with how old it is and what the part itself said; empty where it has none.
+    pub(super) fn words(&self) -> String {
+        let Some(view) = self.view else { return String::new() };
+        let ago = match self.age {
+            0 => String::new(),
+            1 => ", 1 candle ago".to_owned(),
+            age => format!(", {age} candles ago"),
+        };
+        let said = view.opposite();
+        let turned =
+            if self.invert { format!(", turned round: the part said {said}") } else { String::new() };
+        format!("{view}{ago}{turned}")
     }
 }

@@ -1,0 +1,157 @@
+//! The conditions that a strategy went by at a candle, as people and machines read them.
+
+use candlewick_sdk::{Condition, ConditionSide, price_text, visible};
+use serde::{Serialize, Serializer};
+
+/// So many letters are shown of a condition whose parts stand below it.
+const SHOWN: usize = 40;
+
+/// A condition and how it stood.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct ConditionState {
+    /// The part or filter of a combination that has it; empty where the strategy has it itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    part: String,
+    /// `buy`, `sell`, `vote`, `first_of`, `part`, `filter`.
+    side: &'static str,
+    /// 0 for the whole, 1 for what `and` or `or` joins in it, and so on.
+    depth: usize,
+    condition: String,
+    /// Whether it held; null where that was not known, and for a filter where there was no signal.
+    holds: Option<bool>,
+    /// The numbers in it, by name; null where one is missing.
+    #[serde(serialize_with = "by_name")]
+    numbers: Vec<(String, f64)>,
+    /// More in words: a view, weights, what was turned round.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    note: String,
+}
+
+impl ConditionState {
+    pub(super) fn of(condition: &Condition<'_>) -> Self {
+        Self {
+            part: condition.part.to_string(),
+            side: condition.side.key(),
+            depth: condition.depth,
+            condition: condition.text.to_owned(),
+            holds: condition.holds,
+            numbers: condition.numbers.to_vec(),
+            note: condition.note.clone(),
+        }
+    }
+
+    fn is_filter(&self) -> bool {
+        self.side == ConditionSide::Filter.key() && self.depth == 0
+    }
+
+    /// Whose it is, and of what.
+    fn label(&self) -> String {
+        let is_own = ["part", "filter"].contains(&self.side);
+        match (self.part.as_str(), self.side) {
+            ("", "first_of") => "first of".to_owned(),
+            ("", side) => side.to_owned(),
+            (part, side) if is_own => format!("{side} {part}"),
+            (part, side) => format!("{part} {side}"),
+        }
+    }
+
+    fn answer(&self) -> &'static str {
+        match self.holds {
+            Some(true) => "true",
+            Some(false) => "false",
+            None if self.is_filter() => "no signal",
+            None => "not known yet",
+        }
+    }
+
+    /// The numbers and what else there is, in brackets.
+    fn more(&self) -> String {
+        let number = |(name, value): &(String, f64)| {
+            let value = if value.is_finite() { price_text(*value) } else { "not known yet".to_owned() };
+            format!("{name} = {value}")
+        };
+        let mut parts: Vec<String> = self.numbers.iter().map(number).collect();
+        parts.extend(Some(self.note.clone()).filter(|note| !note.is_empty()));
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+}
+
+/// An object of them; one that is missing is null.
+fn by_name<S: Serializer>(numbers: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(numbers.iter().map(|(name, value)| (name, value)))
+}
+
+/// A line of each, the parts of a condition further in.
+pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
+    let line = |(place, one): (usize, &ConditionState)| {
+        let has_parts = conditions.get(place + 1).is_some_and(|next| next.depth > one.depth);
+        let label = if one.depth == 0 { one.label() } else { String::new() };
+        // What all of it says, its parts say.
+        let text = match (one.depth, has_parts, one.is_filter()) {
+            (0, true, false) => "",
+            (_, true, false) => &shortened(&one.condition),
+            _ => one.condition.as_str(),
+        };
+        let gap = if label.is_empty() || text.is_empty() { "" } else { ": " };
+        let text = format!("{}{label}{gap}{text}: {}{}", "  ".repeat(one.depth), one.answer(), one.more());
+        visible(&text).into_owned()
+    };
+    conditions.iter().enumerate().map(line).collect()
+}
+
+fn shortened(condition: &str) -> String {
+    if condition.chars().count() <= SHOWN {
+        return condition.to_owned();
+    }
+    let begin: String = condition.chars().take(SHOWN - 3).collect();
+    format!("{}...", begin.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state<'a>(
+        (part, side): (&'a str, ConditionSide),
+        depth: usize,
+        text: &'a str,
+        holds: Option<bool>,
+    ) -> Condition<'a> {
+        Condition { part: part.into(), side, depth, text, holds, numbers: &[], note: String::new() }
+    }
+
+    #[test]
+    fn a_line_says_whose_condition_it_is_whether_it_held_and_which_numbers_are_in_it() {
+        let numbers = [("rsi(14)".to_owned(), 41.200_000_001), ("sma(9)".to_owned(), f64::NAN)];
+        let long = "close > open and rsi(14) < sma(9) and volume > 0";
+        let (buy, none) = (ConditionSide::Buy, "");
+        let shown = [
+            state((none, buy), 0, long, Some(false)),
+            state((none, buy), 1, long, None),
+            Condition { numbers: &numbers, ..state((none, buy), 2, "rsi(14) < sma(9)", None) },
+            state(("dip", ConditionSide::Sell), 0, "close < open", Some(true)),
+            Condition {
+                note: "BUY".to_owned(),
+                ..state(("dip", ConditionSide::Part), 0, "signals", Some(true))
+            },
+            state(("hours", ConditionSide::Filter), 0, "lets the signal pass", None),
+            state(("hours", ConditionSide::Filter), 1, "close > 1", Some(false)),
+            state((none, ConditionSide::FirstOf), 0, "a part signals", Some(false)),
+        ];
+        let states: Vec<ConditionState> = shown.iter().map(ConditionState::of).collect();
+        let expected = [
+            "buy: false",
+            "  close > open and rsi(14) < sma(9) and...: not known yet",
+            "    rsi(14) < sma(9): not known yet (rsi(14) = 41.2, sma(9) = not known yet)",
+            "dip sell: close < open: true",
+            "part dip: signals: true (BUY)",
+            "filter hours: lets the signal pass: no signal",
+            "  close > 1: false",
+            "first of: a part signals: false",
+        ];
+        assert_eq!(lines(&states), expected);
+        let machine = serde_json::to_value(&states[2]).unwrap();
+        assert_eq!(machine["numbers"], serde_json::json!({ "rsi(14)": 41.200_000_001, "sma(9)": null }));
+        assert_eq!((&machine["holds"], &machine["side"]), (&serde_json::Value::Null, &"buy".into()));
+    }
+}

@@ -1,0 +1,145 @@
+//! What a combination goes by at a candle: how its parts stand and what its filters make of a signal, each with its own conditions.
+
+use super::strategy::{Choice, Combination, Need, weighed};
+use super::view::Part;
+use candlewick_sdk::{Condition, ConditionSide, Direction};
+use std::borrow::Cow;
+
+/// What is said of each combination at every candle.
+pub(super) struct Texts {
+    choice: String,
+    /// Of each part that decides.
+    parts: Vec<String>,
+}
+
+/// What a filter is asked.
+const LETS_PASS: &str = "lets the signal pass";
+
+impl Texts {
+    /// Of these parts, the last of which are so many filters.
+    pub(super) fn of(parts: &[Part], filters: usize, choice: &Choice) -> Self {
+        let choice_text = match choice {
+            Choice::FirstOf => "a part signals".to_owned(),
+            Choice::Vote { weights, quorum } => {
+                format!(
+                    "a direction has the quorum, {} of {}",
+                    rounded(*quorum),
+                    rounded(weights.iter().sum())
+                )
+            }
+        };
+        let text = |part: &Part| match choice {
+            Choice::Vote { .. } if part.within > 1 => {
+                format!("signals, or did within {} candles", part.within)
+            }
+            Choice::FirstOf | Choice::Vote { .. } => "signals".to_owned(),
+        };
+        let deciding = parts.len() - filters;
+        Self { choice: choice_text, parts: parts[..deciding].iter().map(text).collect() }
+    }
+}
+
+/// First what the parts come to, then each part, then each filter; the conditions of each behind it.
+pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
+    let Combination { parts, choice, invert, texts, .. } = combination;
+    let deciding = &parts[..combination.deciding()];
+    let direction = combination.chosen().and_then(|chosen| deciding[chosen].signals());
+    let mut shown = vec![Condition {
+        part: Cow::Borrowed(""),
+        side: match choice {
+            Choice::FirstOf => ConditionSide::FirstOf,
+            Choice::Vote { .. } => ConditionSide::Vote,
+        },
+        depth: 0,
+        text: &texts.choice,
+        holds: Some(direction.is_some()),
+        numbers: &[],
+        note: note_of_choice(deciding, choice, direction, *invert),
+    }];
+    for (part, text) in deciding.iter().zip(&texts.parts) {
+        let counts = match choice {
+            Choice::FirstOf => part.signals(),
+            Choice::Vote { .. } => part.view(),
+        };
+        let note = if counts.is_some() { part.words() } else { String::new() };
+        shown.push(own(part, (ConditionSide::Part, text), Some(counts.is_some()), note));
+        shown.extend(inner(part));
+    }
+    for (filter, need) in combination.filters() {
+        let passes = direction.map(|direction| need.lets_pass(filter.view(), direction));
+        let note = match direction {
+            Some(_) if need == Need::Any => String::new(),
+            Some(_) => filter.words(),
+            None => note_without_signal(filter, need),
+        };
+        shown.push(own(filter, (ConditionSide::Filter, LETS_PASS), passes, note));
+        shown.extend(inner(filter).map(|one| of_filter(one, (filter, need))));
+    }
+    shown
+}
+
+/// A line about a part.
+fn own<'a>(
+    part: &'a Part,
+    (side, text): (ConditionSide, &'a str),
+    holds: Option<bool>,
+    note: String,
+) -> Condition<'a> {
+    Condition { part: Cow::Borrowed(&part.name), side, depth: 0, text, holds, numbers: &[], note }
+}
+
+/// The conditions of a part, behind its name.
+fn inner(part: &Part) -> impl Iterator<Item = Condition<'_>> {
+    part.strategy.conditions().into_iter().map(|one| {
+        let path = match &*one.part {
+            "" => Cow::Borrowed(part.name.as_str()),
+            inner => Cow::Owned(format!("{}.{inner}", part.name)),
+        };
+        Condition { part: path, ..one }
+    })
+}
+
+/// A condition of a filter: what has no direction is no condition for one, and belongs to the filter's own line.
+fn of_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Need)) -> Condition<'a> {
+    if need != Need::Any || one.part != filter.name {
+        return one;
+    }
+    Condition { side: ConditionSide::Filter, depth: one.depth + 1, ..one }
+}
+
+fn note_of_choice(parts: &[Part], choice: &Choice, direction: Option<Direction>, invert: bool) -> String {
+    let said = match (choice, direction) {
+        (Choice::FirstOf, None) => return String::new(),
+        (Choice::FirstOf, Some(direction)) => direction.to_string(),
+        (Choice::Vote { weights, .. }, _) => {
+            let (buy, sell) = weighed(parts, weights);
+            if (buy, sell) == (0.0, 0.0) {
+                return String::new();
+            }
+            let is_old = parts.iter().all(|part| part.signals().is_none());
+            let old = if is_old { ", and no part signals at this candle" } else { "" };
+            format!("BUY {}, SELL {}{old}", rounded(buy), rounded(sell))
+        }
+    };
+    match direction.filter(|_| invert) {
+        Some(direction) => format!("{said}, turned round to {}", direction.opposite()),
+        None => said,
+    }
+}
+
+/// What a filter would let pass.
+fn note_without_signal(filter: &Part, need: Need) -> String {
+    let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
+    match (passing(Direction::Buy), passing(Direction::Sell)) {
+        (true, true) => "none is there; it would pass",
+        (true, false) => "none is there; a BUY would pass",
+        (false, true) => "none is there; a SELL would pass",
+        (false, false) => "none is there; it would be stopped",
+    }
+    .to_owned()
+}
+
+/// Weights as people add them.
+fn rounded(weight: f64) -> f64 {
+    (weight * 1e9).round() / 1e9
+}

@@ -1,0 +1,192 @@
+//! A rule in the form that says its conditions: each part alone, with the numbers in it, as it stands at a candle.
+
+use crate::compile::{At, Compiler};
+use crate::graph::{Id, Op};
+use crate::program::{Place, Program};
+use crate::rule::{Rule, Side, one_line};
+use crate::syntax::{Form, Operator, PartId, Tree};
+use crate::{RuleError, RuleStrategy};
+use candlewick_sdk::{Candle, Condition, ConditionSide, Expiry, Interval, Signal, Strategy};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The strategy of a rule, and beside it a program of everything in its conditions.
+pub(crate) struct ExplainedRule {
+    strategy: Box<dyn Strategy>,
+    program: Program,
+    conditions: Vec<Part>,
+    longer: Vec<Interval>,
+}
+
+/// A condition or a part of one.
+struct Part {
+    side: ConditionSide,
+    depth: usize,
+    text: String,
+    /// Where the program keeps it.
+    place: Place,
+    holds: Option<bool>,
+    numbers: Vec<(String, f64)>,
+    /// Where the program keeps these.
+    places: Vec<Place>,
+}
+
+/// A part before the program is made: where it is in the graph, and the numbers in it.
+struct Compiled {
+    part: Part,
+    id: Id,
+    numbers: Vec<Id>,
+}
+
+impl Part {
+    fn condition(&self) -> Condition<'_> {
+        let Self { side, depth, text, holds, numbers, .. } = self;
+        let (part, note) = (Cow::Borrowed(""), String::new());
+        Condition { part, side: *side, depth: *depth, text, holds: *holds, numbers, note }
+    }
+}
+
+impl ExplainedRule {
+    /// As [`Rule::build`].
+    pub(crate) fn of(
+        rule: &Rule,
+        numbers: &BTreeMap<String, f64>,
+        own: Interval,
+        expiry: Option<Expiry>,
+    ) -> Result<Self, (Side, RuleError)> {
+        let strategy: RuleStrategy = rule.build(numbers, own, expiry)?;
+        let mut compiler = Compiler::new(numbers, own).explaining();
+        let mut compiled = Vec::new();
+        for (side, condition) in rule.conditions() {
+            for (depth, part) in parts_of(&condition.tree) {
+                let found = part_of(&mut compiler, (side, &condition.text, &condition.tree), (depth, part));
+                compiled.push(found.map_err(|error| (side, error))?);
+            }
+        }
+        let ids =
+            compiled.iter().flat_map(|found| [found.id].into_iter().chain(found.numbers.iter().copied()));
+        let ids: Vec<Id> = ids.collect();
+        let (program, places) = Program::of(&compiler.graph, &ids);
+        let mut places = places.into_iter();
+        let mut placed = |found: Compiled| {
+            let place = places.next().unwrap_or_default();
+            Part { place, places: places.by_ref().take(found.numbers.len()).collect(), ..found.part }
+        };
+        let conditions = compiled.into_iter().map(&mut placed).collect();
+        let mut longer = program.longer_intervals();
+        longer.extend(strategy.longer_intervals());
+        longer.sort_unstable();
+        longer.dedup();
+        Ok(Self { strategy: strategy.quickest(), program, conditions, longer })
+    }
+}
+
+/// One part of a condition, with the numbers in it where it is not made of other conditions.
+fn part_of(
+    compiler: &mut Compiler<'_>,
+    (side, text, tree): (Side, &str, &Tree),
+    (depth, part): (usize, PartId),
+) -> Result<Compiled, RuleError> {
+    compiler.looked_at.clear();
+    let id = compiler.truth(At { tree, candles: 0 }, part, "a rule")?;
+    let is_joined = joins(tree, part).is_some();
+    let looked_at = std::mem::take(&mut compiler.looked_at);
+    let numbers: Vec<Id> = if is_joined { Vec::new() } else { looked_at };
+    let numbers: Vec<Id> = numbers.into_iter().map(|number| seen_by_own(compiler, number)).collect();
+    let named = numbers.iter().map(|number| (compiler.graph.node(*number).name.clone(), f64::NAN)).collect();
+    let text = one_line(text.get(tree.part(part).place.clone()).unwrap_or_default());
+    let side = if side == Side::Buy { ConditionSide::Buy } else { ConditionSide::Sell };
+    let part = Part { side, depth, text, place: 0, holds: None, numbers: named, places: Vec::new() };
+    Ok(Compiled { part, id, numbers })
+}
+
+/// A number as the bot's own candles see it: one of longer candles is that of the last that has closed.
+fn seen_by_own(compiler: &mut Compiler<'_>, number: Id) -> Id {
+    let node = compiler.graph.node(number);
+    let (candles, warm) = (node.candles, node.warm_after);
+    if candles == 0 {
+        return number;
+    }
+    let name = format!("{}@{}", compiler.bracketed(number), compiler.graph.intervals()[candles]);
+    compiler.graph.add(Op::Longer(number), name, warm, 0)
+}
+
+impl Strategy for ExplainedRule {
+    fn warmup(&self) -> usize {
+        self.strategy.warmup()
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.program.run(candle);
+        for part in &mut self.conditions {
+            let value = self.program.value(part.place);
+            part.holds = (!value.is_nan()).then_some(value == 1.0);
+            for ((_, number), place) in part.numbers.iter_mut().zip(&part.places) {
+                *number = self.program.value(*place);
+            }
+        }
+        self.strategy.on_candle(candle)
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.longer
+    }
+
+    fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
+        self.program.run_longer(interval, candle);
+        if self.strategy.longer_intervals().contains(&interval) {
+            self.strategy.on_longer_candle(interval, candle);
+        }
+    }
+
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        self.strategy.expiries()
+    }
+
+    fn wants_settlements(&self) -> bool {
+        self.strategy.wants_settlements()
+    }
+
+    fn conditions(&self) -> Vec<Condition<'_>> {
+        self.conditions.iter().map(Part::condition).collect()
+    }
+
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        self.strategy.indicators()
+    }
+}
+
+/// The whole condition and what `and` and `or` join in it, each before its own parts, with how deep it stands.
+fn parts_of(tree: &Tree) -> Vec<(usize, PartId)> {
+    let mut parts = Vec::new();
+    let mut left = vec![(0, tree.root())];
+    while let Some((depth, id)) = left.pop() {
+        parts.push((depth, id));
+        let mut joined = Vec::new();
+        if let Some(operator) = joins(tree, id) {
+            spread(tree, id, operator, &mut joined);
+        }
+        left.extend(joined.into_iter().rev().map(|part| (depth + 1, part)));
+    }
+    parts
+}
+
+/// All that one operator joins: of `a and b and c` three, though the tree has two and two.
+fn spread(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
+    let Form::Binary { left, right, .. } = &tree.part(id).form else { return };
+    for part in [*left, *right] {
+        if joins(tree, part) == Some(operator) {
+            spread(tree, part, operator, joined);
+        } else {
+            joined.push(part);
+        }
+    }
+}
+
+/// `and` or `or`, where that joins this part.
+fn joins(tree: &Tree, id: PartId) -> Option<Operator> {
+    match tree.part(id).form {
+        Form::Binary { operator: operator @ (Operator::And | Operator::Or), .. } => Some(operator),
+        _ => None,
+    }
+}

@@ -1,0 +1,221 @@
+//! What a rule and a combination say of their conditions at each candle: held to figures worked out by hand.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_rules::{combine, entry, held_conditions};
+use candlewick_sdk::testkit::{bot, from_closes, random_walk};
+use candlewick_sdk::{Candle, Condition, LongerCandles, Registry};
+use serde_json::{Value, json};
+
+fn registry() -> Registry {
+    let registry = Registry::default().with_entry(entry()).unwrap();
+    registry.clone().with_entry(combine::entry(registry)).unwrap()
+}
+
+/// `part side depth text: answer [numbers] (note)`.
+fn line(one: &Condition<'_>) -> String {
+    let answer = match one.holds {
+        Some(true) => "true",
+        Some(false) => "false",
+        None => "?",
+    };
+    let numbers: Vec<String> = one.numbers.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let whose = format!("{} {} {}", one.part, one.side.key(), one.depth);
+    let line = format!("{whose} {}: {answer} [{}] ({})", one.text, numbers.join(", "), one.note);
+    line.replace(" []", "").replace(" ()", "").trim_start().to_owned()
+}
+
+/// What is said after each candle.
+fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> {
+    let (registry, terms) = (registry(), bot("BTCUSDT"));
+    let mut shown = registry.find(strategy).unwrap().build_explained(params, &terms).unwrap();
+    let mut longer = LongerCandles::new(terms.interval, shown.longer_intervals()).unwrap();
+    let mut after = |candle: &Candle| {
+        shown.on_candle(candle);
+        let lines = shown.conditions().iter().map(line).collect();
+        longer.show(candle, &mut *shown);
+        lines
+    };
+    candles.iter().map(&mut after).collect()
+}
+
+#[test]
+fn each_part_of_a_rule_is_true_false_or_not_known_yet_with_its_numbers() {
+    // The mean of two closes: none, 10.5, 12, 12.5. Two rises in a row need two candles before: known at the third.
+    let candles = from_closes(&[10.0, 11.0, 13.0, 12.0]);
+    let params = json!({ "buy": "close > sma(n) and rising(close, 2)", "sell": "not (close >= sma(n))",
+        "parameters": { "n": { "default": 2 } } });
+    let expected = [
+        [
+            "buy 0 close > sma(n) and rising(close, 2): ?",
+            "buy 1 close > sma(n): ? [close 10, sma(2) NaN]",
+            "buy 1 rising(close, 2): ? [close 10, close[1] NaN]",
+            "sell 0 not (close >= sma(n)): ? [close 10, sma(2) NaN]",
+        ],
+        [
+            "buy 0 close > sma(n) and rising(close, 2): ?",
+            "buy 1 close > sma(n): true [close 11, sma(2) 10.5]",
+            "buy 1 rising(close, 2): ? [close 11, close[1] 10]",
+            "sell 0 not (close >= sma(n)): false [close 11, sma(2) 10.5]",
+        ],
+        [
+            "buy 0 close > sma(n) and rising(close, 2): true",
+            "buy 1 close > sma(n): true [close 13, sma(2) 12]",
+            "buy 1 rising(close, 2): true [close 13, close[1] 11]",
+            "sell 0 not (close >= sma(n)): false [close 13, sma(2) 12]",
+        ],
+        [
+            "buy 0 close > sma(n) and rising(close, 2): false",
+            "buy 1 close > sma(n): false [close 12, sma(2) 12.5]",
+            "buy 1 rising(close, 2): false [close 12, close[1] 13]",
+            "sell 0 not (close >= sma(n)): true [close 12, sma(2) 12.5]",
+        ],
+    ];
+    assert_eq!(said("rules", &params, &candles), expected);
+}
+
+#[test]
+fn numbers_of_longer_candles_and_hours_are_shown_where_a_function_looks_at_them() {
+    // Candles of 2m close at 9, 7 and 5; the second is seen from the fifth candle on.
+    let candles = from_closes(&[10.0, 9.0, 8.0, 7.0, 6.0, 5.0]);
+    let params =
+        json!({ "buy": "falling(close, 1)@2m", "sell": "between(\"08:00\", \"17:00\", \"Asia/Tokyo\")" });
+    let said = said("rules", &params, &candles);
+    let buys: Vec<&str> = said.iter().map(|lines| lines[0].as_str()).collect();
+    let told = |answer: &str, now: &str, before: &str| {
+        format!("buy 0 falling(close, 1)@2m: {answer} [close@2m {now}, close[1]@2m {before}]")
+    };
+    let (none, first, second) = (told("?", "NaN", "NaN"), told("?", "9", "NaN"), told("true", "7", "9"));
+    assert_eq!(buys, [&*none, &none, &first, &first, &second, &second]);
+    // The first candle closes a minute after midnight UTC: nine hours later in Tokyo.
+    let expected = "sell 0 between(\"08:00\", \"17:00\", \"Asia/Tokyo\"): true [hour(\"Asia/Tokyo\") 9, minute(\"Asia/Tokyo\") 1]";
+    assert_eq!(said[0][1], expected);
+}
+
+/// Two parts that vote, of which the second says SELL and is turned round, and a filter.
+fn vote(invert: bool) -> Value {
+    json!({
+        "vote": [
+            { "name": "up", "strategy": "rules", "params": { "buy": "close > open" }, "within": 2 },
+            { "name": "high", "strategy": "rules", "params": { "sell": "close > 11" }, "invert": true },
+        ],
+        "quorum": 2.0,
+        "filters": [{ "when": "close < 13" }],
+        "invert": invert,
+    })
+}
+
+/// Each candle opens at the close before it.
+const CLOSES: [f64; 5] = [10.0, 11.0, 12.0, 11.5, 13.0];
+
+#[test]
+fn a_vote_says_which_part_is_missing_what_was_turned_round_and_what_a_filter_does() {
+    let said = said("combine", &vote(false), &from_closes(&CLOSES));
+    let expected = [
+        // The second rises, and is not above 11.
+        [
+            "vote 0 a direction has the quorum, 2 of 2: false (BUY 1, SELL 0)",
+            "up part 0 signals, or did within 2 candles: true (BUY)",
+            "up buy 0 close > open: true [close 11, open 10]",
+            "high part 0 signals: false",
+            "high sell 0 close > 11: false [close 11]",
+            "when filter 0 lets the signal pass: ? (none is there; it would pass)",
+            "when filter 1 close < 13: true [close 11]",
+        ],
+        // The fourth falls, a candle after a rise.
+        [
+            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
+            "up part 0 signals, or did within 2 candles: true (BUY, 1 candle ago)",
+            "up buy 0 close > open: false [close 11.5, open 12]",
+            "high part 0 signals: true (BUY, turned round: the part said SELL)",
+            "high sell 0 close > 11: true [close 11.5]",
+            "when filter 0 lets the signal pass: true",
+            "when filter 1 close < 13: true [close 11.5]",
+        ],
+        [
+            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
+            "up part 0 signals, or did within 2 candles: true (BUY)",
+            "up buy 0 close > open: true [close 13, open 11.5]",
+            "high part 0 signals: true (BUY, turned round: the part said SELL)",
+            "high sell 0 close > 11: true [close 13]",
+            "when filter 0 lets the signal pass: false",
+            "when filter 1 close < 13: false [close 13]",
+        ],
+    ];
+    assert_eq!(
+        [&said[1], &said[3], &said[4]].map(|lines| &lines[..]),
+        expected.each_ref().map(|lines| &lines[..])
+    );
+    let turned = self::said("combine", &vote(true), &from_closes(&CLOSES));
+    assert_eq!(
+        turned[3][0],
+        "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0, turned round to SELL)"
+    );
+}
+
+#[test]
+fn quorums_and_the_signals_that_filters_stop_are_counted() {
+    let terms = bot("BTCUSDT");
+    let counted =
+        held_conditions(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
+    let counts = |side: &str, depth: usize| {
+        let found = counted.iter().find(|one| one.side.key() == side && one.depth == depth).unwrap();
+        (found.held, found.candles, found.unknown)
+    };
+    // Two candles are its warm-up, so four are looked at. At the last three of these both parts are for BUY; one is stopped, at 13.
+    assert_eq!(counts("vote", 0), (3, 4, 0));
+    assert_eq!(counts("filter", 0), (2, 3, 0));
+    assert_eq!(counts("filter", 1), (3, 4, 0));
+    assert_eq!(counts("part", 0), (4, 4, 0));
+}
+
+#[test]
+fn the_first_of_parts_and_inner_combinations_are_named_by_their_path() {
+    let rule = |buy: &str| json!({ "name": "low", "strategy": "rules", "params": { "buy": buy } });
+    let inner = json!({ "first_of": [rule("close < 5")], "filters": [{ "trend": 2 }] });
+    let params = json!({ "first_of": [{ "name": "inner", "strategy": "combine", "params": inner }, rule("close > 10")] });
+    let said = said("combine", &params, &from_closes(&[10.0, 11.0]));
+    let expected = [
+        "first_of 0 a part signals: true (BUY)",
+        "inner part 0 signals: false",
+        "inner first_of 0 a part signals: false",
+        "inner.low part 0 signals: false",
+        "inner.low buy 0 close < 5: false [close 11]",
+        "inner.trend filter 0 lets the signal pass: ? (none is there; a BUY would pass)",
+        "inner.trend buy 0 close > sma(period): true [close 11, sma(2) 10.5]",
+        "inner.trend sell 0 close < sma(period): false [close 11, sma(2) 10.5]",
+        "low part 0 signals: true (BUY)",
+        "low buy 0 close > 10: true [close 11]",
+    ];
+    assert_eq!(said[1], expected);
+}
+
+#[test]
+fn the_form_that_says_its_conditions_signals_as_the_usual_one() {
+    let (candles, terms, registry) = (random_walk(11, 3_000), bot("BTCUSDT"), registry());
+    let dip = json!({ "buy": "rsi(7) < 35 and close > sma(20)@5m", "sell": "rsi(7) > 65 and falling(ema(5), 1)@5m", "expiry": "05:00" });
+    let part = |name: &str| json!({ "name": name, "strategy": "rules", "params": dip });
+    let fast = json!({ "buy": "close > open", "sell": "close < open" });
+    let voted = json!({ "vote": [part("a"), { "name": "b", "strategy": "rules", "params": fast, "invert": true }], "within": 3,
+        "quorum": 1.0, "filters": [{ "trend": 9 }], "gate": { "after_virtual_losses": 2 } });
+    for (strategy, params, least) in [("rules", &dip, 100), ("combine", &voted, 20)] {
+        let entry = registry.find(strategy).unwrap();
+        let (mut usual, mut explained) =
+            (entry.build(params, &terms).unwrap(), entry.build_explained(params, &terms).unwrap());
+        assert_eq!(usual.warmup(), explained.warmup());
+        assert_eq!(usual.expiries(), explained.expiries());
+        let mut longer = [&usual, &explained]
+            .map(|one| LongerCandles::new(terms.interval, one.longer_intervals()).unwrap());
+        let mut signals = 0;
+        for candle in &candles {
+            let (one, other) = (usual.on_candle(candle), explained.on_candle(candle));
+            assert_eq!(one, other, "{strategy} at {}", candle.time());
+            // As texts: a number that is missing equals itself.
+            assert_eq!(format!("{:?}", usual.indicators()), format!("{:?}", explained.indicators()));
+            signals += usize::from(one.is_some());
+            longer[0].show(candle, &mut *usual);
+            longer[1].show(candle, &mut *explained);
+        }
+        assert!(signals > least, "{strategy}: {signals}");
+        assert!(usual.conditions().iter().all(|one| one.numbers.is_empty()));
+    }
+}
