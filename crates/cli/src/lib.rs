@@ -48,6 +48,7 @@ mod repeats;
 mod terminal;
 mod time_zones;
 mod usage;
+mod workers;
 mod wrap;
 
 pub use app::App;

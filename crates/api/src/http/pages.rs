@@ -60,7 +60,9 @@ pub(super) struct Pages {
     barren: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    trades: BTreeMap<String, TradeReport>,
+    /// Each trade once, as they came, and where each stands: so a long list is never held twice.
+    trades: Vec<TradeReport>,
+    places: BTreeMap<String, usize>,
 }
 
 /// How much of a list is read.
@@ -100,7 +102,8 @@ impl Pages {
             barren: 0,
             length: None,
             keeps_length: true,
-            trades: BTreeMap::new(),
+            trades: Vec::new(),
+            places: BTreeMap::new(),
         }
     }
 
@@ -122,8 +125,7 @@ impl Pages {
         self.unreadable += page.unreadable;
         let seen_before = self.trades.len();
         for trade in page.data {
-            let trade = read(trade);
-            self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
+            self.put(read(trade));
         }
         self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
         if self.has_seen_all() {
@@ -135,6 +137,17 @@ impl Pages {
         self.next = following
             .filter(|_| goes_on)
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
+    }
+
+    /// The later of two reports of a trade counts.
+    fn put(&mut self, trade: TradeReport) {
+        if let Some(place) = self.places.get(&trade.id) {
+            self.trades[*place] = trade;
+            self.repeats += 1;
+        } else {
+            self.places.insert(trade.id.clone(), self.trades.len());
+            self.trades.push(trade);
+        }
     }
 
     /// Whether as many different trades were seen as the list has had on every page.
@@ -164,16 +177,15 @@ impl Pages {
     }
 
     /// What was read; not complete when pages were left out or could not be had.
-    pub(super) fn finish(self) -> Rows {
+    pub(super) fn finish(mut self) -> Rows {
+        self.places.clear();
+        self.trades.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         let distinct = self.trades.len() as u64;
         let is_whole = match self.length {
             Some((_, length)) => self.keeps_length && distinct == length,
             None => self.read == 1 || self.repeats == 0,
         };
-        Rows {
-            is_complete: self.reached_end && self.unreadable == 0 && is_whole,
-            trades: self.trades.into_values().collect(),
-        }
+        Rows { is_complete: self.reached_end && self.unreadable == 0 && is_whole, trades: self.trades }
     }
 
     fn check_length(&mut self, page: &TradePage) {

@@ -5,13 +5,13 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::journal::JournalArguments;
 use crate::output::{print, print_json_line};
+use crate::workers;
 use candlewick_app::configuration::control_paths;
 use candlewick_dashboard::{Dashboard, DashboardSettings, Watched};
 use candlewick_journal::{JournalError, Reader};
 use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
-use tokio::runtime::Runtime;
 
 /// Of which bot, and where it is served.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
         tls_proxy: tls_proxy.clone(),
         allow_unencrypted_network: *allow_unencrypted_network,
     };
-    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let runtime = workers::start()?;
     let found = runtime.block_on(Reader::open(&watched.journal));
     if matches!(found, Err(JournalError::NotFound { .. })) {
         context.say(&format!(

@@ -7,6 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::live;
 use crate::output::{print, print_json_line};
 use crate::progress::Terminal;
+use crate::workers;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_app::live::ServedSandbox;
@@ -18,7 +19,6 @@ use candlewick_sdk::{CandleSeries, Millis};
 use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
-use tokio::runtime::Runtime;
 
 /// What to serve, and how.
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
     settings.check()?;
     let series =
         candles::candles_of(&candles::load(&loaded, &candles::ALWAYS, &Terminal(context.global))?.series);
-    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let runtime = workers::start()?;
     runtime.block_on(serve(settings, series, &loaded, context))
 }
 

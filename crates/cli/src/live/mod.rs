@@ -25,9 +25,10 @@ use stream::PrintedEvents;
 
 use crate::arguments::GlobalArguments;
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
 use crate::log_writer::LogWriter;
+use crate::workers;
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::problems_of;
@@ -37,7 +38,6 @@ use candlewick_sdk::Millis;
 use reading::ReadingProgress;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::Runtime;
 use tokio::sync::{Notify, mpsc};
 
 /// A run that is ready to begin.
@@ -77,7 +77,7 @@ struct Front<'a> {
 
 /// Does the work of a run to its end. A reading of the settings that never ends is not waited for.
 pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let runtime = workers::start()?;
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();
     outcome

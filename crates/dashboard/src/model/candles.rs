@@ -36,7 +36,9 @@ pub(crate) struct Levels(Vec<Level>);
 impl Levels {
     /// Of candles that are so long.
     pub(crate) fn new(length: Millis) -> Self {
-        let level = |factor: i64| Level { length: length * factor, bars: VecDeque::new(), is_whole: true };
+        // All the room it will ever take: a list that grows leaves holes behind, of a size that nobody else asks for.
+        let bars = || VecDeque::with_capacity(MOST + 1);
+        let level = |factor: i64| Level { length: length * factor, bars: bars(), is_whole: true };
         Self(FACTORS.map(level).into())
     }
 
