@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use candlewick_journal::Reader;
 use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
-use candlewick_runtime::{JournalFold, OldRow, RuntimeError};
+use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
 /// The runs, intents, money and doubts of a journal as they stand, under the settings of its last run. Where that has kept no snapshot
 /// yet, the whole journal is read. Refusals are not counted and other lines than [`Folded::lines`] are not held.
@@ -14,29 +14,29 @@ pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppErro
     Ok(Box::pin(read(reader, OldIntents::All)).await?.0)
 }
 
-/// The same, but of old intents the rows alone, in their order.
+/// The same, but of old intents no more than figures take, in their order.
 ///
 /// # Errors
 /// As [`read_recent`].
-pub async fn read_recent_rows(reader: &mut Reader) -> Result<(JournalContents, Vec<OldRow>), AppError> {
-    Box::pin(read(reader, OldIntents::Rows)).await
+pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>), AppError> {
+    Box::pin(read(reader, OldIntents::Trades)).await
 }
 
 /// What is read of old intents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OldIntents {
     All,
-    Rows,
+    Trades,
 }
 
-async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, Vec<OldRow>), AppError> {
+async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, Vec<OldTrade>), AppError> {
     loop {
         let header = reader.last_run_header().await?.ok_or(RecordsError::NoRun)?;
         let begun = header.seq;
         let run = RecordedRun::all_of(&[header])?.pop().ok_or(RecordsError::NoRun)?;
         let fold = match old {
             OldIntents::All => Box::pin(JournalFold::read(reader, &run.settings, 0)).await,
-            OldIntents::Rows => Box::pin(JournalFold::read_rows(reader, &run.settings)).await,
+            OldIntents::Trades => Box::pin(JournalFold::read_trades(reader, &run.settings)).await,
         };
         let fold = fold.map_err(unreadable)?;
         if let Some(notice) = fold.notice() {
@@ -44,7 +44,7 @@ async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, 
         }
         let (session, mut past, last) = fold.into_parts();
         let lines = reader.lines_numbered(&past.told()).await?;
-        let rows = past.take_old_rows();
+        let trades = past.take_old_trades();
         let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
         let contents = JournalContents::of_folded(Folded {
             session,
@@ -60,7 +60,7 @@ async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, 
         })?;
         // A run that began meanwhile may have other settings.
         if contents.last_run().seq == begun {
-            return Ok((contents, rows));
+            return Ok((contents, trades));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::configuration::Loaded;
 use crate::control::describe_phase;
 use crate::error::AppError;
 use crate::live::lost_with_venue;
-use crate::recent::read_recent_rows;
+use crate::recent::read_recent_trades;
 use asking::ask_bot;
 use candlewick_engine::{IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
@@ -105,7 +105,7 @@ impl Status {
         let holder = reader.holder().await?.map(HolderLine::of);
         // Before the journal is read: what that takes makes nothing older than the bot knows it to be.
         let bot = ask_bot(loaded).await?;
-        let (contents, old) = read_recent_rows(&mut reader).await?;
+        let (contents, old) = read_recent_trades(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
         let in_state = |state| {
             let rows = contents.book.rows().iter().filter(move |row| row.state == state);

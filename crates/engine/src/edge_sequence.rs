@@ -2,9 +2,20 @@
 
 use crate::judge::{News, UNSEEN_PAYOUT_FRACTION, in_order};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
-use candlewick_sdk::Payout;
+use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
+
+/// What the edge takes of an intent's row: a few bytes, for who holds that of many intents without their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeRow {
+    intent: IntentId,
+    /// The numbers of its decision and of its end among the news of its book; 0 where it has not ended.
+    decided: u32,
+    ended: u32,
+    outcome: Option<Outcome>,
+    payout: Option<Payout>,
+}
 
 /// The same, kept up with a book as events come: it needs no row of a trade that is over.
 #[derive(Clone, Debug, Default)]
@@ -13,19 +24,53 @@ pub struct RunningEdge {
     open: BTreeMap<IntentId, OpenTrade>,
 }
 
+impl EdgeRow {
+    /// Of a row.
+    pub fn of(row: &IntentRow) -> Self {
+        let JudgedTrade { payout, ended, .. } = JudgedTrade::of_row(row);
+        Self {
+            intent: row.approved.intent(),
+            decided: row.sequence.decided,
+            ended: row.sequence.ended(),
+            outcome: ended.map(|(_, outcome)| outcome),
+            payout: row.sequence.settled_payout.or(payout),
+        }
+    }
+
+    /// The number of its decision among the news of its book.
+    pub const fn decided(&self) -> u32 {
+        self.decided
+    }
+
+    /// The number of the last that is known of it.
+    pub const fn last(&self) -> u32 {
+        if self.ended > self.decided { self.ended } else { self.decided }
+    }
+}
+
 impl RunningEdge {
-    /// After all that is known of these rows.
-    pub fn after(rows: &[&IntentRow]) -> Self {
-        let trades: Vec<JudgedTrade> = rows.iter().map(|row| JudgedTrade::of_row(row)).collect();
+    /// After all that is known of these intents of a book.
+    pub fn after(rows: &[EdgeRow]) -> Self {
         let mut running = Self::default();
-        for (_, _, news, place) in in_order(&trades) {
+        running.take(rows, (0, u32::MAX));
+        running
+    }
+
+    /// Takes what became known of these intents from one number of their book's news to before another: what was taken before has
+    /// smaller numbers.
+    pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
+        let is_asked = |number: u32| number > 0 && from <= number && number < before;
+        let decisions = rows.iter().map(|row| (row.decided, News::Decided, row));
+        let ends = rows.iter().map(|row| (row.ended, News::Ended, row));
+        let mut news: Vec<_> = decisions.chain(ends).filter(|(number, ..)| is_asked(*number)).collect();
+        news.sort_unstable_by_key(|(number, news, _)| (*number, *news));
+        for (_, news, row) in news {
             match news {
-                News::Decided => running.on_decided(rows[place].approved.intent()),
+                News::Decided => self.on_decided(row.intent),
+                News::Ended => self.on_end(row),
                 News::Answered => {}
-                News::Ended => running.on_news(rows[place]),
             }
         }
-        running
     }
 
     /// An intent was decided.
@@ -35,14 +80,15 @@ impl RunningEdge {
 
     /// Something has become known of an intent, and its book has taken it.
     pub fn on_news(&mut self, row: &IntentRow) {
-        if row.sequence.ended() == 0 {
-            return;
+        if row.sequence.ended() > 0 {
+            self.on_end(&EdgeRow::of(row));
         }
-        let Some(open) = self.open.remove(&row.approved.intent()) else { return };
-        let JudgedTrade { payout, ended, .. } = JudgedTrade::of_row(row);
-        let Some((_, outcome)) = ended else { return };
-        let payout = row.sequence.settled_payout.or(payout);
-        let pays = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+    }
+
+    fn on_end(&mut self, row: &EdgeRow) {
+        let Some(open) = self.open.remove(&row.intent) else { return };
+        let Some(outcome) = row.outcome else { return };
+        let pays = row.payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
         self.sequence.on_settled(open, to_trade_outcome(outcome), pays);
     }
 

@@ -49,7 +49,7 @@ mod testing;
 pub use action::{Action, Judgement, Refused};
 pub use book::{EventSequence, IntentRow, TradeBook};
 pub use bot_verdict::BotVerdict;
-pub use edge_sequence::{RunningEdge, edge_sequence, edge_sequence_of};
+pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, edge_sequence_of};
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, SecondTrade, Settled, VenueId};
 pub use first_stake::check_first_stakes;
 pub use hash::JournalHash;

@@ -61,11 +61,21 @@ pub struct SessionSettings {
 
 impl SessionSettings {
     /// The blake3 hash, in hexadecimal, of what the fold of a journal depends on: under settings of the same fingerprint it comes to
-    /// the same. A limit that only decides what is opened next is no part of it.
+    /// the same. A limit that only decides what is opened next is no part of it, nor is what a bot's strategy is and how it is set: what
+    /// an earlier run had of that stands in its header.
     ///
     /// # Errors
     /// None in practice: settings are always JSON.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
+        let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
+        Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
+    }
+
+    /// The same with all that is said of the bots, as earlier versions of the program hashed it.
+    ///
+    /// # Errors
+    /// As [`fingerprint`](Self::fingerprint).
+    pub fn earlier_fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();
         let by_symbol = by_symbol.map(|(name, least)| (name.clone(), if *least > 0.0 { 1.0 } else { 0.0 }));
@@ -150,6 +160,11 @@ impl BotSettings {
             return Err(format!("{seconds} is as long as a candle of {} or longer: use less", self.interval));
         }
         Ok(Millis::from_seconds(seconds))
+    }
+
+    /// The same without what only decides which signals it gives, and what else a venue is told.
+    fn without_strategy(self) -> Self {
+        Self { strategy: String::new(), params: Value::Null, venue: BTreeMap::new(), ..self }
     }
 
     /// The expiry of its trades.

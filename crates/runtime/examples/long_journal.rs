@@ -1,5 +1,6 @@
 //! Makes a long journal, to measure what its length costs: `long_journal FILE LINES`, with a hundred symbols at 1m, a trade
-//! about every thousand lines, and snapshots as a run keeps them. `long_journal FILE` goes on from it as a start does, up to where a run
+//! about every thousand lines, and snapshots as a run keeps them. `long_journal FILE LINES MINUTES` has a trade every so many minutes,
+//! and so what many trades cost without as many lines. `long_journal FILE` goes on from it as a start does, up to where a run
 //! would begin. Its bots can stand in a configuration, so that `candlewick live` goes on from it, too: `bot-0` on `SYM0` and so on, with
 //! the strategy `coin` and every key as `settings` has it, of which `expiration_type` has to be stated.
 
@@ -70,10 +71,11 @@ fn settings() -> Result<SessionSettings, Box<dyn Error>> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (file, lines) = match arguments.as_slice() {
+    let (file, lines, trade_every) = match arguments.as_slice() {
         [file] => return start(file).await,
-        [file, lines] => (file, lines),
-        _ => return Err("long_journal FILE [LINES]".into()),
+        [file, lines] => (file, lines, TRADE_EVERY),
+        [file, lines, minutes] => (file, lines, minutes.parse()?),
+        _ => return Err("long_journal FILE [LINES [MINUTES]]".into()),
     };
     let (lines, settings): (u64, _) = (lines.parse()?, settings()?);
     let url = JournalUrl::from_path(Path::new(file));
@@ -106,7 +108,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let event = Event { at, received: at + Millis::new(120), kind };
             journal.record(Entry::Event(&event))?;
             written += 1;
-            if place == 0 && minute % TRADE_EVERY == 0 {
+            if place == 0 && minute % trade_every == 0 {
                 written += trade(&mut session, &mut journal, &event)?;
             }
         }

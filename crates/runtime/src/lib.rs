@@ -44,7 +44,7 @@ pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher, 
 pub use observer::{Observer, Question};
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
-    Decided, JournalCheck, JournalFold, OldRow, Past, Projected, Projection, ReadingWatcher, SnapshotCheck,
+    Decided, JournalCheck, JournalFold, OldTrade, Past, Projected, Projection, ReadingWatcher, SnapshotCheck,
     TablesCheck, WholeReading, check_journal, compact_journal, project_journal,
 };
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};

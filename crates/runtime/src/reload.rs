@@ -47,7 +47,7 @@ impl Standing {
 
     /// Of a Session and what earlier runs left, old intents among it.
     pub fn of_past(session: &Session, past: &Past) -> Self {
-        Self::of_rows(session, past.old_rows().map(|old| &old.row).chain(past.book().rows()))
+        Self::of_rows(session, past.old_rows().chain(past.book().rows()))
     }
 
     fn of_rows<'a>(session: &Session, rows: impl Iterator<Item = &'a IntentRow>) -> Self {

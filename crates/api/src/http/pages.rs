@@ -118,6 +118,10 @@ impl Pages {
         self.read += 1;
         self.bytes += page.bytes;
         self.check_length(&page);
+        if let (1, Some((_, length))) = (self.read, self.length) {
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            self.trades.reserve_exact(length.min(self.bounds.rows));
+        }
         // A venue that gives smaller pages than asked for says so: its full pages are not short ones.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
         let following = page.following(&TradeQuery { page_size, ..query.clone() });

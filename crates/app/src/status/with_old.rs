@@ -1,25 +1,26 @@
-//! What is said of all intents, of old ones by their rows alone.
+//! What is said of all intents, of old ones by what figures take of them.
 
-use candlewick_engine::{BotVerdict, IntentId, IntentRow, IntentState, VenueId, edge_sequence};
+use candlewick_engine::{BotVerdict, EdgeRow, IntentId, IntentRow, IntentState, RunningEdge, VenueId};
 use candlewick_records::{EdgeIntervals, JournalContents, StrangeTrade, VerdictLine};
-use candlewick_runtime::OldRow;
+use candlewick_runtime::OldTrade;
 
 /// How many trades have settled.
-pub(super) fn settled(contents: &JournalContents, old: &[OldRow]) -> usize {
+pub(super) fn settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
     let is_settled = |row: &&IntentRow| row.state == IntentState::Settled;
-    old.iter().map(|old| &old.row).chain(contents.book.rows()).filter(is_settled).count()
+    let old = old.iter().filter(|old| old.settled.is_some()).count();
+    old + contents.book.rows().iter().filter(is_settled).count()
 }
 
 /// Those of which a person said how they ended.
-pub(super) fn by_person(contents: &JournalContents, old: &[OldRow]) -> Vec<u64> {
-    let old = old.iter().filter(|old| old.by_person).map(|old| old.row.approved.intent());
+pub(super) fn by_person(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
+    let old = old.iter().filter(|old| old.by_person).map(|old| old.intent);
     let intents = contents.book.rows().iter().map(|row| row.approved.intent());
     let young = intents.filter(|intent| contents.book.is_settled_by_person(*intent));
     old.chain(young).map(IntentId::number).collect()
 }
 
 /// Those that no old intent explains either.
-pub(super) fn strangers(contents: &JournalContents, old: &[OldRow]) -> Vec<StrangeTrade> {
+pub(super) fn strangers(contents: &JournalContents, old: &[OldTrade]) -> Vec<StrangeTrade> {
     let mut strangers = contents.strangers();
     strangers.retain(|stranger| {
         let id = VenueId::truncated(&stranger.venue_id);
@@ -30,32 +31,34 @@ pub(super) fn strangers(contents: &JournalContents, old: &[OldRow]) -> Vec<Stran
 
 /// What is known of a bot's trades as far as its verdict is on them.
 #[derive(Default)]
-struct Own<'a> {
-    rows: Vec<&'a IntentRow>,
+struct Own {
+    rows: Vec<EdgeRow>,
     /// Of how many a person said how they ended.
     said: u64,
 }
 
-/// The verdict on each bot, by one look at each row.
+/// The verdict on each bot, by one look at each intent.
 pub(super) fn verdicts_of(
     JournalContents { session, book, .. }: &JournalContents,
-    old: &[OldRow],
+    old: &[OldTrade],
 ) -> Vec<VerdictLine> {
     let verdicts: Vec<&BotVerdict> = session.verdicts().collect();
-    let mut bots: Vec<Own<'_>> = verdicts.iter().map(|_| Own::default()).collect();
-    let young = book.rows().iter().map(|row| (row, book.is_settled_by_person(row.approved.intent())));
-    for (row, is_said) in old.iter().map(|old| (&old.row, old.by_person)).chain(young) {
-        let (place, intent) = (row.approved.bot().index(), row.approved.intent());
+    let mut bots: Vec<Own> = verdicts.iter().map(|_| Own::default()).collect();
+    let young = book.rows().iter().map(|row| {
+        let (intent, bot) = (row.approved.intent(), row.approved.bot());
+        (intent, bot, EdgeRow::of(row), book.is_settled_by_person(intent))
+    });
+    let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.by_person));
+    for (intent, bot, edge, is_said) in old.chain(young) {
         let is_of = |verdict: &&BotVerdict| intent >= verdict.first_intent();
-        let Some(own) = bots.get_mut(place).filter(|_| verdicts.get(place).is_some_and(is_of)) else {
-            continue;
-        };
-        own.rows.push(row);
+        let is_own = verdicts.get(bot.index()).is_some_and(is_of);
+        let Some(own) = bots.get_mut(bot.index()).filter(|_| is_own) else { continue };
+        own.rows.push(edge);
         own.said += u64::from(is_said);
     }
     let lines = session.bots().iter().zip(verdicts).zip(bots);
-    let line = |((bot, verdict), own): ((&String, &BotVerdict), Own<'_>)| {
-        let intervals = EdgeIntervals::of(&edge_sequence(own.rows));
+    let line = |((bot, verdict), own): ((&String, &BotVerdict), Own)| {
+        let intervals = EdgeIntervals::of(RunningEdge::after(&own.rows).sequence());
         VerdictLine::with(bot, verdict, (own.said, intervals))
     };
     lines.map(line).collect()

@@ -16,7 +16,7 @@ pub(crate) struct EdgePoint {
 }
 
 /// A bot's trades in figures.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct BotFigures {
     pub(crate) won: u64,
     pub(crate) lost: u64,
@@ -38,9 +38,16 @@ pub(crate) struct BotFigures {
     /// The verdict, and how much had become known of its trades then.
     pub(crate) verdict: Option<(u64, VerdictLine)>,
     settled: u64,
+    /// Where the edge lies, and after how many trades of the sequence.
+    intervals: Option<(u64, EdgeIntervals)>,
 }
 
 impl BotFigures {
+    /// Of no trade yet, from this intent on.
+    pub(crate) fn since(first_intent: u64) -> Self {
+        Self { first_intent, ..Self::default() }
+    }
+
     /// How many have settled.
     pub(crate) const fn settled(&self) -> u64 {
         self.settled
@@ -73,15 +80,33 @@ impl BotFigures {
         if own < last + 1 + if last < EACH { 0 } else { last / 20 } {
             return;
         }
-        let intervals = EdgeIntervals::of(self.running.sequence());
+        let intervals = self.intervals();
         self.edge.push(EdgePoint { trades: own, intervals });
+    }
+
+    /// Where the edge lies: found anew, which takes a look at all trades, when one has been added.
+    fn intervals(&mut self) -> EdgeIntervals {
+        let settled = self.running.sequence().settled();
+        match self.intervals {
+            Some((known, intervals)) if known == settled => intervals,
+            _ => {
+                let intervals = EdgeIntervals::of(self.running.sequence());
+                self.intervals = Some((settled, intervals));
+                intervals
+            }
+        }
+    }
+
+    /// Takes over what was found of the same trades before, where there are as many.
+    pub(crate) fn take_found(&mut self, before: Self) {
+        (self.edge, self.verdict, self.intervals) = (before.edge, before.verdict, before.intervals);
     }
 
     /// Another bot has taken its name: other parameters, other code.
     pub(crate) fn begin_anew(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
-            *self = Self { first_intent: first, ..Self::default() };
+            *self = Self::since(first);
         }
     }
 
@@ -95,7 +120,7 @@ impl BotFigures {
         match &self.verdict {
             Some((settled, line)) if *settled == self.settled => line.clone(),
             _ => {
-                let intervals = EdgeIntervals::of(self.running.sequence());
+                let intervals = self.intervals();
                 let line = VerdictLine::with(name, verdict, (self.said, intervals));
                 self.verdict = Some((self.settled, line.clone()));
                 line

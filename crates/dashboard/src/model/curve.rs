@@ -19,7 +19,7 @@ pub(crate) struct Point {
 }
 
 /// A curve that grows without end, in bounded room.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Curve {
     points: Vec<Point>,
     /// Settlements that a point covers.
@@ -53,20 +53,29 @@ impl Curve {
         }
     }
 
+    /// The same, all of it so much higher.
+    pub(crate) fn raised(mut self, by: Money) -> Self {
+        self.peak += by;
+        for point in &mut self.points {
+            (point.last, point.low, point.high) = (point.last + by, point.low + by, point.high + by);
+        }
+        self
+    }
+
     /// Oldest first.
     pub(crate) fn points(&self) -> &[Point] {
         &self.points
     }
 
     fn thin(&mut self) {
-        let pairs = self.points.chunks(2);
-        let joined = pairs.map(|pair| match pair {
-            [one, other] => join(*one, *other),
-            rest => rest[0],
-        });
-        let whole = self.points.len().is_multiple_of(2);
-        let joined = joined.collect();
-        self.points = joined;
+        let count = self.points.len();
+        let points = &mut self.points;
+        for place in 0..count.div_ceil(2) {
+            let one = points[2 * place];
+            points[place] = points.get(2 * place + 1).map_or(one, |other| join(one, *other));
+        }
+        points.truncate(count.div_ceil(2));
+        let whole = count.is_multiple_of(2);
         // A last point of its own has half of what it can cover.
         self.filled += if whole { self.stride } else { 0 };
         self.stride *= 2;

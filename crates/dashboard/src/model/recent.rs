@@ -1,23 +1,25 @@
 //! What a journal's last snapshot and the lines after it come to: shown while all that came before is still being read.
 
+mod figures;
+
 use super::trades::KeptTrades;
-use super::{Basis, BotFigures, Curve, Model, TailLine, Took, is_candle};
-use candlewick_engine::{
-    Event, EventKind, IntentRow, IntentState, RiskSettings, RunningEdge, Session, SessionSettings,
-};
+use super::{Basis, Model, TailLine, Took, is_candle};
+use candlewick_engine::{Event, EventKind, IntentRow, RiskSettings, Session, SessionSettings};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, read_refusal};
 use candlewick_runtime::{JournalFold, RuntimeError};
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::Millis;
+use figures::OldFigures;
 
 /// The last lines that are read for what no snapshot holds: candles, marks, and what is told of the newest entries.
 pub(super) const END: u64 = 20_000;
 /// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// A fold that stands on a snapshot, and whose intents it knows.
+/// A fold that stands on a snapshot. Of old intents it knows what they come to.
 pub(crate) struct Recent {
     fold: JournalFold,
+    old: OldFigures,
     runs: Vec<RecordedRun>,
     /// The limits that the last run read again.
     risk: Option<RiskSettings>,
@@ -33,10 +35,12 @@ impl Recent {
         run: RecordedRun,
     ) -> Result<Option<(Self, Model)>, RecordsError> {
         let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(of_runtime)?;
-        let Some(fold) = fold else { return Ok(None) };
+        let Some(mut fold) = fold else { return Ok(None) };
+        let trades = fold.take_old_trades();
         let told = reader.lines_numbered(&fold.past().told()).await?;
         let runs = RecordedRun::all_of(&told)?;
-        let mut recent = Self { fold, runs, risk: None };
+        let old = OldFigures::of(&fold, trades);
+        let mut recent = Self { fold, old, runs, risk: None };
         let model = Box::pin(recent.model(reader, run, told)).await?;
         Ok(Some((recent, model)))
     }
@@ -132,12 +136,19 @@ impl Recent {
         let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
         let past = self.fold.hand_over(&mut session).map_err(of_runtime)?;
         model.fold = SessionFold::new(session);
+        let names = past.old_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
-        count_settled(model);
+        model.trades.add_earlier(self.old.count(), self.old.end(), names);
+        self.old.count_with_young(model);
         // The fold has them still; the page reads them from the journal.
         let now = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
         model.trades.forget_old(now);
         Ok(())
+    }
+
+    fn bot_name(&self, run: u64, place: usize) -> Option<String> {
+        let run = self.runs.iter().find(|known| known.number == run)?;
+        Some(run.settings.bots.get(place)?.name.clone())
     }
 
     fn origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
@@ -160,47 +171,6 @@ impl Recent {
 enum IsEnd {
     Yes,
     No,
-}
-
-/// Figures of the bots and their curves, from the trades that have settled, in the order in which they did. The curve of equity is that of
-/// these trades, up to what it is now: what was paid in or out meanwhile is known once all is read.
-fn count_settled(model: &mut Model) {
-    let Model { fold, bots, trades, curve, .. } = model;
-    let rows = trades.book.rows();
-    for (bot, verdict) in bots.iter_mut().zip(fold.session.verdicts()) {
-        let before = std::mem::take(bot);
-        bot.begin_anew(verdict);
-        if before.first_intent == bot.first_intent {
-            (bot.edge, bot.verdict) = (before.edge, before.verdict);
-        }
-    }
-    let mut own: Vec<Vec<&IntentRow>> = bots.iter().map(|_| Vec::new()).collect();
-    for row in rows {
-        let place = row.approved.bot().index();
-        if bots.get(place).is_some_and(|bot| row.approved.intent().number() >= bot.first_intent) {
-            own[place].push(row);
-        }
-    }
-    for (bot, own) in bots.iter_mut().zip(&own) {
-        bot.running = RunningEdge::after(own);
-        let said = own.iter().filter(|row| trades.book.is_settled_by_person(row.approved.intent()));
-        bot.said = said.count() as u64;
-    }
-    let mut settled: Vec<&IntentRow> = rows.iter().filter(|row| row.state == IntentState::Settled).collect();
-    settled.sort_by_key(|row| (row.settled_at, row.approved.intent()));
-    let all: Money = settled.iter().fold(Money::ZERO, |sum, row| sum + row.profit);
-    let mut equity = fold.session.ledger().equity() - all;
-    *curve = Curve::new();
-    for row in settled {
-        let (Some(at), Some(outcome)) = (row.settled_at, row.outcome) else { continue };
-        equity += row.profit;
-        curve.push(at, equity);
-        let bot = bots.get_mut(row.approved.bot().index());
-        if let Some(bot) = bot.filter(|bot| row.approved.intent().number() >= bot.first_intent) {
-            bot.take(at, outcome, row.profit);
-        }
-    }
-    bots.iter_mut().filter(|bot| bot.settled() > 0).for_each(BotFigures::mark);
 }
 
 fn of_runtime(error: RuntimeError) -> RecordsError {

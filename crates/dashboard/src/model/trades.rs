@@ -39,6 +39,13 @@ impl KeptTrades {
         Self { book, ..trades }
     }
 
+    /// So many that the book does not have were decided before this one, by bots of these names.
+    pub(crate) fn add_earlier(&mut self, count: usize, first: u64, bots: impl Iterator<Item = String>) {
+        self.count += count;
+        self.first = first;
+        self.bots.extend(bots);
+    }
+
     /// An intent was decided, and the book has it.
     pub(crate) fn begin(&mut self, intent: IntentId, origin: Option<IntentOrigin>) {
         self.count += 1;
@@ -69,6 +76,8 @@ impl KeptTrades {
         };
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
+        // Some of the young ones may have been left in the journal.
+        let first = first.max(IntentId::new(self.first));
         self.book.keep_rows(|row| row.approved.intent() >= first || !row.is_over());
         let book = &self.book;
         self.origins.retain(|intent, _| book.row(*intent).is_some());

@@ -6,10 +6,10 @@ use crate::event::{
 };
 use crate::script::Script;
 use candlewick_engine::{
-    Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder,
-    JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder,
-    RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings, SessionSnapshot, Settled,
-    StakeSettings, Taken, VenueSymbol, VerdictSettings,
+    Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IntentId,
+    JournalDecoder, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope,
+    PauseSettings, Recorder, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
+    SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -483,6 +483,30 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
     ];
     for (place, change) in matter.into_iter().enumerate() {
         assert!(!with(change).1, "change {place}");
+    }
+    // What an earlier run had of its bots stands in its header.
+    let with = |change: fn(&mut BotSettings)| {
+        let mut other = own.clone();
+        change(&mut other.bots[2]);
+        assert_ne!(other.earlier_fingerprint().unwrap(), own.earlier_fingerprint().unwrap());
+        (folded(&entries, &other) == state, other.fingerprint().unwrap() == fingerprint)
+    };
+    let no_matter: [fn(&mut BotSettings); 3] = [
+        |bot| bot.params = json!({ "period": 77 }),
+        |bot| bot.strategy = "another".to_owned(),
+        |bot| drop(bot.venue.insert("asset_type".to_owned(), json!("forex"))),
+    ];
+    for (place, change) in no_matter.into_iter().enumerate() {
+        assert_eq!(with(change), (true, true), "change {place} of a bot");
+    }
+    let matter: [fn(&mut BotSettings); 4] = [
+        |bot| bot.entry_delay_s += 1,
+        |bot| bot.name = "another".to_owned(),
+        |bot| bot.symbol = "X".parse().unwrap(),
+        |bot| bot.stake = StakeSettings::Fixed { amount: Decimal::ONE },
+    ];
+    for (place, change) in matter.into_iter().enumerate() {
+        assert!(!with(change).1, "change {place} of a bot");
     }
 }
 

@@ -2,12 +2,12 @@
 
 mod following;
 
-use super::Past;
-use super::old_intents::Leaving;
-use super::snapshot::{PART, Pieces, Restored, Unusable, Written, fingerprint};
+use super::old_intents::{Kept, Leaving};
+use super::snapshot::{Fingerprints, PART, Pieces, Restored, Unusable, Written, settings_of};
 use super::whole_reading::{ReadingWatcher, WholeReading};
+use super::{OldTrade, Past};
 use crate::RuntimeError;
-use candlewick_engine::{EngineError, JournalDecoder, Session, SessionSettings};
+use candlewick_engine::{BotVerdict, EngineError, IntentId, JournalDecoder, Session, SessionSettings};
 use candlewick_journal::{Head, JournalError, Line, Reader, StoredLine, is_snapshot};
 use candlewick_sdk::Millis;
 
@@ -113,9 +113,26 @@ impl JournalFold {
     /// # Errors
     /// As [`JournalFold::read`].
     pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self, RuntimeError> {
-        let leaving = Leaving::of(reader, Millis::ZERO, settings.bots.len()).await?;
-        let leaving = leaving.map(Leaving::with_rows);
+        let leaving = Self::leaving(reader, settings, Kept::Rows).await?;
         Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
+    }
+
+    /// As [`JournalFold::read`], but of old intents no more than figures take ([`Past::take_old_trades`]).
+    ///
+    /// # Errors
+    /// As [`JournalFold::read`].
+    pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self, RuntimeError> {
+        let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
+        Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
+    }
+
+    async fn leaving(
+        reader: &mut Reader,
+        settings: &SessionSettings,
+        kept: Kept,
+    ) -> Result<Option<Leaving>, RuntimeError> {
+        let leaving = Leaving::of(reader, Millis::ZERO, settings.bots.len()).await?;
+        Ok(leaving.map(|leaving| leaving.with_kept(kept)))
     }
 
     async fn read_leaving(
@@ -125,8 +142,7 @@ impl JournalFold {
         leaving: Option<Leaving>,
         watch: &mut ReadingWatcher<'_>,
     ) -> Result<Self, RuntimeError> {
-        let fingerprint = fingerprint(settings)?;
-        let of_snapshot = Self::from_last_snapshot(reader, settings, (&fingerprint, leaving), every);
+        let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, every);
         let notice = match Box::pin(of_snapshot).await? {
             Ok(Some(fold)) => return Ok(fold),
             Ok(None) => None,
@@ -152,7 +168,7 @@ impl JournalFold {
         }
     }
 
-    /// The same from the last snapshot on only; none where there is no usable one.
+    /// As [`JournalFold::read_trades`], from the last snapshot on only; none where there is no usable one.
     ///
     /// # Errors
     /// As [`JournalFold::read`].
@@ -160,23 +176,24 @@ impl JournalFold {
         reader: &mut Reader,
         settings: &SessionSettings,
     ) -> Result<Option<Self>, RuntimeError> {
-        let fingerprint = fingerprint(settings)?;
-        let of_snapshot = Self::from_last_snapshot(reader, settings, (&fingerprint, None), 0);
+        let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
+        let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, 0);
         Ok(Box::pin(of_snapshot).await?.unwrap_or(None))
     }
 
     async fn from_last_snapshot(
         reader: &mut Reader,
         settings: &SessionSettings,
-        (fingerprint, leaving): (&str, Option<Leaving>),
+        leaving: Option<Leaving>,
         every: u64,
     ) -> Result<Result<Option<Self>, (u64, Unusable)>, RuntimeError> {
+        let fingerprints = Fingerprints::of(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Unusable| Ok(Err((last.seq, why)));
         let mut pieces = Pieces::leaving(leaving);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
-            let previous = match pieces.take(&stored, fingerprint) {
+            let previous = match pieces.take(&stored, &fingerprints) {
                 Ok(previous) => previous,
                 Err(why) => return unusable(why),
             };
@@ -187,7 +204,7 @@ impl JournalFold {
             }
         }
         let mut fold = match pieces.restore(settings) {
-            Ok(restored) => Self::of_restored(restored, (fingerprint.to_owned(), every), last.head()),
+            Ok(restored) => Self::of_restored(restored, (fingerprints.own, every), last.head()),
             Err(why) => return unusable(why),
         };
         let mut walk = match reader.walk_after(last.head(), PAGE).await {
@@ -213,19 +230,19 @@ impl JournalFold {
     /// # Errors
     /// Why it cannot be.
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
-        let fingerprint = fingerprint(settings).map_err(|error| error.to_string())?;
+        let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::default();
         let last = lines.first().ok_or("there is no line")?;
         let mut next = Some(last);
         while let Some(stored) = next {
-            let previous = pieces.take(stored, &fingerprint)?;
+            let previous = pieces.take(stored, &fingerprints)?;
             let part = |head: Head| lines.iter().find(|line| line.head() == head);
             next = match previous {
                 Some(head) => Some(part(head).ok_or_else(|| format!("part {} is missing", head.seq))?),
                 None => None,
             };
         }
-        Ok(Self::of_restored(pieces.restore(settings)?, (fingerprint, every), last.head()))
+        Ok(Self::of_restored(pieces.restore(settings)?, (fingerprints.own, every), last.head()))
     }
 
     /// The same, whose snapshots have parts of so many intents.
@@ -274,6 +291,16 @@ impl JournalFold {
         (self.session, self.past, self.last)
     }
 
+    /// From which intent on each bot's trades count for its verdict, in the bots' order.
+    pub fn first_intents(&self) -> impl Iterator<Item = IntentId> {
+        self.session.verdicts().map(BotVerdict::first_intent)
+    }
+
+    /// Takes out what figures take of old intents ([`Past::take_old_trades`]).
+    pub fn take_old_trades(&mut self) -> Vec<OldTrade> {
+        self.past.take_old_trades()
+    }
+
     /// Lets a Session of the same settings go on from what was folded; what it goes on from beside itself.
     ///
     /// # Errors
@@ -308,19 +335,20 @@ impl JournalFold {
     fn piece(&mut self) -> Result<(String, bool), serde_json::Error> {
         match self.written.next_part(&self.past, self.part) {
             Some(end) => Ok((self.written.part(&self.past, end)?, false)),
-            None => Ok((self.whole()?, true)),
+            None => Ok((self.whole(&self.fingerprint)?, true)),
         }
     }
 
-    fn whole(&self) -> Result<String, serde_json::Error> {
-        self.written.whole(&self.past, (&self.fingerprint, &self.session, self.decoder.as_ref()))
+    fn whole(&self, fingerprint: &str) -> Result<String, serde_json::Error> {
+        self.written.whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// The piece that this one would be, if it is of this fold as it stands and the same was written before it.
+    /// The piece that this one would be, if it is of this fold as it stands and the same was written before it. Of which settings it is
+    /// the caller knows by what it says of that.
     pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
         match self.written.end_of_part(&self.past, body) {
             Some(end) => self.written.part(&self.past, end).ok(),
-            None => self.whole().ok(),
+            None => self.whole(&settings_of(body)?).ok(),
         }
     }
 

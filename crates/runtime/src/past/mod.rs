@@ -13,7 +13,7 @@ mod whole_reading;
 pub use compact::compact_journal;
 pub use fold::JournalFold;
 pub(crate) use old_intents::OldIntents;
-pub use old_intents::OldRow;
+pub use old_intents::OldTrade;
 pub use project::{Projected, Projection, project_journal};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
@@ -22,7 +22,7 @@ pub use whole_reading::{ReadingWatcher, WholeReading};
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
 use candlewick_engine::{
-    Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook,
+    Control, Event, EventKind, Header, IntentId, IntentRow, JournalDecoder, Recorded, Session, TradeBook,
 };
 use candlewick_journal::{Line, LineKind, Reader, StoredLine, is_seal, is_snapshot};
 use candlewick_sdk::Millis;
@@ -130,15 +130,20 @@ impl Past {
     }
 
     /// The rows of those, in their order, where they were asked for ([`JournalFold::read_rows`]).
-    pub fn old_rows(&self) -> impl Iterator<Item = &OldRow> {
+    pub fn old_rows(&self) -> impl Iterator<Item = &IntentRow> {
         self.old.rows.iter().rev()
     }
 
-    /// Takes those rows out, in their order.
-    pub fn take_old_rows(&mut self) -> Vec<OldRow> {
-        let mut rows = std::mem::take(&mut self.old.rows);
-        rows.reverse();
-        rows
+    /// Takes out what figures take of them, in their order, where that was asked for ([`JournalFold::read_trades`]).
+    pub fn take_old_trades(&mut self) -> Vec<OldTrade> {
+        let mut trades = std::mem::take(&mut self.old.trades);
+        trades.reverse();
+        trades
+    }
+
+    /// The bots that decided those, by run and place.
+    pub const fn old_bots(&self) -> &BTreeSet<(u64, usize)> {
+        &self.old.bots
     }
 
     /// Where each intent was decided.

@@ -4,25 +4,33 @@ use super::snapshot::KeptIntent;
 use crate::RuntimeError;
 use crate::overview::{BotTallies, SETTLED};
 use crate::resolver::{Claimed, hash_of, latest_close};
-use candlewick_engine::{IntentId, IntentRow, IntentState, SymbolId};
+use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
-use candlewick_sdk::{Millis, Payout, Symbol};
+use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How young an intent is at least that is left in the journal: the list is compared with what was booked within a day.
 const YOUNGEST: Millis = Millis::DAY;
+/// Room for so many is made at once.
+const MOST_RESERVED: usize = 1_000_000;
 
-/// The row of an intent that was left in the journal, for who wants all rows and no more: without its reason and the venue's name of it.
+/// What figures take of an intent that was left in the journal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OldRow {
-    /// What became of it.
-    pub row: IntentRow,
+pub struct OldTrade {
+    /// Its number.
+    pub intent: IntentId,
+    /// Whose it is.
+    pub bot: BotId,
+    /// When its settlement became known, how it ended and what it brought; none of one that did not settle.
+    pub settled: Option<(Millis, Outcome, Money)>,
+    /// What its bot's edge takes of it.
+    pub edge: EdgeRow,
     /// Whether a person said how its trade ended.
     pub by_person: bool,
     venue: Option<u64>,
 }
 
-impl OldRow {
+impl OldTrade {
     /// Whether the venue calls its trade so.
     pub fn is_trade(&self, venue_id: &str) -> bool {
         self.venue == Some(hash_of(venue_id))
@@ -40,8 +48,23 @@ pub(crate) struct OldIntents {
     pub(crate) claimed: Claimed,
     /// The last payout of each symbol.
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
-    /// Their rows, the last one first, where they were asked for.
-    pub(crate) rows: Vec<OldRow>,
+    /// Their rows, the last one first, where they were asked for: without reasons and the venue's names.
+    pub(crate) rows: Vec<IntentRow>,
+    /// What figures take of them, the last one first, where that was asked for.
+    pub(crate) trades: Vec<OldTrade>,
+    /// The bots that decided them, by run and place, where that was asked for.
+    pub(crate) bots: BTreeSet<(u64, usize)>,
+}
+
+/// What is kept of the intents that are left in the journal, beside what a run needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// No more.
+    Nothing,
+    /// Their rows.
+    Rows,
+    /// What figures take of them.
+    Trades,
 }
 
 /// Which intents are left in the journal, as far as the last line of a snapshot does not say it.
@@ -53,8 +76,8 @@ pub(super) struct Leaving {
     remember: Millis,
     /// How many bots there are.
     bots: usize,
-    /// Whether their rows are wanted all the same.
-    keeps_rows: bool,
+    /// What is wanted of them all the same.
+    kept: Kept,
 }
 
 /// Which intents of the parts of a snapshot are left in the journal. The parts are taken from the last one on.
@@ -71,7 +94,7 @@ pub(super) struct OldFilter {
     has_last: bool,
     /// Intents of the part before which are left out: it may be the next one that has them as they stood before.
     gone: BTreeSet<IntentId>,
-    keeps_rows: bool,
+    kept: Kept,
     old: OldIntents,
 }
 
@@ -98,12 +121,12 @@ impl Leaving {
         bots: usize,
     ) -> Result<Option<Self>, RuntimeError> {
         let held_to = reader.tables_held_to().await?;
-        Ok(held_to.map(|held_to| Self { held_to, remember, bots, keeps_rows: false }))
+        Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: Kept::Nothing }))
     }
 
-    /// The same, which keeps the rows of what is left out.
-    pub(super) fn with_rows(self) -> Self {
-        Self { keeps_rows: true, ..self }
+    /// The same, which keeps this of what is left out.
+    pub(super) fn with_kept(self, kept: Kept) -> Self {
+        Self { kept, ..self }
     }
 }
 
@@ -133,7 +156,7 @@ impl Unclear {
 impl OldFilter {
     /// For a snapshot whose last line, of this moment, has these intents; a run remembers what is over for so long.
     pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
-        let Leaving { held_to, remember, bots, keeps_rows } = leaving;
+        let Leaving { held_to, remember, bots, kept } = leaving;
         let remembered = remember.max(YOUNGEST);
         Self {
             held_to,
@@ -142,7 +165,7 @@ impl OldFilter {
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             gone: BTreeSet::new(),
-            keeps_rows,
+            kept,
             old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
         }
     }
@@ -181,15 +204,34 @@ impl OldFilter {
     fn leave(&mut self, intent: &KeptIntent, row: &IntentRow) {
         self.old.count += 1;
         self.old.tallies.take(row);
-        if self.keeps_rows {
-            let venue = intent.venue_id().map(|id| hash_of(id.as_str()));
-            self.old.rows.push(OldRow { row: *row, by_person: intent.is_by_person(), venue });
-        }
+        self.keep(intent, row);
         if let Some(payout) = row.payout {
             self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
         }
         if let (Some(id), Some(ended)) = (intent.venue_id(), row.settled_at.or(row.answered_at)) {
             self.old.claimed.insert_older(id.as_str(), ended);
+        }
+    }
+
+    /// Keeps what was asked for, in no more room than that takes: all that follow have smaller numbers.
+    fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
+        let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
+        match self.kept {
+            Kept::Nothing => {}
+            Kept::Rows => push_of_most(&mut self.old.rows, *row, most),
+            Kept::Trades => {
+                let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
+                let trade = OldTrade {
+                    intent: row.approved.intent(),
+                    bot: row.approved.bot(),
+                    settled: ended.map(|(at, outcome)| (at, outcome, row.profit)),
+                    edge: EdgeRow::of(row),
+                    by_person: intent.is_by_person(),
+                    venue: intent.venue_id().map(|id| hash_of(id.as_str())),
+                };
+                push_of_most(&mut self.old.trades, trade, most);
+                self.old.bots.extend(intent.decided().map(|decided| (decided.run, decided.bot)));
+            }
         }
     }
 
@@ -199,13 +241,21 @@ impl OldFilter {
     }
 }
 
+/// Appends to a list that will have so many more at most: it grows by doubling where that is beyond what a journal usually has.
+fn push_of_most<T>(list: &mut Vec<T>, one: T, most: usize) {
+    if list.is_empty() {
+        list.reserve_exact(most.min(MOST_RESERVED));
+    }
+    list.push(one);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{Value, json};
 
     const AT: Millis = Millis::new(10 * Millis::DAY.get());
-    const LEAVING: Leaving = Leaving { held_to: 100, remember: Millis::HOUR, bots: 2, keeps_rows: false };
+    const LEAVING: Leaving = Leaving { held_to: 100, remember: Millis::HOUR, bots: 2, kept: Kept::Nothing };
 
     /// An intent of the second bot that was decided so many days after the start, and settled at once, or is in doubt.
     fn intent(number: u64, day: i64, is_settled: bool) -> KeptIntent {

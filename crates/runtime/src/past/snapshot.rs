@@ -110,6 +110,11 @@ impl KeptIntent {
         self.doubted
     }
 
+    /// Where it was decided.
+    pub(super) const fn decided(&self) -> Option<Decided> {
+        self.decided
+    }
+
     fn of(past: &Past, intent: IntentId) -> Option<Self> {
         let kept = past.book.kept_row(intent)?;
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
@@ -254,7 +259,11 @@ impl Pieces {
     }
 
     /// Takes the next one; the part before it, which is to be taken next.
-    pub(super) fn take(&mut self, stored: &StoredLine, fingerprint: &str) -> Result<Option<Head>, Unusable> {
+    pub(super) fn take(
+        &mut self,
+        stored: &StoredLine,
+        fingerprints: &Fingerprints,
+    ) -> Result<Option<Head>, Unusable> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
             let format = format_of(body).filter(|format| *format != FORMAT);
@@ -265,10 +274,10 @@ impl Pieces {
                 if whole.format != FORMAT {
                     return Err(other_format(whole.format));
                 }
-                if whole.settings != fingerprint {
-                    return Err(
-                        "it was written under other settings of bots, cooldowns, days or verdicts".to_owned()
-                    );
+                if !fingerprints.has(&whole.settings) {
+                    return Err("it was written under other settings of bots (names, symbols, stakes), \
+                                cooldowns, days or verdicts"
+                        .to_owned());
                 }
                 let previous = whole.gain.previous;
                 let filter = |leaving| OldFilter::new(leaving, stored.line.at, &whole.gain.intents);
@@ -363,9 +372,22 @@ fn other_format(found: u32) -> Unusable {
     format!("it has format {found}, and this program reads format {FORMAT}")
 }
 
-/// Settings have no fingerprint only where they are no JSON.
-pub(super) fn fingerprint(settings: &SessionSettings) -> Result<String, RuntimeError> {
-    let unreadable =
-        |error: serde_json::Error| RuntimeError::UnreadableEntry { seq: 0, problem: error.to_string() };
-    settings.fingerprint().map_err(unreadable)
+/// By what a snapshot says of which settings it is: as this program writes it, and as earlier versions did.
+pub(super) struct Fingerprints {
+    pub(super) own: String,
+    pub(super) earlier: String,
+}
+
+impl Fingerprints {
+    /// Settings have none only where they are no JSON.
+    pub(super) fn of(settings: &SessionSettings) -> Result<Self, RuntimeError> {
+        let unreadable =
+            |error: serde_json::Error| RuntimeError::UnreadableEntry { seq: 0, problem: error.to_string() };
+        let own = settings.fingerprint().map_err(unreadable)?;
+        Ok(Self { own, earlier: settings.earlier_fingerprint().map_err(unreadable)? })
+    }
+
+    fn has(&self, fingerprint: &str) -> bool {
+        fingerprint == self.own || fingerprint == self.earlier
+    }
 }

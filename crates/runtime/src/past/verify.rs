@@ -2,7 +2,7 @@
 
 use super::fold::JournalFold;
 use super::read_header;
-use super::snapshot::{FORMAT, Written, format_of, previous_of, settings_of};
+use super::snapshot::{FORMAT, Fingerprints, Written, format_of, previous_of, settings_of};
 use super::tables::{TablesCheck, TablesToCheck};
 use crate::RuntimeError;
 use candlewick_engine::SessionSettings;
@@ -58,6 +58,8 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeE
 struct Checks {
     /// By the hashes of the settings.
     folds: BTreeMap<String, Check>,
+    /// Which of them a snapshot is of, by what it says of its settings.
+    fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
     tables: TablesToCheck,
     compaction: Option<Compaction>,
@@ -72,15 +74,18 @@ impl Checks {
             let header = read_header(stored.seq, &stored.line).ok()?;
             serde_json::from_value::<SessionSettings>(header.settings.get("session")?.clone()).ok()
         });
-        let mut folds = BTreeMap::new();
+        let (mut folds, mut fingerprints) = (BTreeMap::new(), BTreeMap::new());
         for settings in settings {
-            if let (Ok(fingerprint), Ok(fold)) = (settings.fingerprint(), JournalFold::new(&settings, 0)) {
-                folds.entry(fingerprint).or_insert_with(|| Check { fold, after: BTreeMap::new() });
+            if let (Ok(Fingerprints { own, earlier }), Ok(fold)) =
+                (Fingerprints::of(&settings), JournalFold::new(&settings, 0))
+            {
+                fingerprints.extend([(own.clone(), own.clone()), (earlier, own.clone())]);
+                folds.entry(own).or_insert_with(|| Check { fold, after: BTreeMap::new() });
             }
         }
         // No row can be made again without a fold.
         let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
-        Self { folds, found: SnapshotCheck::default(), tables, compaction: None, fault: None }
+        Self { folds, fingerprints, found: SnapshotCheck::default(), tables, compaction: None, fault: None }
     }
 
     fn take(&mut self, stored: &StoredLine) {
@@ -123,7 +128,8 @@ impl Checks {
             }
             None => return self.not_checked("of a format that this program does not know".to_owned()),
         }
-        let check = settings_of(body).and_then(|fingerprint| self.folds.get_mut(&fingerprint));
+        let fold = settings_of(body).and_then(|fingerprint| self.fingerprints.get(&fingerprint));
+        let check = fold.and_then(|fold| self.folds.get_mut(fold));
         let Some(check) = check else {
             let why = "of settings that this program folds otherwise: another version of it wrote them";
             return self.not_checked(why.to_owned());

@@ -2,11 +2,13 @@
 //! snapshots kept.
 
 use crate::snapshots::{EVERY, Folder, PART, settings, state};
+use candlewick_engine::EdgeRow;
 use candlewick_journal::{Follower as _, is_snapshot};
 use candlewick_runtime::{JournalFold, TablesCheck, check_journal};
 use candlewick_sdk::Millis;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
 
 const SEEDS: u64 = 20;
 
@@ -99,7 +101,7 @@ async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
     assert_eq!(few.past().told(), all.past().told());
 }
 
-/// For `status` and a check of ladders: every row, of old ones nothing else.
+/// For a check of ladders: every row, of old ones nothing else.
 #[tokio::test]
 async fn a_reading_of_rows_has_those_that_are_left_in_the_journal() {
     let folder = settled();
@@ -111,11 +113,33 @@ async fn a_reading_of_rows_has_those_that_are_left_in_the_journal() {
     let (all, few) = (all.past(), few.past());
     let (rows, old) = (few.book().rows(), few.old_rows());
     assert_eq!((rows.len(), few.left_in_journal()), (50, 130));
-    let read: Vec<_> = old.map(|old| &old.row).chain(rows).collect();
+    let read: Vec<_> = old.chain(rows).collect();
     assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
-    for (old, row) in few.old_rows().zip(all.book().rows()) {
-        let id = all.book().venue_id(row).unwrap();
+}
+
+/// For `status` and the page: what figures take of every row.
+#[tokio::test]
+async fn a_reading_of_trades_has_what_figures_take_of_those_in_the_journal() {
+    let folder = settled();
+    for _ in 0..6 {
+        folder.run(false).await;
+    }
+    let all = folder.read().await.unwrap();
+    let few = JournalFold::read_trades(&mut folder.reader().await, &settings()).await.unwrap();
+    assert_eq!((rows(&few), few.past().left_in_journal(), few.past().old_rows().count()), (50, 130, 0));
+    assert_eq!(few.past().old_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(), (1..=5).collect());
+    let (_, mut few, _) = few.into_parts();
+    let (book, old) = (all.past().book(), few.take_old_trades());
+    assert_eq!(old.len(), 130);
+    for (old, row) in old.iter().zip(book.rows()) {
+        let id = book.venue_id(row).unwrap();
         assert!(old.is_trade(id.as_str()) && !old.is_trade("another") && !old.by_person);
+        assert_eq!((old.intent, old.bot), (row.approved.intent(), row.approved.bot()));
+        assert_eq!(
+            old.settled,
+            row.settled_at.zip(row.outcome).map(|(at, outcome)| (at, outcome, row.profit))
+        );
+        assert_eq!(old.edge, EdgeRow::of(row));
     }
 }
 

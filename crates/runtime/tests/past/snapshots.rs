@@ -5,7 +5,8 @@ use candlewick_engine::{
     Recorder as _, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
 use candlewick_journal::{
-    Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal, Store,
+    ChainHash, Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal,
+    Store, is_snapshot,
 };
 use candlewick_runtime::{JournalFold, RuntimeError, SnapshotCheck, WholeReading, check_journal};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -324,6 +325,12 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     other.risk.max_open_trades += 1;
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     assert_eq!((fold.notice(), fold.read_lines() < 100), (None, true));
+    // What another strategy, or another setting of it, makes of the verdict the header of its run says.
+    let mut other = settings();
+    (other.bots[0].strategy, other.bots[0].params) =
+        ("another".to_owned(), serde_json::json!({ "period": 7 }));
+    let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
+    assert_eq!((fold.notice(), fold.read_lines() < 100, state(&fold)), (None, true, expected.clone()));
     // What was verified before is not known: nothing is believed that is not read.
     std::fs::remove_file(folder.path("journal.db.verified")).unwrap();
     let fold = folder.read().await.unwrap();
@@ -428,6 +435,41 @@ async fn a_snapshot_under_settings_of_another_program_is_not_called_wrong() {
     let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
     assert_eq!(*count, folder.snapshots().await.1);
     assert!(why.contains("another version"), "{why}");
+}
+
+/// An earlier version hashed all that is said of the bots.
+#[tokio::test]
+async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    for is_killed in [false, true] {
+        folder.run(is_killed).await;
+    }
+    let (own, earlier) = (settings().fingerprint().unwrap(), settings().earlier_fingerprint().unwrap());
+    let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
+    let (mut last, mut changed) = (ChainHash::GENESIS, Vec::<(String, String)>::new());
+    for stored in folder.reader().await.lines(1, 1_000_000).await.unwrap() {
+        let mut line = stored.line.clone();
+        line.body = line.body.replace(&own, &earlier);
+        // A part is named by its hash.
+        for (before, after) in &changed {
+            line.body = line.body.replace(before, after);
+        }
+        last = last.of_next(stored.seq, &line);
+        if is_snapshot(&line.body) {
+            changed.push((stored.hash.to_string(), last.to_string()));
+        }
+        store.record(line);
+    }
+    store.commit().await.unwrap();
+    store.keep_point(Duration::ZERO);
+    store.close().await.unwrap();
+    let (expected, found) = (folder.read().await.unwrap(), other.read().await.unwrap());
+    assert!(found.notice().is_none() && found.read_lines() < 100, "{}", found.read_lines());
+    assert_eq!(state(&found), state(&expected));
+    // A run goes on from it, and writes its own.
+    other.run(false).await;
+    let check = check_journal(&mut other.reader().await).await.unwrap();
+    assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (other.snapshots().await.1, 0));
 }
 
 /// Two runs under different settings write snapshots of their own into one journal: one walk checks them all.

@@ -1,6 +1,7 @@
 //! A model that stands on a snapshot, beside the one that all lines have made.
 
 use super::*;
+use crate::model::BotFigures;
 use crate::view::{run_of, trades_of};
 use candlewick_engine::{
     Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
@@ -10,7 +11,7 @@ use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
 use candlewick_records::{JournalContents, TradeFilter, TradeLine, TradePage, VerdictLine};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
+    Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -18,6 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const EVERY: u64 = 60;
+/// Intents of a part of a snapshot: fewer than usual, so that there are parts.
+const PART: u64 = 20;
 
 struct Always;
 
@@ -182,7 +185,7 @@ async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     // An hour from one look at the clock to the next: what was verified is kept beside the journal each time.
     let hours = AtomicU64::new(0);
     let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));
-    RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold))
+    RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_parts_of(PART)))
 }
 
 /// The model of all lines.
@@ -246,6 +249,47 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     let mut all = whole(&written).await;
     assert!(!all.is_halted);
     assert_eq!(shown(&mut model), shown(&mut all));
+}
+
+/// What was over for a day is left in the journal: of that the model knows what it came to, and the journal has the rest. One in doubt since
+/// the first day keeps what lies beside it.
+#[tokio::test]
+async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
+    let mut written = Written::begin().await;
+    for day in 0..4 {
+        written.minute += if day > 0 { 3 * 1_440 } else { 0 };
+        for _ in 0..60 {
+            written.minute().await;
+        }
+    }
+    let mut reader = Reader::open(&written.url()).await.unwrap();
+    let header = reader.lines(1, 1).await.unwrap();
+    let last_run = RecordedRun::all_of(&header).unwrap().pop().unwrap();
+    let (mut recent, mut model) = Recent::read(&mut reader, last_run).await.unwrap().unwrap();
+    let mut all = whole(&written).await;
+    let (left, kept) = (recent.old.count(), model.trades.book.rows().len());
+    assert!(left > 100 && left + kept == all.trades.count(), "{left} left, {kept} kept");
+    assert!(model.trades.first() > 100 && model.trades.has_traded("other"));
+    assert_eq!(shown(&mut model), shown(&mut all));
+    let points = |model: &Model| {
+        let points = model.curve.points().iter();
+        points.map(|point| (point.last, point.low, point.high)).collect::<Vec<_>>()
+    };
+    assert_eq!(points(&model), points(&all)[1..], "but for where all began");
+    // A page begins with what the model has, and goes on with what the journal has.
+    let (page, earlier) = trades_of(&model, u64::MAX, 1_000, None).unwrap();
+    assert_eq!((page.before, earlier), (None, Some(model.trades.first())));
+    assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first()));
+
+    for _ in 0..30 {
+        written.minute().await;
+    }
+    for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
+        assert_eq!(recent.take(&mut model, line).unwrap(), Took::Line);
+    }
+    recent.bring_up(&mut model).unwrap();
+    let mut all = whole(&written).await;
+    assert_eq!((shown(&mut model), points(&model)), (shown(&mut all), points(&all)[1..].to_vec()));
 }
 
 #[tokio::test]
