@@ -249,3 +249,39 @@ fn a_list_that_cannot_be_read_and_a_webhook_without_a_secret_start_nothing() {
     let checked = folder.run(&["config", "check", "--config", "bot.toml"]);
     checked.fails(2, &["needs a secret"]);
 }
+
+#[test]
+fn status_says_which_lines_of_the_list_are_passed_over_and_why() {
+    let (_served, folder) = venue_of_short_trades();
+    let folder = folder
+        .with("list.csv", "10:30 btc BUY\nhello world\n25:99 btc BUY\n")
+        .with_variable("CANDLEWICK_SIGNALS__LIST", "list.csv")
+        .with_variable("CANDLEWICK_SIGNALS__SKIP_UNKNOWN", "true");
+    // What the lines alone are answered with.
+    let checked = folder.run(&["signal", "--check", "list.csv", "--config", "bot.toml"]).stdout;
+    let why = checked.lines().find_map(|line| line.trim_start().strip_prefix("2  no entry: ")).unwrap();
+    let why = why.strip_suffix(" (hello world)").unwrap();
+    let bot = Bot::start(&folder, &[]);
+    let passed_over = |is_it: &dyn Fn(&Value) -> bool| {
+        let watch = Stopwatch::start();
+        loop {
+            let status = folder.run(&["status", "--json", "--config", "bot.toml"]);
+            if status.code == 0 && !status.json()["bot"]["signals"]["next"].is_null() {
+                let told = status.json()["bot"]["signals"]["passed_over"].clone();
+                if is_it(&told) {
+                    return told;
+                }
+            }
+            assert!(watch.elapsed() < PATIENCE, "{} {}", status.stdout, status.stderr);
+        }
+    };
+    let told = passed_over(&|told| !told.is_null());
+    assert_eq!(told, json!(format!("2 lines passed over (2, 3); line 2: {why}")));
+    // A list that is mended has none.
+    std::fs::write(folder.path("list.csv"), "10:30 btc BUY\n").unwrap();
+    passed_over(&Value::is_null);
+    bot.end();
+    // What a list gives belongs to a running bot, and is no part of what came.
+    let after = folder.run(&["status", "--config", "bot.toml", "--json"]).json();
+    assert!(after["signals"]["passed_over"].is_null(), "{after}");
+}

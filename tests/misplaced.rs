@@ -99,3 +99,19 @@ fn parameters_are_a_table_and_one_of_another_kind_is_named() {
         folder.run(&["config", "check", "bot.toml"]).fails(2, &[words]);
     }
 }
+
+#[test]
+fn a_key_of_a_section_that_stands_at_the_top_is_told_where_it_goes() {
+    for (line, way) in [
+        ("mode = \"real\"", "there is no such key; mode of [account] is meant? It stands below that line"),
+        ("max_open_trades = 2", "max_open_trades of [risk] is meant?"),
+        ("listen = \"127.0.0.1:0\"", "listen of [metrics] or [sandbox] or [signals] is meant?"),
+        ("nothing_alike = 2", "there is no such key; known are: account, "),
+    ] {
+        let folder = folder().with("bot.toml", &format!("{line}\n{BOT}"));
+        folder.run(&["config", "check", "bot.toml"]).fails(2, &[way, "bot.toml"]);
+    }
+    // As it is answered, it stands.
+    let folder = folder().with("bot.toml", &format!("{BOT}[account]\nmode = \"demo\"\n"));
+    folder.run(&["config", "check", "bot.toml", "--json"]).json();
+}

@@ -166,33 +166,36 @@ fn a_zone_without_summer_time_is_told_wherever_it_stands_and_where_a_run_begins(
         assert_eq!(run.code, 0, "{}", run.stderr);
         run.stdout.lines().filter(|line| line.contains("summer time")).map(str::to_owned).collect::<Vec<_>>()
     };
-    let plain = bot("a", "BTCUSDT", "buy = \"rsi(14) < 30\"");
-    let part = "first_of = [{ strategy = \"rsi-reversal\" }]";
-    let combine =
-        |more: &str| bot("a", "BTCUSDT", &format!("{part}, {more}")).replace("\"rules\"", "\"combine\"");
-    for (config, place) in [
-        (bot("a", "BTCUSDT", "buy = \"hour('EST') == 9\""), "bot \"a\""),
-        (bot("a", "BTCUSDT", "file = \"file.toml\""), "bot \"a\""),
-        (combine("filters = [{ hours = ['08:00', '17:00'], timezone = 'EST' }]"), "bot \"a\""),
-        (combine("gate = { after_virtual_losses = 2, resets = 'day', day_timezone = 'EST' }"), "bot \"a\""),
-        (format!("[risk]\nday_timezone = 'EST'\n{plain}"), "risk.day_timezone"),
-        (
-            format!("[risk]\nhours = [{{ from = '08:00', to = '17:00', timezone = 'EST' }}]\n{plain}"),
-            "risk.hours",
-        ),
-        (format!("[signals]\nlist = 'list.csv'\n{plain}"), "1 line of the list"),
-        (format!("[signals]\nlist = 'list.csv'\ntimezone = 'EST'\n{plain}"), "signals.timezone"),
-    ] {
-        assert_eq!(check(&config), [format!("{place}: {EST}")], "{config}");
-        assert_eq!(
-            check(&config.replace("EST", "America/New_York")).len(),
-            usize::from(config.contains(".csv") || config.contains(".toml"))
-        );
-    }
+    let combine = |name: &str, more: &str| {
+        let part = "first_of = [{ strategy = \"rsi-reversal\" }]";
+        bot(name, "BTCUSDT", &format!("{part}, {more}")).replace("\"rules\"", "\"combine\"")
+    };
+    let hours =
+        "[risk]\nday_timezone = 'EST'\nhours = [{ from = '08:00', to = '17:00', timezone = 'EST' }]\n";
+    let bots = bot("a", "BTCUSDT", "buy = \"hour('EST') == 9\"")
+        + &bot("b", "BTCUSDT", "file = \"file.toml\"")
+        + &combine("c", "filters = [{ hours = ['08:00', '17:00'], timezone = 'EST' }]")
+        + &combine("d", "gate = { after_virtual_losses = 2, resets = 'day', day_timezone = 'EST' }");
+    let all = format!("{hours}[signals]\nlist = 'list.csv'\n{bots}");
+    let places =
+        "risk.day_timezone, risk.hours, bot \"a\", bot \"b\", bot \"c\", bot \"d\", 1 line of the list";
+    assert_eq!(check(&all), [format!("{places}: {EST}")]);
+    // What is left is what the two files say.
+    assert_eq!(
+        check(&all.replace("EST", "America/New_York")),
+        [format!("bot \"b\", 1 line of the list: {EST}")]
+    );
+    let whole_list = format!(
+        "[signals]\nlist = 'list.csv'\ntimezone = 'EST'\n{}",
+        bot("a", "BTCUSDT", "buy = \"close > open\"")
+    );
+    assert_eq!(check(&whole_list), [format!("signals.timezone: {EST}")]);
     let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY / 4))
         .with("bot.toml", &bot("a", "BTCUSDT", "buy = \"hour('EST') == 9\""))
         .with("list.csv", "time,bot,direction,zone\n10:30,a,BUY,EST\n11:30,a,BUY,EST\n");
-    let live = folder.run(&["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--for", "5m"]);
+    let live = ["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--data", "BTCUSDT_1m.csv"];
+    let live = folder.run(&live);
     assert!(live.stdout.contains(&format!("zones     bot \"a\": {EST}")), "{}", live.stdout);
     let listed = folder.run(&["signal", "--check", "list.csv", "--config", "bot.toml"]).stdout;
     assert_eq!(listed.matches(EST).count(), 1, "{listed}");
@@ -212,4 +215,30 @@ fn a_bot_that_never_signals_is_told_where_no_door_is_open() {
         assert!(!check(&format!("[signals]\n{door}\n{config}")), "{door}");
     }
     assert!(!check(&config.replace("\"none\"", "\"coin\"")));
+}
+
+#[test]
+fn a_loss_limit_in_percent_that_the_default_undercuts_is_told_by_check_backtest_and_header() {
+    let rule = bot("one", "BTCUSDT", "buy = \"close > open\"");
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY / 4))
+        .with("bot.toml", &format!("[risk]\ndaily_loss_limit_percent = 10\n{rule}"))
+        .with("own.toml", &format!("[risk]\ndaily_loss_limit = 0\ndaily_loss_limit_percent = 10\n{rule}"));
+    // By hand: 10 % of 10,000 are 1,000, and the default is 100.
+    let note =
+        "the amount of 100.00, which is also the default, is tighter than 10 % of the balance (1000.00)";
+    for (config, is_said) in [("bot.toml", true), ("own.toml", false)] {
+        let run = |arguments: &[&str]| {
+            let said = folder.run(&[arguments, &["--config", config]].concat()).stdout;
+            said.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let data = ["--data", "BTCUSDT_1m.csv"];
+        for said in [
+            run(&["config", "check"]),
+            run(&[&["backtest", "--quiet"], &data[..]].concat()),
+            run(&[&["live", "--sandbox", "--speed", "max"], &data[..]].concat()),
+        ] {
+            assert_eq!(said.matches(note).count(), usize::from(is_said), "{config}: {said}");
+        }
+    }
 }

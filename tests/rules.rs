@@ -2,7 +2,11 @@
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::recording::{lines, write};
+use candlewick_journal::Line;
+use candlewick_sdk::Interval;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 const RULE: &str = "buy = \"rsi(period) < oversold\"\nsell = \"rsi(period) > 100 - oversold\"\n[parameters]\n\
                     period = { default = 5, min = 2, max = 20 }\noversold = { default = 30.0, min = 5.0, max = 45.0 }\n";
@@ -76,6 +80,8 @@ fn a_rule_trades_as_the_strategy_in_rust_does_from_a_flag_a_configuration_and_li
     }
     let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!(parity["unexplained"], Value::from(0), "{parity}");
+    let (decisions, traded) = (&parity["decisions"], trades(&folder, "live.csv").len());
+    assert_eq!(decisions["opened"].as_u64(), Some(traded as u64), "{decisions}");
     let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json().to_string();
     assert!(explained.contains("rsi(5)"), "{explained}");
     // Another rule under the same name is not the one that was traded.
@@ -89,6 +95,44 @@ fn a_rule_trades_as_the_strategy_in_rust_does_from_a_flag_a_configuration_and_li
         said.contains("put the file back as it was") && !said.contains("the program that wrote it"),
         "{said}"
     );
+}
+
+#[test]
+fn of_a_combination_parity_blames_no_file_where_a_part_may_be_another_one() {
+    let combine = |part: &str| bot("combine", &format!("first_of = [{{ {part} }}]"));
+    let file = "strategy = \"rules\", params = { file = \"my.toml\" }";
+    let folder = folder(1)
+        .with("my.toml", RULE)
+        .with("file.toml", &combine(file))
+        .with("plain.toml", &combine("strategy = \"rsi-reversal\""));
+    let recorded = |config: &str, journal: &str| {
+        let data = ["--data", "BTCUSDT_1m.csv", "--journal", journal, "--json", "--quiet"];
+        let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--config", config];
+        folder.run(&[&live[..], &data].concat()).json();
+    };
+    let parity = |journal: &str| {
+        let run = folder.run(&["parity", "--journal", journal]);
+        assert_eq!(run.code, 5, "{}", run.stderr);
+        run.stderr.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    recorded("file.toml", "file.db");
+    std::fs::write(folder.path("my.toml"), RULE.replace("100 - oversold", "101 - oversold")).unwrap();
+    let said = parity("file.db");
+    let either =
+        "the file my.toml is another one since the run began, or this program has another version of a part";
+    assert!(said.contains(either) && said.contains("put the files back as they were"), "{said}");
+    assert!(said.contains("if they are, read the journal with the program that wrote it"), "{said}");
+    // A part of another version, as a later program has it: no file is named, so none is blamed.
+    recorded("plain.toml", "plain.db");
+    let entries = lines(&folder.path("plain.db"));
+    let (_, version) = entries[0].line.body.rsplit_once("\"combine\",\"").unwrap();
+    let (version, _) = version.split_once('"').unwrap();
+    let earlier = format!("{}+0123456789ab", version.split_once('+').unwrap().0);
+    let changed = |line: &Line| Line { body: line.body.replacen(version, &earlier, 1), ..line.clone() };
+    write(&folder.path("earlier.db"), entries.iter().map(|stored| changed(&stored.line)));
+    let said = parity("earlier.db");
+    assert!(said.contains("this program has another version of a part of it: the run had version"), "{said}");
+    assert!(said.contains("read it with the program that wrote it") && !said.contains("file"), "{said}");
 }
 
 #[test]
@@ -336,4 +380,30 @@ fn tune_of_a_rule_that_never_signals_asks_for_another_condition_and_not_for_more
     assert!(candles(&told) * 100 < candles(&whole) * 82, "{told:?} of {whole:?}");
     let text = folder.run(&["tune", "never.toml", "--data", "BTCUSDT_1m.csv", "--quiet"]).stdout;
     assert!(text.contains("before the hold-out, with the bot's own numbers"), "{text}");
+}
+
+#[test]
+fn an_indicator_that_is_named_as_a_strategy_is_told_where_it_goes() {
+    for (name, indicator) in
+        [("supertrendx", "supertrend"), ("parabolic-sar", "parabolic_sar"), ("rsy", "rsi")]
+    {
+        let config = bot("rules", "buy = \"close > open\"").replace("\"rules\"", &format!("\"{name}\""));
+        let run = Folder::new().with("bot.toml", &config).run(&["config", "check", "bot.toml"]);
+        run.fails(2, &[&format!("{indicator} is an indicator, which a rule may name: strategy = \"rules\"")]);
+    }
+    // A strategy whose name is near goes before.
+    let config = bot("rules", "buy = \"close > open\"").replace("\"rules\"", "\"donchian\"");
+    let run = Folder::new().with("bot.toml", &config).run(&["config", "check", "bot.toml"]);
+    run.fails(2, &["did you mean \"donchian-breakout\"?"]);
+    // Each that is known there is one of the language: a call without its numbers says how it is written.
+    for name in candlewick_app::bots::INDICATORS {
+        let rule = candlewick_rules::Rule::parse(Some(&format!("{name}(\"x\") > 0")), None);
+        let problem = match rule {
+            Ok(rule) => {
+                rule.build(&BTreeMap::new(), Interval::MINUTE, None).err().map(|(_, error)| error.to_string())
+            }
+            Err((_, error)) => Some(error.to_string()),
+        };
+        assert!(problem.is_some_and(|problem| !problem.contains("there is no")), "{name}");
+    }
 }

@@ -10,6 +10,30 @@ use candlewick_search::SearchError;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+/// The indicators of rules, by their names: a bot cannot have one as its strategy.
+pub const INDICATORS: [&str; 20] = [
+    "sma",
+    "ema",
+    "wma",
+    "hull",
+    "rsi",
+    "z_score",
+    "macd",
+    "bollinger",
+    "atr",
+    "adx",
+    "cci",
+    "stochastic",
+    "donchian",
+    "keltner",
+    "williams_r",
+    "supertrend",
+    "parabolic_sar",
+    "heikin_ashi",
+    "session_range",
+    "pivots",
+];
+
 /// One strategy for each bot, in the bots' order, and what a driver must know of them.
 #[derive(Default)]
 pub struct BotSet {
@@ -217,6 +241,13 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     let suggested = suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()));
     if suggested.ends_with('?') {
         return suggested;
+    }
+    let near = nearest(name, INDICATORS);
+    if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
+        return format!(
+            "{indicator} is an indicator, which a rule may name: strategy = \"rules\", params = {{ buy = \"...\" }}, and docs/rules.md says how; \
+             {suggested}"
+        );
     }
     format!(
         "{suggested}; one of your own is known to the program that registers it alone, in the folder of its crate: \

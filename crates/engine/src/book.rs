@@ -270,7 +270,7 @@ impl TradeBook {
             self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
         }
         self.news += later.news;
-        self.refused.append(&later.refused, (!later.rows.is_empty(), self.last_intent()));
+        self.refused.append(&later.refused, later.last_intent(), self.last_intent());
         self.no_price += later.no_price;
         self.rejected += later.rejected;
         self.not_sent += later.not_sent;

@@ -34,15 +34,19 @@ impl RefusalCount {
         self.recent[rule as usize] += 1;
     }
 
-    /// Adds those of a later run, whose intents are numbered on: `has_opened` where it has any.
-    pub(crate) fn append(&mut self, later: &Self, (has_opened, last): (bool, Option<IntentId>)) {
+    /// Adds those of a later run, whose intents are numbered on: `its_last` is the last intent of that run, by its own number, and `last`
+    /// that of both.
+    pub(crate) fn append(&mut self, later: &Self, its_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);
-        if has_opened || self.since != last {
+        if its_last.is_some() || self.since != last {
             (self.recent, self.since) = (Self::default().recent, last);
         }
-        let sums = self.recent.iter_mut().zip(later.recent);
-        sums.for_each(|(count, more)| *count += more);
+        // What the later run refused before its own last intent came before the last one of both.
+        if later.since == its_last {
+            let sums = self.recent.iter_mut().zip(later.recent);
+            sums.for_each(|(count, more)| *count += more);
+        }
     }
 
     /// What it counts in all, by the places of the rules.
@@ -107,14 +111,37 @@ mod tests {
         before.record(Rule::Halted, first);
         later.record(Rule::Halted, None);
         let mut all = before;
-        all.append(&later, (false, first));
+        all.append(&later, None, first);
         assert_eq!((of(all.all()), of(all.after(first))), (vec![("Halted", 2)], vec![("Halted", 2)]));
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, first);
-        before.append(&later, (true, second));
+        before.append(&later, first, second);
         assert_eq!(
             (of(before.all()), of(before.after(second))),
             (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)])
         );
+    }
+
+    #[test]
+    fn what_a_later_run_refused_before_its_last_trade_is_not_counted_as_after_it() {
+        let [first, second, third, fourth] = [1, 2, 3, 4].map(|number| Some(IntentId::new(number)));
+        // Two runs: intent 1, a halt; then a pause, intent 1, a cooldown, intent 2, and nothing: by hand, 1 + 2 = intents 1 to 3.
+        let (mut all, mut later) = (RefusalCount::default(), RefusalCount::default());
+        all.record(Rule::Halted, first);
+        later.record(Rule::Pause, None);
+        later.record(Rule::Cooldown, first);
+        all.append(&later, second, third);
+        assert_eq!(of(all.after(third)), [], "nothing was refused after intent 3");
+        assert_eq!(of(all.all()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
+        // A third run whose only intent is the first thing, and is followed by a halt.
+        let mut later = RefusalCount::default();
+        later.record(Rule::Halted, first);
+        all.append(&later, first, fourth);
+        assert_eq!(of(all.after(fourth)), [("Halted", 1)]);
+        // A fourth that only refuses goes on behind intent 4.
+        let mut later = RefusalCount::default();
+        later.record(Rule::Pause, None);
+        all.append(&later, None, fourth);
+        assert_eq!(of(all.after(fourth)), [("Halted", 1), ("Pause", 1)]);
     }
 }

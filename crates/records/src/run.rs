@@ -111,20 +111,11 @@ impl RecordedRun {
         let entry = entry.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         if entry.version != *version {
             let here = &entry.version;
-            if base_of(here) == base_of(version) {
-                let mut files = Vec::new();
-                files_in(&bot.params, &mut files);
-                let what = match &files[..] {
-                    [] => "what it is made of".to_owned(),
-                    [file] => format!("the file {file}"),
-                    files => format!("one of the files {}", files.join(", ")),
-                };
-                return Ok(Err(format!(
-                    "{what} {ANOTHER_SINCE}: the run had version {version} of strategy \"{name}\", this program has version {here}"
-                )));
-            }
+            let is_remade = base_of(here) == base_of(version);
+            let what =
+                if is_remade { format!("{}: ", another_part(name, &bot.params)) } else { String::new() };
             return Ok(Err(format!(
-                "the run had version {version} of strategy \"{name}\", this program has version {here}"
+                "{what}the run had version {version} of strategy \"{name}\", this program has version {here}"
             )));
         }
         let context = BotContext {
@@ -163,6 +154,23 @@ impl RecordedRun {
 
 /// What is said of a file that holds another strategy than the run's.
 pub(crate) const ANOTHER_SINCE: &str = "is another one since the run began";
+/// What is said where a file or the program may be to blame: a combination is known by its files and the versions of its parts together.
+pub(crate) const ANOTHER_OR_PART: &str =
+    "is another one since the run began, or this program has another version of a part";
+
+/// What of a strategy is another than in the run, as far as its version says, whose hash is of all that it is made of.
+fn another_part(strategy: &str, params: &Value) -> String {
+    let mut files = Vec::new();
+    files_in(params, &mut files);
+    let file = match &files[..] {
+        // Its parameters are those of the run.
+        [] => return "this program has another version of a part of it".to_owned(),
+        [file] => format!("the file {file}"),
+        files => format!("one of the files {}", files.join(", ")),
+    };
+    // A rule has nothing but its text; parts have versions.
+    format!("{file} {}", if strategy == "rules" { ANOTHER_SINCE } else { ANOTHER_OR_PART })
+}
 
 /// A version without the hash of what the strategy is made of.
 fn base_of(version: &str) -> &str {

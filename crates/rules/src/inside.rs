@@ -2,9 +2,11 @@
 
 use crate::combine::{self, rules_inside};
 use crate::entry::{NAME, Source};
+use crate::impossible::impossible_parts;
 use crate::rule::Condition;
+use crate::stepped::stepped_values;
 use crate::syntax::Form;
-use candlewick_sdk::{BuildError, Registry};
+use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -23,6 +25,27 @@ pub(crate) fn conditions_inside(
         conditions.extend(Source::of(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
     }
     Ok(conditions)
+}
+
+/// What of a bot's rule, or of those in its combination, does hardly what its author means, in words: values of longer candles whose
+/// neighbours are compared, and comparisons that never hold.
+///
+/// # Errors
+/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
+pub fn doubtful_parts(
+    registry: &Registry,
+    strategy: (&str, &Value),
+    own: Interval,
+) -> Result<Vec<String>, BuildError> {
+    let mut found: Vec<String> = Vec::new();
+    for condition in conditions_inside(registry, strategy)? {
+        for words in stepped_values(&condition, own).chain(impossible_parts(&condition)) {
+            if !found.contains(&words) {
+                found.push(words);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The texts in quotes in a bot's rule, or in those of its combination: times of the day and time zones.

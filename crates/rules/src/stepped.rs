@@ -1,33 +1,15 @@
 //! Parts of a rule that compare the candles of a bot with one another, in a value that changes with longer candles alone.
 
-use crate::inside::conditions_inside;
 use crate::rule::{Condition, one_line};
 use crate::syntax::{Form, PartId};
-use candlewick_sdk::{BuildError, Interval, Registry};
-use serde_json::Value;
+use candlewick_sdk::Interval;
 
 /// The functions that compare neighbouring candles.
 const COMPARE: [&str; 3] = ["rising", "falling", "change"];
 
-/// What `falling(ema(50)@15m, 1)` and its like come to in a bot's rule, or in those of its combination: each with what is probably meant.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
-pub fn stepped_values(
-    registry: &Registry,
-    strategy: (&str, &Value),
-    own: Interval,
-) -> Result<Vec<String>, BuildError> {
-    let mut found: Vec<String> = Vec::new();
-    for condition in conditions_inside(registry, strategy)? {
-        let parts = 0..condition.tree.len();
-        for words in parts.filter_map(|part| words_of(&condition, part, own)) {
-            if !found.contains(&words) {
-                found.push(words);
-            }
-        }
-    }
-    Ok(found)
+/// What `falling(ema(50)@15m, 1)` and its like come to in a condition: each with what is probably meant.
+pub(crate) fn stepped_values(condition: &Condition, own: Interval) -> impl Iterator<Item = String> {
+    (0..condition.tree.len()).filter_map(move |part| words_of(condition, part, own))
 }
 
 /// What a part comes to, where it is such a one.
@@ -66,13 +48,14 @@ fn words_of(condition: &Condition, part: PartId, own: Interval) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NAME;
+    use crate::{NAME, doubtful_parts};
+    use candlewick_sdk::Registry;
     use serde_json::json;
 
     fn check(buy: &str, expected: &[&str]) {
         let registry = Registry::default();
         let own: Interval = "1m".parse().unwrap();
-        let found = stepped_values(&registry, (NAME, &json!({ "buy": buy })), own).unwrap();
+        let found = doubtful_parts(&registry, (NAME, &json!({ "buy": buy })), own).unwrap();
         let begins = |(found, expected): (&String, &&str)| found.starts_with(*expected);
         assert!(found.len() == expected.len() && found.iter().zip(expected).all(begins), "{buy}: {found:?}");
     }
@@ -94,6 +77,6 @@ mod tests {
         // A parameter may be five.
         let registry = Registry::default();
         let params = json!({ "buy": "change(close@5m, n) > 0", "parameters": { "n": { "default": 5, "min": 1, "max": 9 } } });
-        assert!(stepped_values(&registry, (NAME, &params), "1m".parse().unwrap()).unwrap().is_empty());
+        assert!(doubtful_parts(&registry, (NAME, &params), "1m".parse().unwrap()).unwrap().is_empty());
     }
 }

@@ -73,6 +73,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                     let strategy = dict.get("strategy").and_then(Value::as_str);
                     let meant = strategy.and_then(|strategy| of_combination(key, strategy));
                     let meant = meant.or_else(|| of_section(&inner, key, known()));
+                    let meant = meant.or_else(|| self.without_section(&inner, key));
                     let meant = meant.unwrap_or_else(|| meant_key(key, &known().collect::<Vec<_>>()));
                     let problem = format!("there is no such key; {meant}");
                     problems.push(Problem::of_key(&inner, (self.origin_of)(value.tag()), problem));
@@ -160,6 +161,16 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     fn resolve<'b>(&'b self, schema: &'b Json) -> &'b Json {
         let Some(reference) = schema["$ref"].as_str() else { return schema };
         self.schema.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null)
+    }
+
+    /// What is meant by a key at the top that is one of a section, or of some.
+    fn without_section(&self, path: &KeyPath, key: &str) -> Option<String> {
+        let sections = self.schema["properties"].as_object().filter(|_| path.to_string() == key)?;
+        let has_key = |schema: &Json| self.resolve(schema)["properties"].get(key).is_some();
+        let having = sections.iter().filter(|(_, schema)| has_key(schema));
+        let having: Vec<String> = having.map(|(section, _)| format!("[{section}]")).collect();
+        (!having.is_empty())
+            .then(|| format!("{key} of {} is meant? It stands below that line", having.join(" or ")))
     }
 
     fn describe(&self, schema: &Json) -> String {

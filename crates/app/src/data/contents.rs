@@ -10,9 +10,9 @@ use std::path::PathBuf;
 /// The series of a catalog.
 pub struct CatalogContents {
     folder: PathBuf,
-    /// What is known of each series, and how many candles it lacks.
-    found: Vec<(Manifest, u64)>,
-    /// Why series are not among them.
+    /// What is known of each series, and how many candles it lacks; none where its candles cannot be read.
+    found: Vec<(Manifest, Option<u64>)>,
+    /// What cannot be read: series that are not among them, and candles of those that are.
     pub unreadable: Vec<AppError>,
 }
 
@@ -24,18 +24,20 @@ impl CatalogContents {
     pub fn read(catalog: &Catalog) -> Result<Self, AppError> {
         let (mut found, mut unreadable) = (Vec::new(), Vec::new());
         for series in catalog.series()? {
-            let read = catalog
-                .manifest(series)
-                .and_then(|manifest| Ok((manifest, catalog.missing_candles(series)?)));
-            match read {
-                Ok((manifest, missing)) => found.extend(manifest.map(|manifest| (manifest, missing))),
+            match catalog.manifest(series) {
+                Ok(None) => {}
+                Ok(Some(manifest)) => {
+                    let missing = catalog.missing_candles(series);
+                    let missing = missing.map_err(|error| unreadable.push(error.into())).ok();
+                    found.push((manifest, missing));
+                }
                 Err(error) => unreadable.push(error.into()),
             }
         }
         Ok(Self { folder: catalog.folder().to_owned(), found, unreadable })
     }
 
-    fn current(&self) -> impl Iterator<Item = (&Manifest, &Version, u64)> {
+    fn current(&self) -> impl Iterator<Item = (&Manifest, &Version, Option<u64>)> {
         self.found.iter().filter_map(|(manifest, missing)| Some((manifest, manifest.current()?, *missing)))
     }
 
@@ -45,7 +47,7 @@ impl CatalogContents {
     }
 }
 
-fn document_of(manifest: &Manifest, version: &Version, missing: u64) -> Value {
+fn document_of(manifest: &Manifest, version: &Version, missing: Option<u64>) -> Value {
     let versions = manifest.versions.iter().map(|version| {
         json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
     });
@@ -83,7 +85,7 @@ impl fmt::Display for CatalogContents {
                 utc(version.start()),
                 utc(version.end()),
                 version.candles().to_string(),
-                missing.to_string(),
+                missing.map_or_else(|| "not known".to_owned(), |missing| missing.to_string()),
                 manifest.revised().to_string(),
                 sources.join(", "),
             ]);

@@ -141,6 +141,11 @@ fn in_venue_time(seconds: u32, factor: f64) -> u32 {
     (f64::from(seconds) * factor.max(1.0)).min(f64::from(u32::MAX)) as u32
 }
 
+/// What is asked every so many seconds of venue time is asked once a second of a person's at most; 0, which is never, stays.
+fn paced(every_s: u32, factor: f64) -> u32 {
+    if every_s == 0 { 0 } else { every_s.max(in_venue_time(1, factor)) }
+}
+
 /// After how many seconds of venue time what is read every minute is stale: a person's ten seconds may be twenty minutes of it.
 fn stale_after_s(factor: f64) -> u32 {
     let usual = u32::try_from(RunState::SILENT_AFTER.get() / 1_000).unwrap_or(u32::MAX);
@@ -159,6 +164,8 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
         runtime.stop_patience_s = in_venue_time(runtime.stop_patience_s, factor);
         runtime.interrupt_patience_s = in_venue_time(runtime.interrupt_patience_s, factor);
         runtime.stale_after_s = NonZeroU32::new(stale_after_s(factor));
+        runtime.wallet_every_s = paced(runtime.wallet_every_s, factor);
+        runtime.list_every_s = paced(runtime.list_every_s, factor);
     }
     runtime.first_ask_ms = 0;
     // Stress moves the prices of trades on purpose away from the sandbox's price records.
@@ -217,5 +224,25 @@ mod tests {
         for (factor, seconds) in [(0.5, 180), (1.0, 180), (18.0, 180), (60.0, 600), (120.0, 1_200)] {
             assert_eq!(stale_after_s(factor), seconds, "{factor}");
         }
+    }
+
+    #[test]
+    fn a_fast_clock_asks_for_the_wallet_once_a_second_of_a_person_at_most() {
+        for (every, factor, expected) in [
+            (60, 1.0, 60),
+            (60, 60.0, 60),
+            (60, 600.0, 600),
+            (300, 600.0, 600),
+            (300, 20.5, 300),
+            (0, 600.0, 0),
+        ] {
+            assert_eq!(paced(every, factor), expected, "{every} s at {factor}");
+        }
+        let loaded = Loaded::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
+        let every = |speed| runtime_for(&loaded, speed).wallet_every_s;
+        assert_eq!(
+            [every(Speed::Times(1.0)), every(Speed::Times(20_000.0)), every(Speed::Max)],
+            [60, 20_000, 60]
+        );
     }
 }

@@ -153,9 +153,9 @@ impl Door {
         self.tell(ControlOrder::SignalNote { source: self.source, text }).await;
     }
 
-    /// Says what the list gives next.
-    pub(super) async fn expect(&self, next: Option<NextEntry>) {
-        self.tell(ControlOrder::SignalNext { next }).await;
+    /// Says what the list gives next, and which of its lines are passed over.
+    pub(super) async fn expect(&self, next: Option<NextEntry>, passed_over: Option<String>) {
+        self.tell(ControlOrder::SignalNext { next, passed_over }).await;
     }
 
     /// Whether the run has taken it.

@@ -73,7 +73,7 @@ impl ListDoor {
         let mut sleep = asleep(door.clock(), self.next_due()).await;
         drop(held);
         door.note(format!("{} was read: {}", self.path.display(), self.words())).await;
-        door.expect(self.next_entry()).await;
+        door.expect(self.next_entry(), self.list.passed_over_words()).await;
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -103,7 +103,7 @@ impl ListDoor {
                     }
                     // On the clock again before it is let go of.
                     sleep = asleep(door.clock(), self.next_due()).await;
-                    door.expect(self.next_entry()).await;
+                    door.expect(self.next_entry(), self.list.passed_over_words()).await;
                 }
                 _ = looks.tick() => {
                     if let Some(changed) = self.look() {
@@ -114,7 +114,7 @@ impl ListDoor {
                         let held = door.clock().hold();
                         sleep = asleep(door.clock(), self.next_due()).await;
                         drop(held);
-                        door.expect(self.next_entry()).await;
+                        door.expect(self.next_entry(), self.list.passed_over_words()).await;
                     }
                 }
             }

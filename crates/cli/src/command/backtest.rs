@@ -1,6 +1,6 @@
 //! `backtest`: stored candles through the configured bots.
 
-use super::conditions::{conditions_of_bots, stepped_values_of};
+use super::conditions::{conditions_of_bots, doubtful_parts_of};
 use super::gates::gates_of;
 use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
@@ -164,7 +164,7 @@ fn report(
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
     notices.extend(notice_of_incomplete(finished.incomplete_candles));
     notices.extend(percent_beside_default(&settings.session));
-    notices.extend(stepped_values_of(&loaded, context.registry));
+    notices.extend(doubtful_parts_of(&loaded, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;

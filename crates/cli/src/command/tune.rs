@@ -1,6 +1,6 @@
 //! `tune`: from a rule to a checked result, one step after the other.
 
-use super::conditions::{conditions_of, stepped_values_of};
+use super::conditions::{conditions_of, doubtful_parts_of};
 use super::sweep_run::{Ended, with_sweep};
 use super::walk_forward::{Walked, walked};
 use crate::context::Context;
@@ -340,7 +340,7 @@ impl Tuning<'_> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
         let loaded = &self.plan.prepared.loaded;
-        let stepped = stepped_values_of(loaded, self.context.registry);
+        let doubtful = doubtful_parts_of(loaded, self.context.registry);
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
             format!("not searched, since without min and max: {names}; --param NAME=FROM..TO searches one all the same")
         });
@@ -351,7 +351,7 @@ impl Tuning<'_> {
                 kept.join(", ")
             )
         });
-        bare.into_iter().chain(kept).chain(stepped).chain(self.warm_up()).collect()
+        bare.into_iter().chain(kept).chain(doubtful).chain(self.warm_up()).collect()
     }
 
     /// What the warm-up takes of the candles before the hold-out, where that is much.

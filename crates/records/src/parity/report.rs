@@ -6,7 +6,7 @@ use super::outcomes::{Differing, Outcomes};
 use super::prices::prices;
 use crate::count::counted;
 use crate::moment::utc;
-use crate::run::ANOTHER_SINCE;
+use crate::run::{ANOTHER_OR_PART, ANOTHER_SINCE};
 use crate::table::table;
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
@@ -109,7 +109,10 @@ impl ParityReport {
             Some(false) if is_whole => {
                 "look at each of these trades with `candlewick explain INTENT`; the figures of all others hold"
             }
-            Some(true) if is_whole && self.is_of_another_file() => {
+            Some(true) if is_whole && self.says(ANOTHER_OR_PART) => {
+                "put the files back as they were when the run began; if they are, read the journal with the program that wrote it"
+            }
+            Some(true) if is_whole && self.says(ANOTHER_SINCE) => {
                 "put the file back as it was when the run began: what it holds now is another strategy, and decides otherwise"
             }
             Some(true) if is_whole => {
@@ -119,9 +122,10 @@ impl ParityReport {
         }
     }
 
-    fn is_of_another_file(&self) -> bool {
+    /// Whether the difference is put down to this.
+    fn says(&self, cause: &str) -> bool {
         let difference = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref());
-        difference.is_some_and(|difference| difference.problem.contains(ANOTHER_SINCE))
+        difference.is_some_and(|difference| difference.problem.contains(cause))
     }
 
     fn differing_for(&self, cause: Cause) -> impl Iterator<Item = &Differing> {

@@ -67,6 +67,8 @@ pub enum ControlOrder {
     SignalNext {
         /// The entry.
         next: Option<NextEntry>,
+        /// Which of its lines are passed over, and why the first, in words; none where all are taken.
+        passed_over: Option<String>,
     },
     /// End a doubt that only a person can end (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
     Resolve {

@@ -86,6 +86,9 @@ pub struct SignalTally {
     /// What the list gives next; none without one, or where nothing is to come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextEntry>,
+    /// Which lines of the list are passed over, and why the first; none without one, or where all are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed_over: Option<String>,
     /// All of that by the door that it came by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_source: BTreeMap<String, SourceTally>,

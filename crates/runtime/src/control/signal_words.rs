@@ -85,7 +85,7 @@ struct SignalNote {
 impl SignalTally {
     /// The note by which a journal has it.
     pub(crate) fn note(&self) -> String {
-        let note = SignalNote { signals: Self { next: None, ..self.clone() } };
+        let note = SignalNote { signals: Self { next: None, passed_over: None, ..self.clone() } };
         serde_json::to_string(&note).unwrap_or_default()
     }
 
@@ -109,6 +109,7 @@ mod tests {
             malformed: [("list".to_owned(), 1)].into(),
             problem: Some("line 2: no\u{1b}".to_owned()),
             next: None,
+            passed_over: None,
             by_source: [("webhook".to_owned(), webhook), ("list".to_owned(), list)].into(),
         }
     }

@@ -65,8 +65,8 @@ impl Coordinator {
                 self.on_signal_note(source, &text, step);
                 self.done(step)
             }
-            ControlOrder::SignalNext { next } => {
-                self.outside.expect(next);
+            ControlOrder::SignalNext { next, passed_over } => {
+                self.outside.expect(next, passed_over);
                 self.done(step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {

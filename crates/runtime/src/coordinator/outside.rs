@@ -37,9 +37,9 @@ impl OutsideWatch {
         Some(&self.tally).filter(|tally| !tally.is_empty())
     }
 
-    /// The list says what it gives next.
-    pub(super) fn expect(&mut self, next: Option<NextEntry>) {
-        self.tally.next = next;
+    /// The list says what it gives next, and what of it is passed over.
+    pub(super) fn expect(&mut self, next: Option<NextEntry>, passed_over: Option<String>) {
+        (self.tally.next, self.tally.passed_over) = (next, passed_over);
     }
 
     /// What came by a door.

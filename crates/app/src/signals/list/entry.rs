@@ -151,6 +151,8 @@ pub(super) struct ReadFile {
     pub(super) columns: Option<String>,
     /// The lines that were passed over.
     pub(super) passed_over: Vec<u64>,
+    /// Why the first of them was.
+    pub(super) why_passed_over: Option<String>,
     /// The lines that say once more what an earlier one says.
     pub(super) repeated: Vec<u64>,
 }
@@ -161,14 +163,23 @@ pub(super) struct ReadFile {
 /// What is wrong, in which line, and what is allowed.
 pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<ReadFile, String> {
     let (lines, columns) = read_lines(text, bots, terms)?;
-    let mut file = ReadFile { entries: Vec::new(), columns, passed_over: Vec::new(), repeated: Vec::new() };
+    let mut file = ReadFile {
+        entries: Vec::new(),
+        columns,
+        passed_over: Vec::new(),
+        why_passed_over: None,
+        repeated: Vec::new(),
+    };
     for line in &lines {
         match &line.taken {
             Taken::Entry(entry, _) => file.entries.push(*entry),
             Taken::Date => {}
             Taken::Repeats(_) => file.repeated.push(line.line),
             Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
-            Taken::Unknown(_) if terms.skip_unknown => file.passed_over.push(line.line),
+            Taken::Unknown(problem) if terms.skip_unknown => {
+                file.passed_over.push(line.line);
+                file.why_passed_over.get_or_insert_with(|| problem.clone());
+            }
             Taken::Unknown(problem) => return Err(line.refusal(problem)),
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct SignalList {
     columns: Option<String>,
     /// The lines that are no entries and were passed over.
     passed_over: Vec<u64>,
+    /// Why the first of them was.
+    why_passed_over: Option<String>,
     /// The lines that say once more what an earlier one says.
     repeated: Vec<u64>,
     /// Of its text; empty where there was none.
@@ -58,9 +60,10 @@ impl SignalList {
     /// # Errors
     /// What is wrong, in which line, and what is allowed.
     pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
-        let ReadFile { entries, columns, passed_over, repeated } = entry::parse(text, bots, terms)?;
+        let ReadFile { entries, columns, passed_over, why_passed_over, repeated } =
+            entry::parse(text, bots, terms)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        Ok(Self { entries, columns, passed_over, repeated, hash })
+        Ok(Self { entries, columns, passed_over, why_passed_over, repeated, hash })
     }
 
     /// Reads a list from its file.
@@ -107,6 +110,13 @@ impl SignalList {
         let passed_over = counted(&self.passed_over, "passed over");
         let repeated = counted(&self.repeated, "that repeat others left out");
         format!("{what}{}{passed_over}{repeated}", columns.unwrap_or_default())
+    }
+
+    /// Which lines were passed over, and why the first; none where all were taken.
+    pub(super) fn passed_over_words(&self) -> Option<String> {
+        let (first, why) = (self.passed_over.first()?, self.why_passed_over.as_ref()?);
+        let lines = counted(&self.passed_over, "passed over");
+        Some(format!("{}; line {first}: {why}", lines.trim_start_matches(", ")))
     }
 
     /// The first hexadecimal digits of the hash of its text.

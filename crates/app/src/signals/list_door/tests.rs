@@ -123,7 +123,7 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
             ControlOrder::SignalProblem { problem, malformed, .. } => format!("{malformed} wrong: {problem}"),
             ControlOrder::SignalNote { text, .. } => text,
-            ControlOrder::SignalNext { next } => next.map_or("next: nothing".to_owned(), |next| {
+            ControlOrder::SignalNext { next, .. } => next.map_or("next: nothing".to_owned(), |next| {
                 format!("next {} of {} at {}", next.direction, next.bot, next.at)
             }),
             _ => "status".to_owned(),

@@ -1,0 +1,245 @@
+//! Comparisons with numbers that hold at no candle: beyond what a value can be, or against one another.
+
+use crate::rule::{Condition, one_line};
+use crate::syntax::{Form, Operator, PartId};
+
+/// What a value can be: the numbers between two, each of them left out or not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    least: f64,
+    most: f64,
+    is_least_out: bool,
+    is_most_out: bool,
+}
+
+/// A comparison of a value with a number.
+struct Comparison {
+    part: PartId,
+    /// The value, without blanks.
+    value: String,
+    /// What it can be, whatever it is compared with.
+    known: Option<(f64, f64)>,
+    /// What the comparison asks of it.
+    asked: Range,
+}
+
+/// Each comparison of a condition that never holds, and each that never holds beside another one, in words.
+pub(crate) fn impossible_parts(condition: &Condition) -> Vec<String> {
+    let tree = &condition.tree;
+    let is_and = |part: PartId| matches!(tree.part(part).form, Form::Binary { operator: Operator::And, .. });
+    // Each group of what `and` joins is looked at from its top, which no other `and` is around.
+    let is_inner = |part: PartId| {
+        (0..tree.len()).filter(|outer| is_and(*outer)).any(|outer| match tree.part(outer).form {
+            Form::Binary { left, right, .. } => left == part || right == part,
+            _ => false,
+        })
+    };
+    let tops = (0..tree.len()).filter(|part| !is_inner(*part));
+    tops.flat_map(|top| impossible_among(condition, joined(condition, top))).collect()
+}
+
+/// The parts that `and` joins at a place: the place alone where it does not.
+fn joined(condition: &Condition, top: PartId) -> Vec<PartId> {
+    match condition.tree.part(top).form {
+        Form::Binary { operator: Operator::And, left, right } => {
+            [joined(condition, left), joined(condition, right)].concat()
+        }
+        _ => vec![top],
+    }
+}
+
+fn impossible_among(condition: &Condition, parts: Vec<PartId>) -> Vec<String> {
+    let comparisons: Vec<Comparison> =
+        parts.into_iter().filter_map(|part| comparison_of(condition, part)).collect();
+    let mut words = Vec::new();
+    for (place, one) in comparisons.iter().enumerate() {
+        let text = text_of(condition, one.part);
+        let allowed = one.known.map_or(Range::ANY, |(least, most)| Range { least, most, ..Range::ANY });
+        if let Some((least, most)) = one.known.filter(|_| one.asked.and(allowed).is_empty()) {
+            words.push(format!("`{text}` never holds: the value lies between {least} and {most}"));
+            continue;
+        }
+        let against = comparisons[..place]
+            .iter()
+            .find(|other| other.value == one.value && one.asked.and(other.asked).is_empty());
+        words.extend(against.map(|other| {
+            format!(
+                "`{}` and `{text}` never hold at one candle: is `or` meant?",
+                text_of(condition, other.part)
+            )
+        }));
+    }
+    words
+}
+
+fn comparison_of(condition: &Condition, part: PartId) -> Option<Comparison> {
+    let Form::Binary { operator, left, right } = condition.tree.part(part).form else { return None };
+    let (value, asked) = match (number_of(condition, left), number_of(condition, right)) {
+        (None, Some(number)) => (left, Range::of(operator, number)?),
+        (Some(number), None) => (right, Range::of(turned(operator), number)?),
+        _ => return None,
+    };
+    let text = text_of(condition, value).replace(' ', "");
+    Some(Comparison { part, value: text, known: known_range(condition, value), asked })
+}
+
+/// The operator by which the right side is compared with the left one.
+const fn turned(operator: Operator) -> Operator {
+    match operator {
+        Operator::Less => Operator::Greater,
+        Operator::LessOrEqual => Operator::GreaterOrEqual,
+        Operator::Greater => Operator::Less,
+        Operator::GreaterOrEqual => Operator::LessOrEqual,
+        other => other,
+    }
+}
+
+/// A number that is written.
+fn number_of(condition: &Condition, part: PartId) -> Option<f64> {
+    match condition.tree.part(part).form {
+        Form::Number(number) => Some(number),
+        Form::Negate(inner) => number_of(condition, inner).map(|number| -number),
+        _ => None,
+    }
+}
+
+/// Between which numbers a value lies, by its definition.
+fn known_range(condition: &Condition, part: PartId) -> Option<(f64, f64)> {
+    match &condition.tree.part(part).form {
+        Form::Call { name, .. } => match name.as_str() {
+            "rsi" | "adx" | "stochastic" => Some((0.0, 100.0)),
+            "williams_r" => Some((-100.0, 0.0)),
+            "hour" => Some((0.0, 23.0)),
+            "minute" => Some((0.0, 59.0)),
+            "weekday" => Some((1.0, 7.0)),
+            _ => None,
+        },
+        // All lines of an index and of the oscillator lie where the whole does.
+        Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => known_range(condition, *of),
+        _ => None,
+    }
+}
+
+fn text_of(condition: &Condition, part: PartId) -> String {
+    one_line(condition.text.get(condition.tree.part(part).place.clone()).unwrap_or_default())
+}
+
+impl Range {
+    const ANY: Self =
+        Self { least: f64::NEG_INFINITY, most: f64::INFINITY, is_least_out: false, is_most_out: false };
+
+    /// What a comparison with a number leaves; none where that is no range.
+    fn of(operator: Operator, number: f64) -> Option<Self> {
+        match operator {
+            Operator::Less => Some(Self { most: number, is_most_out: true, ..Self::ANY }),
+            Operator::LessOrEqual => Some(Self { most: number, ..Self::ANY }),
+            Operator::Greater => Some(Self { least: number, is_least_out: true, ..Self::ANY }),
+            Operator::GreaterOrEqual => Some(Self { least: number, ..Self::ANY }),
+            Operator::Equal => Some(Self { least: number, most: number, ..Self::ANY }),
+            _ => None,
+        }
+    }
+
+    /// What lies in both.
+    fn and(self, other: Self) -> Self {
+        let is_least_out = (self.is_least_out && self.least >= other.least)
+            || (other.is_least_out && other.least >= self.least);
+        let is_most_out =
+            (self.is_most_out && self.most <= other.most) || (other.is_most_out && other.most <= self.most);
+        Self {
+            least: self.least.max(other.least),
+            most: self.most.min(other.most),
+            is_least_out,
+            is_most_out,
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        self.least > self.most || (self.least >= self.most && (self.is_least_out || self.is_most_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Rule, doubtful_parts};
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{BotContext, Expiry, Interval, Registry};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn found(buy: &str) -> Vec<String> {
+        let own: Interval = "1m".parse().unwrap();
+        doubtful_parts(&Registry::default(), (crate::NAME, &json!({ "buy": buy })), own).unwrap()
+    }
+
+    #[test]
+    fn what_no_value_can_be_is_told() {
+        for (buy, expected) in [
+            ("rsi(14) > 130", "`rsi(14) > 130` never holds: the value lies between 0 and 100"),
+            ("rsi(14)[1] < 0", "`rsi(14)[1] < 0` never holds: the value lies between 0 and 100"),
+            ("100 < stochastic(14, 3, 3).k@5m", "`100 < stochastic(14, 3, 3).k@5m` never holds"),
+            ("adx(14).plus_di >= 100.5", "`adx(14).plus_di >= 100.5` never holds"),
+            ("williams_r(14) > 20", "`williams_r(14) > 20` never holds: the value lies between -100 and 0"),
+            (
+                "close > open and weekday() == 0",
+                "`weekday() == 0` never holds: the value lies between 1 and 7",
+            ),
+            ("hour('Europe/London') == 24 or close > open", "`hour('Europe/London') == 24` never holds"),
+            (
+                "rsi(14) < 30 and (close > open and rsi( 14 ) > 70)",
+                "`rsi(14) < 30` and `rsi( 14 ) > 70` never hold at one candle: is `or` meant?",
+            ),
+            ("close > 5 and close < 5", "`close > 5` and `close < 5` never hold at one candle"),
+            ("weekday() == 1 and weekday() == 2", "`weekday() == 1` and `weekday() == 2` never hold"),
+        ] {
+            let found = found(buy);
+            assert!(found.len() == 1 && found[0].starts_with(expected), "{buy}: {found:?}");
+        }
+        for buy in [
+            "rsi(14) >= 100 or rsi(14) <= 0",
+            "rsi(14) < 30 or rsi(14) > 70",
+            "rsi(14)[1] < 30 and rsi(14) > 70",
+            "rsi(14) > 30 and rsi(14) < 70 and rsi(7) < 20",
+            "close >= 5 and close <= 5",
+            "williams_r(14) > -20",
+            "cci(20) > 130 and hour() != 24",
+            "(rsi(14) < 30 and close > open) or (rsi(14) > 70 and close < open)",
+        ] {
+            assert_eq!(found(buy), [""; 0], "{buy}");
+        }
+    }
+
+    /// How often a condition holds on candles of chance.
+    fn held(buy: &str) -> u64 {
+        let params = json!({ "buy": buy });
+        let registry = Registry::default().with_entry(crate::entry()).unwrap();
+        let bot = BotContext {
+            bot: "a".to_owned(),
+            symbol: "BTCUSDT".parse().unwrap(),
+            interval: Interval::MINUTE,
+            expiry: Expiry::minutes(1).unwrap(),
+        };
+        let held =
+            crate::held_conditions(&registry, (crate::NAME, &params), &bot, &random_walk(5, 600)).unwrap();
+        held[0].held
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// What is said never to hold does not, on any candle that is tried.
+        #[test]
+        fn what_is_told_holds_at_no_candle(
+            value in prop::sample::select(vec!["rsi(3)", "stochastic(5, 3, 3).k", "williams_r(5)", "hour()", "close"]),
+            signs in prop::array::uniform2(prop::sample::select(vec!["<", "<=", ">", ">=", "=="])),
+            numbers in prop::array::uniform2(-3_i32..6),
+        ) {
+            let numbers = numbers.map(|number| number * 25);
+            let buy = format!("{value} {} {} and {value} {} {}", signs[0], numbers[0], signs[1], numbers[1]);
+            prop_assert!(Rule::parse(Some(&buy), None).is_ok());
+            if !found(&buy).is_empty() {
+                prop_assert_eq!(held(&buy), 0, "{}", buy);
+            }
+        }
+    }
+}
