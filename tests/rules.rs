@@ -52,6 +52,24 @@ fn assert_same(one: &[Vec<String>], other: &[Vec<String>], name: &str) {
     assert_eq!(one.len(), other.len(), "{name}");
 }
 
+/// `shipped` candles of three days without one minute in 97.
+fn with_gaps() -> String {
+    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 3 * DAY);
+    let kept = candles.lines().enumerate().filter(|(line, _)| line % 97 != 13);
+    kept.map(|(_, line)| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_rule_with_averages_of_longer_candles_is_sound_where_minutes_are_missing() {
+    let rule =
+        "buy = \"close > sma(20)@15m and rsi(5) < 40\"\nsell = \"close < sma(20)@15m and rsi(5) > 60\"\n";
+    let folder = folder(1).with("gaps_1m.csv", &with_gaps()).with("longer.toml", rule);
+    let subject = ["strategy", "check", "rules", "--param", "file=longer.toml", "--data", "gaps_1m.csv"];
+    let checked = folder.run(&[&subject[..], &["--unseen", "2000", "--json", "--quiet"]].concat()).json();
+    assert!(!checked.to_string().contains("\"failed\""), "{checked}");
+    assert_eq!(checked["warmup"]["declared"].as_u64(), Some(15 * 21), "{checked}");
+}
+
 #[test]
 fn a_rule_trades_as_the_strategy_in_rust_does_from_a_flag_a_configuration_and_live() {
     let folder = folder(2);

@@ -76,6 +76,11 @@ impl Bot {
         self.strategy.warmup()
     }
 
+    /// How many of the last of these candles it wants to have seen; none where they are too few.
+    pub(crate) fn history(&self, candles: &[Candle]) -> Option<usize> {
+        self.longer.history(self.warmup(), candles)
+    }
+
     /// Shows the strategy candles up to the first that it answers once it [is warm](Self::is_warm), with this signal; how many
     /// those were.
     #[inline]

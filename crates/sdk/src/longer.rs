@@ -43,6 +43,19 @@ impl LongerCandles {
         }
     }
 
+    /// How many of these candles, counted back from the last, show a strategy what `warmup` candles without a gap show it: at
+    /// least so many, and more where candles are missing, since then fewer longer ones are made of as many. None where all
+    /// of these candles are too few.
+    ///
+    /// Of `w` candles in a row, `r` of which make a longer one, at least `(w + 1) / r - 1` longer ones are made, whole numbers, wherever
+    /// the first of them lies.
+    pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
+        let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
+        starts
+            .chain([(candles.len() >= warmup).then_some(warmup)])
+            .try_fold(0, |most, own| own.map(|own| most.max(own)))
+    }
+
     /// How many longer candles were not made because one of the bot's own inside them is missing.
     pub fn incomplete(&self) -> u64 {
         self.resamplers.iter().map(Resampler::incomplete).sum()
@@ -91,6 +104,40 @@ mod tests {
         let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
         assert_eq!(recording.seen, expected);
         assert_eq!(longer.incomplete(), 1, "2m of 4; 4m of 4 is not over yet");
+    }
+
+    /// Candles of these minutes.
+    fn minutes(minutes: impl IntoIterator<Item = i64>) -> Vec<Candle> {
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let candle = |minute| Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
+        minutes.into_iter().map(candle).collect()
+    }
+
+    #[test]
+    fn where_candles_are_missing_a_strategy_is_shown_more_of_them() {
+        let longer = LongerCandles::new(Interval::MINUTE, &intervals(&["5m"])).unwrap();
+        // Of 19 in a row, three longer ones are whole wherever they begin.
+        for (warmup, missing, expected) in [
+            (19, None, Some(19)),
+            // 5 to 9, 10 to 14 and 20 to 24 are whole: 3 longer ones, and 23 candles are there from minute 5 to 28.
+            (19, Some(17), Some(23)),
+            // One is enough, and 20 to 24 is there.
+            (9, Some(17), Some(9)),
+            // Two are wanted: of 14 candles, only 20 to 24 is whole, so 10 to 14 has to be shown, from minute 10 to 28, but for one.
+            (14, Some(17), Some(18)),
+            (28, None, Some(28)),
+            (29, None, Some(29)),
+            (30, None, None),
+            // Four are wanted, and but for 15 to 19 all are whole: from the first on.
+            (28, Some(17), Some(28)),
+            (24, Some(17), Some(28)),
+            (0, Some(17), Some(0)),
+        ] {
+            let candles = minutes((0..29).filter(|minute| Some(*minute) != missing));
+            assert_eq!(longer.history(warmup, &candles), expected, "{warmup} {missing:?}");
+        }
+        let none = LongerCandles::default();
+        assert_eq!([2, 3, 4].map(|warmup| none.history(warmup, &minutes(0..3))), [Some(2), Some(3), None]);
     }
 
     #[test]

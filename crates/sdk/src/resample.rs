@@ -111,6 +111,17 @@ impl Resampler {
         Candle::new(open_time, self.to, self.numbers).ok()
     }
 
+    /// How many of these candles, counted back from the last, make as many long ones as `wanted` without a gap make at least.
+    pub(crate) fn history(&self, wanted: usize, candles: &[Candle]) -> Option<usize> {
+        let each = usize::try_from(self.to.length().get() / self.from.length().get()).ok()?;
+        let long = (wanted.saturating_add(1) / each).saturating_sub(1);
+        let mut resampler = Self::new(self.from, self.to).ok()?;
+        let ends = (0..candles.len()).filter(|place| resampler.push(&candles[*place]).is_some());
+        let ends: Vec<usize> = ends.collect();
+        let Some(since) = ends.len().checked_sub(long) else { return None };
+        ends.get(since).map_or(Some(0), |end| Some(candles.len() + each - 1 - end))
+    }
+
     /// How many long candles were begun and never made, because a short one inside them is missing. One that the
     /// candles began in the middle of does not count.
     pub const fn incomplete(&self) -> u64 {

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::SeriesId;
 use crate::bot::Bot;
+use candlewick_sdk::Candle;
 
 impl Session {
     /// Positions of all series, in the order in which candles of one instant are handed in: shorter interval
@@ -22,5 +23,12 @@ impl Session {
     pub fn warmup(&self, series: SeriesId) -> usize {
         let bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
+    }
+
+    /// How many of the last of these candles of a series its bots have to be shown before the start: more than their warm-up where
+    /// candles are missing inside the longer ones that they ask for. None where these are too few.
+    pub fn history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
+        let mut bots = self.listeners.get(series.index()).into_iter().flatten();
+        bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].history(candles)?.max(most)))
     }
 }

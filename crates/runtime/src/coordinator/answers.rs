@@ -164,7 +164,7 @@ impl Coordinator {
     fn on_past_candles(&mut self, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &mut self.phase else { return };
         let warmed = match answer {
-            Ok(reply) => warm_up.on_candles(reply.value),
+            Ok(reply) => warm_up.on_candles(reply.value, self.session.session()),
             Err(error) => {
                 let failure = warm_up.failure(error);
                 return self.fail(failure, step);

@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 
 /// How often the window of past candles grows before the start makes do with what there is.
 const MAX_WINDOWS: u32 = 6;
+/// And how often for longer candles alone, which at a venue with a hole in each of them would never be enough.
+const MAX_WINDOWS_FOR_LONGER: u32 = 2;
 
 /// Asks for the past of one series after another.
 pub(crate) struct WarmUp {
@@ -28,6 +30,8 @@ struct Wanted {
     /// Length of the window, in intervals.
     bars: i64,
     windows: u32,
+    /// Of those, the ones that held enough candles, but not enough longer ones.
+    for_longer: u32,
 }
 
 /// What an answer brought.
@@ -43,7 +47,7 @@ impl WarmUp {
         let wanted = |id: SeriesId| {
             let count = session.warmup(id);
             let bars = i64::try_from(count).unwrap_or(i64::MAX / 2).max(1);
-            Wanted { id, series: session.series()[id.index()], count, bars, windows: 0 }
+            Wanted { id, series: session.series()[id.index()], count, bars, windows: 0, for_longer: 0 }
         };
         Self {
             began: now,
@@ -63,16 +67,23 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Takes an answer. Gaps (weekends) make a window hold fewer candles than intervals: it grows until it holds enough.
-    pub(crate) fn on_candles(&mut self, candles: Candles) -> Option<Warmed> {
+    /// Takes an answer. Gaps (weekends) make a window hold fewer candles than intervals, and missing candles leave out the longer ones
+    /// that they are in: it grows until it holds enough.
+    pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<Warmed> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;
         let candles = candles.candles;
-        if candles.len() < wanted.count && wanted.windows < MAX_WINDOWS {
+        let history = session.history(wanted.id, &candles);
+        let is_for_longer = candles.len() >= wanted.count;
+        wanted.for_longer += u32::from(is_for_longer);
+        let may_grow =
+            wanted.windows < MAX_WINDOWS && !(is_for_longer && wanted.for_longer > MAX_WINDOWS_FOR_LONGER);
+        if history.is_none() && may_grow {
             wanted.bars *= 3;
             return Some(Warmed::Asking);
         }
-        let Wanted { id, series, count, .. } = self.waiting.pop_front()?;
+        let Wanted { id, series, .. } = self.waiting.pop_front()?;
+        let count = history.unwrap_or(candles.len());
         let known = candles
             .last()
             .map_or(self.began.floor_to(series.interval.length()), |last| last.close_time(series.interval));

@@ -10,6 +10,7 @@ mod token;
 mod venue_watch;
 mod wallet;
 mod wallet_proof;
+mod warm_up;
 
 use super::*;
 use crate::resolver::order_of_tests;
@@ -40,6 +41,10 @@ impl Strategy for Buys {
 }
 
 fn session(risk: RiskSettings) -> Session {
+    session_of(risk, Box::new(Buys))
+}
+
+fn session_of(risk: RiskSettings, strategy: Box<dyn Strategy>) -> Session {
     let order = order_of_tests();
     let bot = BotSettings {
         name: "bot".to_owned(),
@@ -55,7 +60,7 @@ fn session(risk: RiskSettings) -> Session {
     };
     let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
     let settings = SessionSettings { money_scale, balance, risk, bots: vec![bot] };
-    Session::new(&settings, vec![Box::new(Buys)]).expect("sound settings")
+    Session::new(&settings, vec![strategy]).expect("sound settings")
 }
 
 fn candle(close: Millis) -> Candle {

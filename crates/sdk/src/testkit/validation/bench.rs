@@ -4,7 +4,7 @@
 
 use super::subject::{Answer, Manner, Stop, Subject};
 use super::{Check, Checked, Finding, Market};
-use crate::Candle;
+use crate::{Candle, LongerCandles};
 
 /// A strategy on a market.
 pub(super) struct Bench<'a> {
@@ -12,6 +12,7 @@ pub(super) struct Bench<'a> {
     pub(super) market: &'a Market,
     pub(super) candles: &'a [Candle],
     pub(super) warmup: usize,
+    longer: LongerCandles,
     /// Its answers in its first run, as live: [`Manner::LIVE`].
     pub(super) answers: Vec<Answer>,
     /// And when it is shown nothing of its trades: [`Manner::ALONE`].
@@ -24,9 +25,18 @@ pub(super) type Found = Result<(Finding, String), Stop>;
 impl<'a> Bench<'a> {
     pub(super) fn new(subject: &'a Subject, market: &'a Market, warmup: usize) -> Result<Self, Stop> {
         let candles = &market.candles[..];
+        let strategy = subject.build().map_err(Stop::Build)?;
+        let longer =
+            LongerCandles::new(subject.bot.interval, strategy.longer_intervals()).unwrap_or_default();
         let answers = subject.run(candles, Manner::LIVE)?;
         let alone = subject.run(candles, Manner::ALONE)?;
-        Ok(Self { subject, market, candles, warmup, answers, alone })
+        Ok(Self { subject, market, candles, warmup, longer, answers, alone })
+    }
+
+    /// How many candles a live run that begins behind these shows it: its warm-up, and more where candles are missing
+    /// inside longer ones; all, where these are too few.
+    pub(super) fn history(&self, candles: &[Candle]) -> usize {
+        self.longer.history(self.warmup, candles).unwrap_or(candles.len())
     }
 
     pub(super) fn signals(&self) -> usize {

@@ -3,7 +3,7 @@
 use super::super::candles::{at_interval, moved, random_walk};
 use super::bench::{Bench, Found, failed, noted, passed};
 use super::subject::{Answer, Manner, Stop, differences, first_difference};
-use super::warm_up::{dithered, from};
+use super::warm_up::{dithered, from, later};
 use crate::{Candle, Millis};
 
 const RESTARTS: usize = 8;
@@ -50,7 +50,8 @@ fn changed(
         // Up to the moment there is one that ends with it, as a process does.
         bench.subject.run(&candles[..moment], Manner::ALONE)?;
         let end = candles.len().min(moment + STRETCH - 20);
-        let restored = from(bench, &candles[..end], moment - bench.warmup)?;
+        let past = bench.history(&candles[..moment]);
+        let restored = later(from(bench, &candles[moment - past..end], past)?, moment - past);
         let after = |answers: Vec<Answer>| -> Vec<Answer> {
             answers.into_iter().filter(|answer| (moment..end).contains(&answer.candle)).collect()
         };

@@ -20,15 +20,21 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     for k in 0..STARTS {
         let start = 25 + k * (last - 25) / STARTS + k;
         let end = length.min(start + 2 * warmup + 4 * super::SPARE_CANDLES);
-        let late = from(bench, &candles[..end], start)?;
+        let late = from(bench, &candles[start..end], warmup)?;
+        let late = later(late, start);
         let part: Vec<Answer> = (full.iter())
             .filter(|answer| answer.candle < end && answer.history(0) > start)
             .cloned()
             .collect();
         let differing = differences(&late, &part);
+        // What it has to have seen by then: more than its warm-up where candles are missing inside longer ones.
+        let wanted = |answer: &Answer| bench.history(&candles[..start + answer.history(start)]);
         // A signal counts from the candle that completes the warm-up on. Live that one is past, so that a warm-up which leaves the
         // present candle out misses nothing there.
-        if let Some(answer) = differing.iter().find(|answer| answer.history(start) > warmup) {
+        if let Some(answer) = differing
+            .iter()
+            .find(|answer| answer.history(start) > warmup && answer.history(start) > wanted(answer))
+        {
             let after = answer.history(start);
             return failed(format!(
                 "warmup() says {warmup}, and at candle {} a run that began at candle {start}, {after} candles before, \
@@ -37,9 +43,10 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
                 answer.candle
             ));
         }
-        is_one_short |= differing.iter().any(|answer| answer.history(start) == warmup && warmup > 0);
-        let most = differing.last().map_or(0, |answer| answer.history(start) + 1);
-        *needed = (*needed).max(most);
+        is_one_short |= (differing.iter())
+            .any(|answer| answer.history(start) == warmup && warmup > 0 && wanted(answer) == warmup);
+        let seen = differing.iter().map(|answer| answer.history(start) + 1);
+        *needed = seen.filter(|seen| *seen <= warmup + 1).fold(*needed, usize::max);
     }
     if is_one_short {
         return noted(format!(
@@ -51,15 +58,18 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     passed(format!("warmup() says {warmup}; decisions on these candles needed {needed}", needed = *needed))
 }
 
-/// A run that begins at a candle, with past candles first: no prices are shown for them.
+/// A run over these candles, of which the first `past` are past ones: no prices are shown for them.
 pub(super) fn from(
     bench: &Bench<'_>,
     candles: &[Candle],
-    start: usize,
+    past: usize,
 ) -> Result<Vec<Answer>, super::subject::Stop> {
-    let manner = Manner { prices_from: bench.warmup.max(1), ..Manner::ALONE };
-    let late = bench.subject.run(&candles[start..], manner)?;
-    Ok(late.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect())
+    bench.subject.run(candles, Manner { prices_from: past.max(1), ..Manner::ALONE })
+}
+
+/// Answers of a run that began at the candle `start` of those that are compared.
+pub(super) fn later(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
+    answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
 /// The candles, each times a factor that is hardly 1. Prices that equal each other to the tick make sums that are

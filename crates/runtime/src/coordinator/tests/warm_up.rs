@@ -1,0 +1,60 @@
+//! How many past candles a start shows a strategy that asks for longer ones.
+
+use super::*;
+use crate::coordinator::warm_up::{WarmUp, Warmed};
+use std::ops::Range;
+
+/// Wants to see three candles of 5m, which 19 of 1m in a row hold wherever they begin.
+struct Longer([Interval; 1]);
+
+impl Strategy for Longer {
+    fn warmup(&self) -> usize {
+        19
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        None
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.0
+    }
+}
+
+/// The candles of these minutes before `START`, but for those of a minute in each five that are missing while `is_missing` says so.
+fn before(minutes: Range<i64>, is_missing: impl Fn(i64) -> bool) -> Candles {
+    let closes =
+        minutes.rev().filter(|minute| !is_missing(*minute)).map(|minute| START - Millis::MINUTE * minute);
+    Candles { candles: closes.map(candle).collect(), ..Candles::default() }
+}
+
+/// How many candles are shown after how many answers, each of a window three times as long as the one before.
+fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
+    let session = session_of(RiskSettings::default(), Box::new(Longer(["5m".parse().unwrap()])));
+    let mut warm_up = WarmUp::new(&session, &RuntimeSettings::default(), START);
+    let mut window = 19;
+    for answers in 1..10 {
+        match warm_up.on_candles(before(0..window, &is_missing), &session) {
+            Some(Warmed::Asking) => window *= 3,
+            Some(Warmed::Series { candles, .. }) => return (candles.len(), answers),
+            None => break,
+        }
+    }
+    panic!("no end")
+}
+
+#[test]
+fn where_candles_are_missing_a_start_shows_those_that_make_as_many_longer_ones() {
+    // START is a whole number of 5m, so the longer candles before it end 0, 5, 10 and so on minutes before.
+    assert_eq!(START.floor_to(Millis::MINUTE * 5), START);
+    assert_eq!(shown(|_| false), (19, 1));
+    // The second longer candle before the start is not made: the first, third and fourth are shown, 20 minutes less one.
+    assert_eq!(shown(|minute| minute == 7), (19, 2));
+    // Nor is the fourth: the first, third and fifth, 25 minutes less two.
+    assert_eq!(shown(|minute| minute == 7 || minute == 16), (23, 2));
+    // Where no longer candle is ever made: 19 minutes hold too few candles, 57 enough of them, and two windows more are asked
+    // for. All that the last holds is shown, 513 minutes less 103.
+    assert_eq!(shown(|minute| minute % 5 == 2), (410, 4));
+    // What is missing from the candles themselves is looked for in windows that grow further: 19 of 57 minutes are there.
+    assert_eq!(shown(|minute| minute < 38).1, 2);
+}
