@@ -16,7 +16,7 @@ use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
     BotSettings, EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ruin, check_stakes,
-    percent_beside_default, small_percents,
+    percent_beside_default, small_percents, stakes_to_find_out,
 };
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -110,7 +110,7 @@ pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let small = small_percents(&session_settings(loaded));
     let percent = percent_beside_default(&session_settings(loaded));
     let notices = ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates);
-    notices.chain(small).chain(percent).collect()
+    notices.chain(small).chain(percent).chain(stakes_to_find_out(&session_settings(loaded))).collect()
 }
 
 /// How probably the stakes that are no ladders run out of money: a figure that each configuration has.

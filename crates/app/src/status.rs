@@ -300,7 +300,9 @@ impl fmt::Display for Status {
                 "pauses" => self.pauses.iter().map(PauseLine::words).collect(),
                 "ladders" => self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect(),
                 "gates" => self.gates(),
-                "limits in force" if self.limits.is_empty() => vec!["none: all are off".to_owned()],
+                "limits in force" if self.limits.is_empty() => {
+                    vec!["none of money, losses or numbers of trades".to_owned()]
+                }
                 "limits in force" => self.limits.iter().map(|limit| limit.words(self.decimals)).collect(),
                 "signals from outside" => {
                     let words = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();

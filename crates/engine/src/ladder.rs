@@ -2,7 +2,7 @@
 //! must fit, and a Kelly stake needs to know among how many trades it is shared.
 
 use crate::risk::Limits;
-use crate::stake::Stake;
+use crate::stake::{LadderCost, Stake};
 use crate::{EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
@@ -45,21 +45,18 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             ));
         }
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
-        if let Some(most) = limits.largest_stake().filter(|most| cost.largest > *most) {
-            return Err(EngineError::setting(
-                key,
-                format!(
-                    "the ladder's largest stake is {}, above risk.max_stake = {}: take fewer levels, a smaller factor or a smaller amount",
-                    scale.format(cost.largest),
-                    scale.format(most)
-                ),
-            ));
-        }
+        check_largest(cost, (key, balance), (&limits, scale))?;
         check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
         let (bot, cost, largest) = (bot.name.clone(), scale.format(cost.total), scale.format(cost.largest));
+        let together = if limits.is_one_at_a_time() {
+            ""
+        } else {
+            "; several of its trades may be open at once, which then lie on one level and cost more: max_open_trades_per_symbol = 1 \
+             keeps it to that"
+        };
         let text = format!(
-            "bot \"{bot}\": its ladder costs {cost} when every level loses (largest stake {largest})"
+            "bot \"{bot}\": its ladder costs {cost} when every level loses (largest stake {largest}){together}"
         );
         notices.push(LadderNotice { bot, cost, largest, text });
     }
@@ -83,6 +80,28 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         }
     }
     Ok(notices)
+}
+
+/// Holds the largest stake of a ladder against what a stake may be: an amount, and a share of what is free once all levels before
+/// it have lost.
+fn check_largest(
+    cost: LadderCost,
+    (key, balance): (String, Money),
+    (limits, scale): (&Limits, MoneyScale),
+) -> Result<(), EngineError> {
+    let free = balance - (cost.total - cost.largest);
+    let above = |most: Option<Money>| most.filter(|most| cost.largest > *most).map(|most| scale.format(most));
+    let of_amount = above(limits.largest_stake()).map(|most| format!("risk.max_stake = {most}"));
+    let of_share = || {
+        let most = above(limits.share_of(free))?;
+        Some(format!("the {most} that risk.max_stake_percent leaves once the levels before it have lost"))
+    };
+    let Some(bound) = of_amount.or_else(of_share) else { return Ok(()) };
+    let problem = format!(
+        "the ladder's largest stake is {}, above {bound}: take fewer levels, a smaller factor or a smaller amount",
+        scale.format(cost.largest)
+    );
+    Err(EngineError::setting(key, problem))
 }
 
 /// Holds the full cost of a bot's ladder against what the bot may lose by limits of its own.
@@ -224,5 +243,14 @@ mod tests {
             |risk| risk.max_stake = Decimal::from(39),
             Err("largest stake is 40.00, above risk.max_stake = 39.00"),
         );
+        // Before the level of 400.00, 100.00 and 200.00 are lost: of 9,700.00, 4.2 % are 407.40 and 4.1 % are 397.70.
+        let with_share = |percent: f64| {
+            move |risk: &mut RiskSettings| {
+                (risk.daily_loss_limit, risk.max_stake_percent) = (Decimal::ZERO, percent);
+            }
+        };
+        check(1, 100, with_share(4.2), Ok(1));
+        let words = "largest stake is 400.00, above the 397.70 that risk.max_stake_percent leaves";
+        check(1, 100, with_share(4.1), Err(words));
     }
 }

@@ -5,6 +5,7 @@ mod bot_names;
 mod candle_needs;
 mod departures;
 mod earlier;
+mod finding_out;
 mod limit_use;
 mod limited_session;
 mod moment;
@@ -378,16 +379,18 @@ impl Session {
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(bot);
         if probe == Probe::Needed {
-            self.state.begin_probe(symbol, id);
+            self.begin_probe((bot, symbol, id), proposal.stake);
         }
     }
 
     fn stake(&self, bot: &Bot, probe: Probe) -> Money {
-        let minimum = self.limits.minimum_stake();
-        let purse = Purse { free: self.ledger.free(), minimum, together: self.together };
         match probe {
-            Probe::Needed => minimum,
-            Probe::NotNeeded => self.limits.step_down(bot.stake.next(purse)),
+            Probe::Needed => self.limits.minimum_stake(),
+            Probe::NotNeeded => self.limits.step_down(bot.stake.next(self.purse())),
         }
+    }
+
+    fn purse(&self) -> Purse {
+        Purse { free: self.ledger.free(), minimum: self.limits.minimum_stake(), together: self.together }
     }
 }

@@ -49,6 +49,7 @@ impl HoldOutRange {
             LookKind::Backtest => counted(*count, "backtest", "backtests"),
             LookKind::Sweep => counted(*count, "sweep", "sweeps"),
             LookKind::WalkForward => counted(*count, "walk forward", "walks forward"),
+            LookKind::Sandbox => counted(*count, "run of the sandbox", "runs of the sandbox"),
             LookKind::HoldOut => counted(*count, "opening of a hold-out", "openings of a hold-out"),
         });
         let kinds: Vec<String> = kinds.collect();

@@ -13,7 +13,7 @@ use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::Candles;
 use candlewick_app::search::files_of_bots;
-use candlewick_engine::percent_beside_default;
+use candlewick_engine::{percent_beside_default, trades_that_found_out};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Sensitivity, assumed_payout_percent};
@@ -164,6 +164,7 @@ fn report(
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
     notices.extend(notice_of_incomplete(finished.incomplete_candles));
     notices.extend(percent_beside_default(&settings.session));
+    notices.extend(trades_that_found_out(&settings.session, &finished.book));
     notices.extend(doubtful_parts_of(&loaded, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;

@@ -10,7 +10,7 @@ use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
 use candlewick_app::live::{
-    ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote, wait_for_venue,
+    ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote, note_look, wait_for_venue,
 };
 use candlewick_broker::clock::{Clock, Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
@@ -253,6 +253,9 @@ async fn embedded(
     }
     let series =
         candles::candles_of(&candles::select_series(&loaded.config.bots, stock.series, &stock.place)?);
+    if let Err(error) = note_look(loaded, context.registry, &series) {
+        tracing::warn!("{error}");
+    }
     let markets = candles::markets_for(&loaded.config.bots, &series);
     candles::check_expiries(loaded, &markets, candles::Fineness::Throughout)?;
     let span = if arguments.until_end { Span::Whole } else { Span::Open };

@@ -8,7 +8,8 @@ use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::signals::list_words;
 use candlewick_app::warm_up::long_warm_ups;
 use candlewick_engine::{
-    BotSettings, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin, percent_beside_default,
+    BotSettings, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin,
+    percent_beside_default, stakes_to_find_out,
 };
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
@@ -128,9 +129,9 @@ impl Header {
             add(if place == 0 { "zones" } else { "" }, zone);
         }
         add("limits", &self.limits);
-        if let Some(note) = self.stakes.as_deref().and_then(|(settings, _)| percent_beside_default(settings))
-        {
-            add("", &note);
+        if let Some((settings, _)) = self.stakes.as_deref() {
+            let notes = percent_beside_default(settings).into_iter().chain(stakes_to_find_out(settings));
+            notes.for_each(|note| add("", &note));
         }
         for (place, ruin) in self.ruin(free).iter().enumerate() {
             add(if place == 0 { "ruin" } else { "" }, ruin);

@@ -171,6 +171,11 @@ impl Limits {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
 
+    /// Whether no two trades can be open together on one symbol.
+    pub(crate) const fn is_one_at_a_time(&self) -> bool {
+        self.max_open_trades == 1 || self.max_open_trades_per_symbol == 1
+    }
+
     /// How many trades can be open together; at least 1. Without a cap nobody knows, and it is 1: a new run that needs to know
     /// is refused then ([`check_stakes`](crate::check_stakes)), one of before is replayed as it was.
     pub(crate) fn most_together(&self, symbols: usize) -> u32 {

@@ -50,7 +50,8 @@ impl Session {
                 }
                 let at = approved.decision_time();
                 if Probe::of(&self.limits, &self.state, approved.symbol(), at) == Probe::Needed {
-                    self.state.begin_probe(approved.symbol(), approved.intent());
+                    let trade = (approved.bot(), approved.symbol(), approved.intent());
+                    self.begin_probe(trade, approved.stake());
                 }
             }
             Recorded::DayOpened { start } => self.recall_day(*start),

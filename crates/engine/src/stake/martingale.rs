@@ -1,6 +1,8 @@
 //! A ladder that grows after losses.
 
 use super::LadderCost;
+use super::apart::Apart;
+use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +12,14 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Martingale {
     stakes: Vec<Money>,
     level: usize,
+    #[serde(default, skip_serializing_if = "Apart::is_empty")]
+    pub(super) apart: Apart,
 }
 
 impl Martingale {
     pub(super) fn new(base: Money, factor: f64, levels: u32) -> Self {
         let stake = |level: u32| base.scaled_down(factor.powi(level.cast_signed()));
-        Self { stakes: (0..levels.max(1)).map(stake).collect(), level: 0 }
+        Self { stakes: (0..levels.max(1)).map(stake).collect(), level: 0, apart: Apart::default() }
     }
 
     /// Goes on where another of the same settings stood; whether that is one.
@@ -31,7 +35,10 @@ impl Martingale {
         self.stakes.get(self.level).copied().unwrap_or_default()
     }
 
-    pub(super) fn settled(&mut self, outcome: Outcome) {
+    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome) {
+        if self.apart.end(intent) {
+            return;
+        }
         match outcome {
             Outcome::Won => self.level = 0,
             Outcome::Lost => self.level = (self.level + 1) % self.stakes.len(),
@@ -65,7 +72,7 @@ mod tests {
     fn check(outcomes: &[Outcome], expected: i64) {
         let mut ladder = Martingale::new(Money::from_minor(1_000), 2.0, 3);
         for outcome in outcomes {
-            ladder.settled(*outcome);
+            ladder.settled(IntentId::new(1), *outcome);
         }
         assert_eq!(ladder.next(), Money::from_minor(expected), "after {outcomes:?}");
     }
@@ -77,6 +84,18 @@ mod tests {
         check(&[Lost, Lost], 4_000);
         check(&[Lost, Lost, Lost], 1_000);
         check(&[Lost, Lost, Won], 1_000);
+    }
+
+    #[test]
+    fn a_trade_that_finds_out_a_payout_moves_nothing_and_the_next_one_does() {
+        let mut ladder = Martingale::new(Money::from_minor(1_000), 2.0, 3);
+        let [first, second, third] = [1, 2, 3].map(IntentId::new);
+        ladder.settled(first, Lost);
+        ladder.apart.add(second);
+        ladder.settled(second, Won);
+        assert_eq!(ladder.next(), Money::from_minor(2_000));
+        ladder.settled(third, Won);
+        assert_eq!(ladder.next(), Money::from_minor(1_000));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How much a bot stakes. One file per rule; each is handed how its trades ended and answers with the next stake.
 
+mod apart;
 mod fixed;
 mod kelly;
 mod martingale;
@@ -219,6 +220,15 @@ impl Stake {
         }
     }
 
+    /// The intent is staked to find out what its symbol pays: how it ends moves no ladder.
+    pub(crate) fn leave_apart(&mut self, intent: IntentId) {
+        match self {
+            Self::Martingale(rule) => rule.apart.add(intent),
+            Self::Soros(rule) => rule.apart.add(intent),
+            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+        }
+    }
+
     /// An intent of the bot did not become a trade, or not the one that was meant.
     pub(crate) fn left_out(&mut self, intent: IntentId) {
         if let Self::Kelly(rule) = self {
@@ -241,8 +251,8 @@ impl Stake {
     ) {
         match self {
             Self::Fixed(_) | Self::Share(_) => {}
-            Self::Martingale(rule) => rule.settled(outcome),
-            Self::Soros(rule) => rule.settled(outcome, profit),
+            Self::Martingale(rule) => rule.settled(intent, outcome),
+            Self::Soros(rule) => rule.settled(intent, outcome, profit),
             Self::Kelly(rule) => rule.settled(intent, outcome, payout),
         }
     }

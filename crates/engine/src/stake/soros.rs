@@ -1,5 +1,7 @@
 //! Profits staked again after wins.
 
+use super::apart::Apart;
+use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +13,13 @@ pub(crate) struct Soros {
     most_wins: u32,
     wins: u32,
     stake: Money,
+    #[serde(default, skip_serializing_if = "Apart::is_empty")]
+    pub(super) apart: Apart,
 }
 
 impl Soros {
     pub(super) const fn new(base: Money, most_wins: u32) -> Self {
-        Self { base, most_wins, wins: 0, stake: base }
+        Self { base, most_wins, wins: 0, stake: base, apart: Apart::new() }
     }
 
     /// Goes on where another of the same settings stood; whether that is one.
@@ -32,7 +36,10 @@ impl Soros {
         self.stake
     }
 
-    pub(super) fn settled(&mut self, outcome: Outcome, profit: Money) {
+    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
+        if self.apart.end(intent) {
+            return;
+        }
         match outcome {
             Outcome::Won if self.wins < self.most_wins => {
                 self.wins += 1;
@@ -63,8 +70,19 @@ mod tests {
             (Outcome::Lost, -1_800, 1_000),
         ];
         for (outcome, profit, next) in rows {
-            soros.settled(outcome, Money::from_minor(profit));
+            soros.settled(IntentId::new(1), outcome, Money::from_minor(profit));
             assert_eq!(soros.next(), Money::from_minor(next), "after {outcome}");
         }
+    }
+
+    #[test]
+    fn a_trade_that_finds_out_a_payout_is_no_win_of_it() {
+        let mut soros = Soros::new(Money::from_minor(1_000), 2);
+        let [found_out, won] = [1, 2].map(IntentId::new);
+        soros.apart.add(found_out);
+        soros.settled(found_out, Outcome::Won, Money::from_minor(80));
+        assert_eq!(soros.next(), Money::from_minor(1_000));
+        soros.settled(won, Outcome::Won, Money::from_minor(800));
+        assert_eq!(soros.next(), Money::from_minor(1_800));
     }
 }

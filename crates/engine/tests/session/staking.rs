@@ -218,6 +218,33 @@ fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
 }
 
 #[test]
+fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
+    let ladder = StakeSettings::Martingale {
+        amount: Decimal::TEN,
+        factor: 2.0,
+        levels: 3,
+        entry: LadderEntry::NextSignal,
+    };
+    let mut session = TestSession::new(&[patient(&[1, 3, 70, 72, 74]).staking(ladder)], probing);
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 1.00"),
+        (at(62, opened_paying(1, 80)), ""),
+        (at(122, lost(1, 100)), ""),
+        (candle(0, 3), "#2 a BUY 10.00"),
+        (at(182, opened_paying(2, 80)), ""),
+        (at(242, lost(2, 1_000)), ""),
+        // What it pays was seen more than an hour ago. The 10.00 that were lost are not won back by 0.80.
+        (candle(0, 70), "#3 a BUY 1.00"),
+        (at(4_202, opened_paying(3, 80)), ""),
+        (at(4_262, won(3, 80)), ""),
+        (candle(0, 72), "#4 a BUY 20.00"),
+        (at(4_322, opened_paying(4, 80)), ""),
+        (at(4_382, won(4, 1_600)), ""),
+        (candle(0, 74), "#5 a BUY 10.00"),
+    ]);
+}
+
+#[test]
 fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
     let scripts = [
         patient(&[1, 3, 5]),

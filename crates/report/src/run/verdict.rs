@@ -22,6 +22,9 @@ const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
 /// How a trade ended nobody but a person says.
 const PERSONS_WORD: &str = "trades settled by a person left out";
+/// Past candles that a simulated venue plays: of a run on them nobody knows of how many it was chosen.
+const PAST_CANDLES: &str =
+    "the venue plays past candles: a backtest of them counts what was tried, and corrects for it";
 /// All of these.
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, PERSONS_WORD];
 /// Said of all trades together where nothing of alpha is left for them.
@@ -84,7 +87,11 @@ impl Caveats {
         let mut caveats = match trading {
             None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
             Some(TradingMode::Paper) => Self::of_simulated(vec![ASSUMED_PAYOUT], simulation),
-            Some(TradingMode::Sandbox) => Self::of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS], simulation),
+            Some(TradingMode::Sandbox) => {
+                let mut caveats = Self::of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS], simulation);
+                caveats.withholding.push(PAST_CANDLES.to_owned());
+                caveats
+            }
         };
         if book.rows().iter().any(|row| book.is_settled_by_person(row.approved.intent())) {
             caveats.labels.push(PERSONS_WORD);

@@ -127,7 +127,7 @@ impl Conclusion {
         let runs = places.best.as_ref().map(|_| &places.arguments);
         let watch = runs.map(|arguments| {
             format!("watch it trade without money all the same: `candlewick live --sandbox {arguments} --speed max --until-end \
-                 --journal run.db`")
+                 --journal run.db`; it plays all of the candles, those of the hold-out as well, and counts as a look at them")
         });
         let idea = "change the idea and not its numbers: more sets of a rule without an edge only find more luck; the hold-out \
                     stays locked for the next rule"

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The number of the form of a snapshot: raised with every change of what it holds or means.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// Intents of one part, as a run writes them.
 pub(super) const PART: u64 = 250;

@@ -399,7 +399,7 @@ async fn a_snapshot_of_another_format_is_left_alone_with_a_word() {
         let mut line = stored.line.clone();
         line.body = line
             .body
-            .replace("{\"snapshot\":{\"format\":3,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
+            .replace("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
         store.record(line);
     }
     store.commit().await.unwrap();

@@ -45,6 +45,8 @@ pub enum LookKind {
     WalkForward,
     /// By a walk forward that opened its hold-out.
     HoldOut,
+    /// By bots that traded a venue which plays past candles.
+    Sandbox,
 }
 
 impl LookKind {

@@ -1,0 +1,17 @@
+//! Trades at the smallest stake, which find out what their symbols pay.
+
+use super::Session;
+use crate::{BotId, IntentId, SymbolId};
+use candlewick_sdk::Money;
+
+impl Session {
+    /// Counts a trade that finds out what its symbol pays. Where its ladder would have staked more, it moves no ladder.
+    #[cold]
+    pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
+        self.state.begin_probe(symbol, id);
+        let purse = self.purse();
+        if let Some(bot) = self.bots.get_mut(bot.index()).filter(|bot| bot.stake.next(purse) > stake) {
+            bot.stake.leave_apart(id);
+        }
+    }
+}
