@@ -64,6 +64,26 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     let more = ["--data", "BTCUSDT_1m.csv", "--journal", "run.db", "--trades", "live.csv"];
     folder.run(&[&live[..], &more[..]].concat()).json();
     assert_eq!(folder.read("live.csv"), tested);
+    // What it is made of, in the header of the run and in the report of a backtest.
+    let made_of = "one: vote of rsi-reversal (weight 2) and bollinger-reversal, quorum 3 of 3, within 3 candles; filter volatility; turned round: \
+                   every trade goes in the other direction";
+    let headed = folder.run(&[
+        "live",
+        "--sandbox",
+        "--speed",
+        "max",
+        "--until-end",
+        "--config",
+        "vote.toml",
+        "--data",
+        "BTCUSDT_1m.csv",
+    ]);
+    let joined = headed.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let joined = joined + &headed.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains(&format!("combined {made_of}")), "{joined}");
+    let arguments = ["backtest", "--config", "vote.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let notices = folder.run(&arguments).json()["notices"].to_string();
+    assert!(notices.contains(made_of), "{notices}");
     let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!(parity["unexplained"], Value::from(0), "{parity}");
     let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json();

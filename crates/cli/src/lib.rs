@@ -33,6 +33,7 @@ mod context;
 mod host;
 // What several commands take.
 mod candles;
+mod combinations;
 mod interrupt;
 mod journal;
 mod live;

@@ -4,6 +4,7 @@ use super::conditions::{conditions_of_bots, doubtful_parts_of};
 use super::gates::gates_of;
 use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
+use crate::combinations::combinations_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::host;
@@ -165,6 +166,7 @@ fn report(
     notices.extend(notice_of_incomplete(finished.incomplete_candles));
     notices.extend(percent_beside_default(&settings.session));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
+    notices.extend(combinations_of(&loaded.config.bots, context.registry));
     notices.extend(doubtful_parts_of(&loaded, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;

@@ -1,6 +1,7 @@
 //! What a run says before its first event: whose money, where, which bots, within which limits, and how it is stopped.
 
 use super::limit_words::limit_words;
+use crate::combinations::combinations_of;
 use crate::terminal::lines;
 use crate::time_zones::zone_notes;
 use candlewick_app::bots::{gate_rules, own_durations, session_settings};
@@ -35,6 +36,8 @@ pub(crate) struct Header {
     names: Vec<String>,
     /// What each bot that needs many candles before its first signal needs.
     warm_ups: Vec<String>,
+    /// What each bot that combines strategies is made of.
+    combinations: Vec<String>,
     /// What opens and closes the gate of each bot that has one.
     gates: Vec<String>,
     /// What is to be known of the time zones.
@@ -84,6 +87,7 @@ impl Header {
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
             warm_ups: long_warm_ups(bots, registry),
+            combinations: combinations_of(bots, registry),
             gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
             zones: zone_notes(loaded, registry),
@@ -118,6 +122,9 @@ impl Header {
         }
         for (place, needs) in self.warm_ups.iter().enumerate() {
             add(if place == 0 { "warm-up" } else { "" }, &format!("{needs}, from before its first signal"));
+        }
+        for (place, made_of) in self.combinations.iter().enumerate() {
+            add(if place == 0 { "combined" } else { "" }, made_of);
         }
         for (place, gate) in self.gates.iter().enumerate() {
             add(if place == 0 { "gates" } else { "" }, gate);

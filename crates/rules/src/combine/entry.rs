@@ -3,6 +3,7 @@
 use super::gate::Gate;
 use super::member::{Form, Member, names_of};
 use super::strategy::{Choice, Combination, Need};
+use super::words::words;
 use super::written::{WrittenFilter, WrittenPart, list};
 use super::written_gate::{self, WrittenGate};
 use crate::specified::made_anew_of_others;
@@ -38,11 +39,11 @@ pub fn entry(registry: Registry) -> StrategyEntry {
 }
 
 /// What a combination is made of.
-struct Plan {
-    parts: Vec<Member>,
-    filters: Vec<Member>,
+pub(super) struct Plan {
+    pub(super) parts: Vec<Member>,
+    pub(super) filters: Vec<Member>,
     needs: Vec<Need>,
-    is_vote: bool,
+    pub(super) is_vote: bool,
     gate: Option<WrittenGate>,
 }
 
@@ -62,13 +63,14 @@ pub(super) fn entry_of(
     let of_gate = plan.gate.iter().flat_map(WrittenGate::parameters);
     let own: Vec<Parameter> = of_parts.chain(of_gate).collect();
     let weights = if plan.is_vote { weights } else { Vec::new() };
+    let about = words(&plan, params);
     let plan = Arc::new(plan);
     let explain = {
         let plan = plan.clone();
         move |values: &Value, bot: &BotContext| plan.build(values, bot, Form::Explained)
     };
     let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Form::Quick);
-    let entry = StrategyEntry::new(NAME, version, build).explained_by(explain).described(ABOUT);
+    let entry = StrategyEntry::new(NAME, version, build).explained_by(explain).described(about);
     let empty = Map::new();
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
@@ -139,7 +141,7 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
             .described("Parts, of which the first that signals decides: [{ strategy = \"...\", params = { } }]."),
         Parameter::new("vote", list("vote"))
             .described("Parts that vote, each with a weight, 1 unless said; in place of first_of."),
-        quorum.described("Weight that a direction needs; usually all of it."),
+        quorum.described("Weight that a direction needs; without it all of the vote's, which is 1 where there is no vote yet."),
         Parameter::new("within", 1)
             .within(1.0, MAX_WITHIN as f64)
             .described("Candles for which a signal is the view of its part, that of the signal counted."),

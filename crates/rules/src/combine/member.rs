@@ -20,7 +20,7 @@ pub(super) enum Form {
 
 /// A part before it is built.
 pub(super) struct Member {
-    name: String,
+    pub(super) name: String,
     /// What it is for its parameters.
     entry: StrategyEntry,
     /// Those that it is given.
@@ -29,7 +29,7 @@ pub(super) struct Member {
     parameters: Vec<Parameter>,
     pub(super) weight: f64,
     within: Option<usize>,
-    invert: bool,
+    pub(super) invert: bool,
 }
 
 impl Member {

@@ -37,6 +37,7 @@ mod names;
 mod strategy;
 mod view;
 mod virtual_trade;
+mod words;
 mod written;
 mod written_gate;
 

@@ -1,0 +1,48 @@
+//! A combination in a line: its parts, how they decide, its filters, and whether it is turned round.
+
+use super::entry::Plan;
+use super::member::Member;
+use serde_json::Value;
+
+/// `vote of dip and band (weight 2, turned round), quorum 3 of 3, within 3 candles; filters hours and trend`, by the bot's own numbers.
+pub(super) fn words(plan: &Plan, params: &Value) -> String {
+    let parts: Vec<String> = plan.parts.iter().map(|part| part_words(part, plan.is_vote)).collect();
+    let decides =
+        if plan.is_vote { vote_words(plan, &parts, params) } else { format!("first of {}", listed(&parts)) };
+    let filters: Vec<String> = plan.filters.iter().map(|filter| part_words(filter, false)).collect();
+    let filters = match filters.as_slice() {
+        [] => None,
+        [one] => Some(format!("filter {one}")),
+        several => Some(format!("filters {}", listed(several))),
+    };
+    let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
+    let turned = is_turned.then(|| "turned round: every trade goes in the other direction".to_owned());
+    [decides].into_iter().chain(filters).chain(turned).collect::<Vec<_>>().join("; ")
+}
+
+fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
+    let all = plan.parts.iter().map(|part| part.weight).sum::<f64>();
+    // As people add them: 0.7 and 0.1 are 0.8.
+    let all = (all * 1e9).round() / 1e9;
+    let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
+    let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
+    let within = within.map_or_else(String::new, |within| format!(", within {within} candles"));
+    format!("vote of {}, quorum {quorum} of {all}{within}", listed(parts))
+}
+
+/// The name of a part, and what is special about it.
+fn part_words(part: &Member, is_vote: bool) -> String {
+    let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
+    let weight = has_weight.then(|| format!("weight {}", part.weight));
+    let special: Vec<String> =
+        weight.into_iter().chain(part.invert.then(|| "turned round".to_owned())).collect();
+    if special.is_empty() { part.name.clone() } else { format!("{} ({})", part.name, special.join(", ")) }
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
