@@ -4,7 +4,11 @@
 const MAX_PERCENT: f64 = 100.0;
 
 /// A break-even payout, in percent of the stake, as people read it. No venue pays more than the stake: above that there is none.
+/// Trades of which none was lost say nothing of it.
 pub(crate) fn break_even_payout_words(percent: f64) -> String {
+    if percent <= 0.0 {
+        return "-".to_owned();
+    }
     if percent > MAX_PERCENT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
 }
 
@@ -17,6 +21,7 @@ mod tests {
         for (percent, expected) in [
             (78.571_4, "78.57 %"),
             (100.0, "100.00 %"),
+            (0.0, "-"),
             (103.4, "none (above 100 %)"),
             (f64::INFINITY, "none (above 100 %)"),
         ] {

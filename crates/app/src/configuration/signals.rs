@@ -2,6 +2,7 @@
 
 use super::secret::read_private_file;
 use super::{Loaded, Problem};
+use crate::signals::offset_zone;
 use candlewick_engine::time_zone_help;
 use chrono_tz::Tz;
 use schemars::JsonSchema;
@@ -25,7 +26,7 @@ pub struct SignalSettings {
     /// A CSV file of times and directions, read again when it changes; left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<PathBuf>,
-    /// The time zone of the list's times that name none, by its IANA name.
+    /// The time zone of the list's times that name none, by its IANA name or as `UTC-3` or `UTC+5:30`.
     pub timezone: String,
     /// Which comes first in the list's dates such as 05/01; left out: as its other dates show, and where none does it is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +104,12 @@ impl Default for SignalSettings {
 impl SignalSettings {
     /// The time zone of the list; UTC for a name that [`signal_problems`] refuses.
     pub(crate) fn zone(&self) -> Tz {
-        self.timezone.parse().unwrap_or(Tz::UTC)
+        self.written_zone().unwrap_or(Tz::UTC)
+    }
+
+    /// The same by its IANA name or, as in lists, by its hours from UTC; none for a name that is none.
+    fn written_zone(&self) -> Option<Tz> {
+        self.timezone.parse().ok().or_else(|| offset_zone(&self.timezone))
     }
 
     /// From where signals are taken; none: from everywhere.
@@ -197,7 +203,7 @@ impl FromStr for Network {
 pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
     let signals = &loaded.config.signals;
     let mut problems = Vec::new();
-    if signals.timezone.parse::<Tz>().is_err() {
+    if signals.written_zone().is_none() {
         let problem = format!("there is no such time zone: {}", time_zone_help(&signals.timezone));
         let value = format!("{:?}", signals.timezone);
         problems.push(loaded.problem("signals.timezone", problem).value(value));
@@ -252,7 +258,10 @@ mod tests {
         check("listen = \"0.0.0.0:7790\"\nSECRET", &["allow_remote"]);
         check("listen = \"0.0.0.0:7790\"\nallow_remote = true\nSECRET", &[]);
         check("timezone = \"Berlin\"", &["did you mean Europe/Berlin?"]);
-        check("timezone = \"GMT-3\"", &["Etc/GMT+3"]);
+        for zone in ["GMT-3", "UTC -3", "UTC+5:30", "UTC+0530", "GMT +5:30", "Asia/Kolkata"] {
+            check(&format!("timezone = \"{zone}\""), &[]);
+        }
+        check("timezone = \"UTC+3:30\"", &["use an IANA name"]);
         check("allowed_addresses = [\"10.0.0.0/33\", \"10.0.0.1\", \"here\"]", &["10.0.0.0/33", "here"]);
     }
 

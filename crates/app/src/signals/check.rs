@@ -34,6 +34,8 @@ pub enum LineUse {
     Entry(TakenEntry),
     /// For the date of the lines below it.
     Date,
+    /// For something that is no entry and no mistake, in words.
+    Remark(String),
     /// For the entry of this earlier line once more: it is passed over.
     Repeats(u64),
     /// For an entry that contradicts an earlier one: the list is refused for it.
@@ -69,8 +71,20 @@ pub fn check_list(loaded: &Loaded, path: &Path) -> Result<Vec<CheckedLine>, AppE
     let bots = &loaded.config.bots;
     let lines = SignalList::lines(path, bots, ListTerms::of(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
-    let mut zones = Vec::new();
-    Ok(lines.into_iter().map(|line| checked(line, bots, &mut zones)).collect())
+    let (mut zones, mut has_gale) = (Vec::new(), false);
+    let checked = lines.into_iter().map(|line| {
+        let is_first_gale = line.has_gale && !std::mem::replace(&mut has_gale, true);
+        let mut checked = checked(line, bots, &mut zones);
+        if let LineUse::Entry(entry) = &mut checked.taken
+            && is_first_gale
+        {
+            let note = "its gale is passed over, as all are: the stake is the bot's own";
+            entry.note =
+                Some(entry.note.take().map_or_else(|| note.to_owned(), |known| format!("{known}; {note}")));
+        }
+        checked
+    });
+    Ok(checked.collect())
 }
 
 /// `zones` are those of earlier lines: what is to be said of one is said where it stands first.
@@ -86,6 +100,17 @@ fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Checked
             LineUse::Entry(words)
         }
         Taken::Date => LineUse::Date,
+        Taken::Zones(zones) => {
+            let zones: Vec<String> = zones.into_iter().map(zone_words).collect();
+            LineUse::Remark(format!(
+                "a heading, {}: taken is what signals.timezone has at the same moment",
+                zones.join(", ")
+            ))
+        }
+        Taken::Gale => LineUse::Remark("gales are passed over: the stake is the bot's own".to_owned()),
+        Taken::Comment => {
+            LineUse::Remark("a comment, and no entry: without the # it might be one".to_owned())
+        }
         Taken::Repeats(earlier) => LineUse::Repeats(earlier),
         Taken::Contradicts(problem) => LineUse::Contradicts(problem),
         Taken::Unknown(problem) => LineUse::Unknown(problem),

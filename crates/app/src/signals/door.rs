@@ -37,7 +37,7 @@ pub(super) struct Door {
 struct ProblemCount {
     malformed: u64,
     turned_away: u64,
-    last: String,
+    first: String,
     is_reported: bool,
 }
 
@@ -65,12 +65,12 @@ impl Door {
         self.clock.now()
     }
 
-    /// Whether a signal is one of a bot of the run, at a time that can be meant: as the run would say, without waiting for it.
+    /// The place of the bot of the run that a signal is for, at a time that can be meant: as the run would say, without waiting for it.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn check(&self, order: &SignalOrder) -> Result<(), String> {
-        self.bots.check(order, self.now()).map(|_| ())
+    pub(super) fn check(&self, order: &SignalOrder) -> Result<usize, String> {
+        self.bots.check(order, self.now())
     }
 
     /// Hands a signal to the run behind those before it; false where the run has ended. Nobody waits for what becomes of it.
@@ -115,8 +115,11 @@ impl Door {
 
     fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
         let mut count = self.count();
+        // Of several that come together the first: the others may follow from it.
+        if (count.malformed, count.turned_away) == (0, 0) {
+            count.first = visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string();
+        }
         add(&mut count);
-        count.last = visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string();
         if !std::mem::replace(&mut count.is_reported, true) {
             let door = self.clone();
             tokio::spawn(async move { door.tell_problems().await });
@@ -134,11 +137,17 @@ impl Door {
                 }
                 std::mem::replace(&mut *count, ProblemCount { is_reported: true, ..ProblemCount::default() })
             };
-            let ProblemCount { malformed, turned_away, last: problem, .. } = told;
-            let order = ControlOrder::SignalProblem { source: self.source, problem, malformed, turned_away };
+            let ProblemCount { malformed, turned_away, first: problem, .. } = told;
+            let order = ControlOrder::SignalProblem {
+                source: self.source,
+                problem: problem.clone(),
+                malformed,
+                turned_away,
+            };
             if !self.tell(order).await {
                 // Told with the next.
                 let mut count = self.count();
+                count.first = problem;
                 count.malformed += malformed;
                 count.turned_away += turned_away;
                 count.is_reported = false;

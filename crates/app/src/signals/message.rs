@@ -1,5 +1,6 @@
 //! A signal as a JSON object: of one's own, or as `TradingView`'s alerts are written.
 
+use super::list::timeframe;
 use crate::suggestion::nearest;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
@@ -41,7 +42,21 @@ const FIELDS: [&str; 11] = [
     "comment",
 ];
 /// What a template of `TradingView`'s may hold beside, and is passed over.
-const PASSED_OVER: [&str; 8] = ["exchange", "interval", "price", "open", "high", "low", "close", "volume"];
+const PASSED_OVER: [&str; 13] = [
+    "exchange",
+    "interval",
+    "price",
+    "open",
+    "high",
+    "low",
+    "close",
+    "volume",
+    "contracts",
+    "position_size",
+    "order_price",
+    "market_position_size",
+    "prev_market_position",
+];
 /// Says whether a strategy of `TradingView`'s has a position.
 const MARKET_POSITION: &str = "market_position";
 
@@ -56,7 +71,7 @@ struct Fields {
     id: Option<Value>,
     time: Option<Value>,
     expires_ms: Option<u32>,
-    close_type: Option<CloseType>,
+    close_type: Option<String>,
     #[serde(alias = "comment")]
     reason: Option<String>,
     market_position: Option<String>,
@@ -110,7 +125,7 @@ impl Unread {
             id: SignalId::new(&id).ok_or("its id is longer than 63 bytes")?,
             time: Some(time.unwrap_or(now)),
             expires_ms: fields.expires_ms,
-            close_type: fields.close_type,
+            close_type: fields.close_type.as_deref().map(close_type_of).transpose()?,
             reason,
         })))
     }
@@ -123,12 +138,26 @@ fn check_names(body: &Value) -> Result<(), String> {
     let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(32).collect();
     Err(format!(
-        "unknown field `{unknown}`: use bot, symbol, direction, id, time, expires_ms, close_type, reason (the stake is the bot's own)"
+        "unknown field `{unknown}`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
+         market_position (the stake is the bot's own); passed over are {}",
+        PASSED_OVER.join(", ")
     ))
 }
 
+/// A duration as the settings have it, or as lists do: `05:00`, `M5`.
+///
+/// # Errors
+/// It is none; how one is written.
+pub fn close_type_of(text: &str) -> Result<CloseType, String> {
+    timeframe(text)
+        .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
+}
+
 /// The names of both directions, Portuguese ones included: no other language that is usual here has them for the opposite.
-pub(super) const DIRECTIONS: [&str; 8] = ["BUY", "CALL", "UP", "COMPRA", "SELL", "PUT", "DOWN", "VENDA"];
+pub(super) const DIRECTIONS: [&str; 16] = [
+    "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
+    "SHORT", "VENDA", "ABAIXO", "BAIXO",
+];
 
 /// A direction in any of its names, in any case.
 ///
@@ -136,8 +165,8 @@ pub(super) const DIRECTIONS: [&str; 8] = ["BUY", "CALL", "UP", "COMPRA", "SELL",
 /// Which names there are.
 pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
     match text.to_ascii_uppercase().as_str() {
-        "BUY" | "CALL" | "UP" | "COMPRA" => Ok(Direction::Buy),
-        "SELL" | "PUT" | "DOWN" | "VENDA" => Ok(Direction::Sell),
+        "BUY" | "CALL" | "UP" | "HIGHER" | "LONG" | "COMPRA" | "ACIMA" | "CIMA" => Ok(Direction::Buy),
+        "SELL" | "PUT" | "DOWN" | "LOWER" | "SHORT" | "VENDA" | "ABAIXO" | "BAIXO" => Ok(Direction::Sell),
         _ => {
             let text: String = text.chars().take(32).collect();
             if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
@@ -214,10 +243,11 @@ mod tests {
     fn an_alert_of_tradingview_is_a_signal_that_is_named_by_its_time() {
         let alert = r#"{"secret":"0123456789abcdef","ticker":"BINANCE:BTCUSDT","action":"sell","time":"2026-01-05T10:29:59Z",
                         "comment":"Short entry","market_position":"short","exchange":"BINANCE","interval":"1","price":93000.5,
-                        "close":"93000.5","volume":12.5}"#;
+                        "close":"93000.5","volume":12.5,"contracts":"1","position_size":"-1","close_type":"M5"}"#;
         let order = signal(alert);
         assert_eq!((order.symbol.as_deref(), order.direction), (Some("BTCUSDT"), Direction::Sell));
         assert_eq!(order.id.as_str(), "2026-01-05T10:29:59Z");
+        assert_eq!(order.close_type, Some("05:00".parse().unwrap()));
         assert_eq!((order.time, order.reason.unwrap().as_str()), (Some(NOW - Millis::SECOND), "Short entry"));
         assert_eq!(Unread::parse(alert.as_bytes()).unwrap().secret(), Some("0123456789abcdef"));
     }
@@ -240,6 +270,14 @@ mod tests {
             ("Compra", Direction::Buy),
             ("VENDA", Direction::Sell),
             ("BUY", Direction::Buy),
+            ("long", Direction::Buy),
+            ("short", Direction::Sell),
+            ("higher", Direction::Buy),
+            ("LOWER", Direction::Sell),
+            ("Acima", Direction::Buy),
+            ("abaixo", Direction::Sell),
+            ("cima", Direction::Buy),
+            ("BAIXO", Direction::Sell),
         ] {
             let order = signal(&format!(r#"{{"bot":"btc","direction":"{written}"}}"#));
             assert_eq!(order.direction, meant, "{written}");
@@ -254,7 +292,8 @@ mod tests {
             ("", "not a JSON object: send"),
             (
                 r#"{"bot":"btc","side":"BUY","secret":"hush"}"#,
-                "unknown field `side`: use bot, symbol, direction, id, time, expires_ms, close_type, reason (the stake is the bot's own)",
+                "unknown field `side`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
+                 market_position (the stake is the bot's own); passed over are exchange,",
             ),
             (r#"{"bot":"btc"}"#, "direction"),
             (
@@ -267,6 +306,7 @@ mod tests {
             (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),
             (r#"{"bot":"btc","direction":"BUY","id":[1]}"#, "its id"),
             (r#"{"bot":7,"direction":"BUY"}"#, "invalid type"),
+            (r#"{"bot":"btc","direction":"BUY","close_type":"M90"}"#, "or M5, H1"),
             (
                 r#"{"bot":"btc","direction":"BUY","secret":"hushhushhushhush","expires_ms":-1}"#,
                 "invalid value",

@@ -12,7 +12,8 @@ mod stdin;
 mod webhook;
 
 pub use check::{CheckedLine, LineUse, TakenEntry, check_list};
-pub(crate) use list::SignalList;
+pub(crate) use list::{SignalList, offset_zone};
+pub use message::close_type_of;
 
 use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
 use crate::error::AppError;
@@ -123,7 +124,8 @@ impl ClosedDoors {
         }
         if let Some((listener, secret)) = self.listener {
             let settings = loaded.config.signals.clone();
-            tasks.spawn(webhook::serve(listener, (settings, secret), door(webhook::SOURCE)));
+            let lateness = Millis::new(loaded.config.risk.max_signal_delay_ms.into());
+            tasks.spawn(webhook::serve(listener, (settings, secret), lateness, door(webhook::SOURCE)));
         }
         if loaded.config.signals.stdin {
             tasks.spawn(stdin::read(door(stdin::SOURCE)));

@@ -41,7 +41,7 @@ async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
             Err(problem) => Err((*problem).to_owned()),
         };
         let checked = message.and_then(|message| match &message {
-            Message::Signal(order) => door.check(order).map(|()| message),
+            Message::Signal(order) => door.check(order).map(|_| message),
             Message::Flat => Ok(message),
         });
         match checked {

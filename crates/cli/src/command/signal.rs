@@ -7,7 +7,7 @@ use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
-use candlewick_app::signals::check_list;
+use candlewick_app::signals::{check_list, close_type_of};
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
@@ -45,8 +45,8 @@ pub(crate) struct SignalArguments {
     /// After how long it is late, as 5s or 500ms, where the rules do not say so before
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     expires: Option<u32>,
-    /// A duration that replaces the bot's own, as 05:00
-    #[arg(long, value_name = "CODE")]
+    /// A duration that replaces the bot's own, as 05:00 or M5
+    #[arg(long, value_name = "CODE", value_parser = close_type_of)]
     close_type: Option<CloseType>,
     /// Why, for the journal
     #[arg(long, value_name = "TEXT")]

@@ -44,6 +44,7 @@ fn row_of(line: &CheckedLine) -> serde_json::Value {
     match &line.taken {
         LineUse::Entry(entry) => json!({ "line": number, "text": text, "entry": entry }),
         LineUse::Date => json!({ "line": number, "text": text, "date": true }),
+        LineUse::Remark(remark) => json!({ "line": number, "text": text, "remark": remark }),
         LineUse::Repeats(earlier) => json!({ "line": number, "text": text, "repeats": earlier }),
         LineUse::Contradicts(problem) | LineUse::Unknown(problem) => {
             json!({ "line": number, "text": text, "problem": problem })
@@ -62,6 +63,7 @@ fn words_of(lines: &[CheckedLine]) -> String {
         let words = match &first.taken {
             LineUse::Entry(entry) => entry_words(entry),
             LineUse::Date => format!("the date of the lines below ({})", first.text),
+            LineUse::Remark(remark) => format!("{remark} ({})", first.text),
             LineUse::Repeats(earlier) => format!("as line {earlier}, passed over ({})", first.text),
             LineUse::Contradicts(problem) => format!("error: {problem} ({})", first.text),
             LineUse::Unknown(problem) => {

@@ -1,11 +1,27 @@
 //! What a cell of a trader's list may say beside words: durations, zones by their hours, arrows.
 
+use super::plain::folded;
+use super::zone_names::known_zone;
 use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono_tz::Tz;
 
+/// Zones whose hours from UTC are no whole number and have been the same for forty years, in summer and in winter: whether they are
+/// ahead of UTC, by how many hours and minutes.
+const PARTS_OF_HOURS: [(bool, u32, u32, Tz); 6] = [
+    (true, 4, 30, Tz::Asia__Kabul),
+    (true, 5, 30, Tz::Asia__Kolkata),
+    (true, 5, 45, Tz::Asia__Kathmandu),
+    (true, 6, 30, Tz::Asia__Yangon),
+    (true, 9, 30, Tz::Australia__Darwin),
+    (false, 9, 30, Tz::Pacific__Marquesas),
+];
+
 /// Arrows that say which way.
-const ARROWS_UP: [char; 3] = ['\u{2b06}', '\u{2191}', '\u{1f53c}'];
-const ARROWS_DOWN: [char; 3] = ['\u{2b07}', '\u{2193}', '\u{1f53d}'];
+const ARROWS_UP: [char; 4] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}'];
+const ARROWS_DOWN: [char; 4] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}'];
+/// Circles of the colours in which charts draw rising and falling candles.
+const GREEN: char = '\u{1f7e2}';
+const RED: char = '\u{1f534}';
 
 /// The direction in which the arrows of a line point, where it has any.
 pub(super) fn arrow_of(line: &str) -> Result<Option<Direction>, String> {
@@ -17,16 +33,19 @@ pub(super) fn arrow_of(line: &str) -> Result<Option<Direction>, String> {
     }
 }
 
-pub(super) const fn arrow_words(arrow: Direction) -> &'static str {
-    match arrow {
-        Direction::Buy => "up",
-        Direction::Sell => "down",
+/// The direction for which the circles of a line stand, where it has any.
+pub(super) fn circle_of(line: &str) -> Result<Option<Direction>, String> {
+    match (line.contains(GREEN), line.contains(RED)) {
+        (true, true) => Err("it has a green circle and a red one: leave one of them out".to_owned()),
+        (true, false) => Ok(Some(Direction::Buy)),
+        (false, true) => Ok(Some(Direction::Sell)),
+        (false, false) => Ok(None),
     }
 }
 
 /// The duration of candles by a trader's name of them: M5, 5M and 5min are five minutes, H1 is an hour. `5H` is none: `14h` is a time
 /// of day in some languages.
-pub(super) fn timeframe(text: &str) -> Option<CloseType> {
+pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
     let minutes = || upper.strip_suffix("MIN").or_else(|| upper.strip_suffix('M'));
     let (digits, unit, longest) = match (upper.strip_prefix('M'), upper.strip_prefix('H')) {
@@ -39,27 +58,48 @@ pub(super) fn timeframe(text: &str) -> Option<CloseType> {
     CloseType::new(Millis::from_seconds(count * unit)).ok()
 }
 
-/// A zone by its IANA name, or by its hours from UTC.
+/// A zone by its IANA name, by its hours from UTC, or by an abbreviation that can be no other.
 pub(super) fn zone_of(text: &str) -> Option<Tz> {
-    text.parse().ok().or_else(|| offset_zone(text))
+    text.parse().ok().or_else(|| offset_zone(text)).or_else(|| known_zone(text))
 }
 
-/// The zone of so many whole hours from UTC: `UTC-3`, `GMT+1`. In the IANA list the sign is the other way round.
-pub(super) fn offset_zone(text: &str) -> Option<Tz> {
-    let upper = text.to_ascii_uppercase();
-    let hours = upper.strip_prefix("UTC").or_else(|| upper.strip_prefix("GMT"))?;
+/// The zone of a cell that nobody said to be one: `EST` and the like may be anything there.
+pub(super) fn zone_cell(text: &str) -> Option<Tz> {
+    offset_zone(text)
+        .or_else(|| known_zone(text))
+        .or_else(|| text.parse().ok().filter(|_| text.contains('/')))
+}
+
+/// The zone of so many hours from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`. In the IANA list the sign is the other way round.
+pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
+    let lower = folded(text);
+    let hours = lower.strip_prefix("utc").or_else(|| lower.strip_prefix("gmt"))?.trim_start();
     if hours.is_empty() {
         return Some(Tz::UTC);
     }
-    let (sign, digits) = match (hours.strip_prefix('+'), hours.strip_prefix('-')) {
-        (Some(digits), _) => ('-', digits),
-        (None, Some(digits)) => ('+', digits),
+    let (is_ahead, digits) = match (hours.strip_prefix('+'), hours.strip_prefix('-')) {
+        (Some(digits), _) => (true, digits),
+        (None, Some(digits)) => (false, digits),
         (None, None) => return None,
     };
-    let is_number = (1..=2).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit());
-    match digits.parse::<u32>().ok().filter(|_| is_number)? {
-        0 => Some(Tz::UTC),
-        hours => format!("Etc/GMT{sign}{hours}").parse().ok(),
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() == 4 => digits.split_at_checked(2)?,
+        None => (digits, "00"),
+    };
+    let number =
+        |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|sign| sign.is_ascii_digit()));
+    let (count, rest) = (number(hours)?, number(minutes)?);
+    if !(1..=2).contains(&hours.len()) || minutes.len() != 2 {
+        return None;
+    }
+    match (count, rest) {
+        (0, 0) => Some(Tz::UTC),
+        (_, 0) => format!("Etc/GMT{}{count}", if is_ahead { '-' } else { '+' }).parse().ok(),
+        _ => PARTS_OF_HOURS
+            .iter()
+            .find(|part| (part.0, part.1, part.2) == (is_ahead, count, rest))
+            .map(|part| part.3),
     }
 }
 
@@ -104,29 +144,55 @@ mod tests {
 
     #[test]
     fn hours_from_utc_are_a_zone_and_are_shown_as_they_are_written() {
-        use chrono::{Offset as _, TimeZone as _};
-        let day = chrono::NaiveDate::from_ymd_opt(2026, 7, 1).unwrap();
-        for (text, expected) in [
+        use chrono::{NaiveDate, Offset as _, TimeZone as _};
+        for (text, minutes) in [
             ("UTC", Some(0)),
-            ("utc-3", Some(-3)),
-            ("UTC+05", Some(5)),
-            ("GMT+1", Some(1)),
-            ("GMT-11", Some(-11)),
+            ("utc-3", Some(-180)),
+            ("UTC -3", Some(-180)),
+            ("UTC\u{2212}03:00", Some(-180)),
+            ("UTC+05", Some(300)),
+            ("GMT+1", Some(60)),
+            ("GMT-11", Some(-660)),
             ("UTC+0", Some(0)),
-            ("UTC+14", Some(14)),
+            ("UTC+14", Some(840)),
+            ("UTC+5:30", Some(330)),
+            ("UTC+05:30", Some(330)),
+            ("GMT +5:30", Some(330)),
+            ("UTC+0530", Some(330)),
+            ("UTC+5:45", Some(345)),
+            ("UTC+4:30", Some(270)),
+            ("UTC+6:30", Some(390)),
+            ("UTC+9:30", Some(570)),
+            ("UTC-9:30", Some(-570)),
+            ("UTC-0300", Some(-180)),
             ("UTC+15", None),
             ("UTC-", None),
             ("UTC3", None),
-            ("UTC+5:30", None),
+            // Half an hour that no zone has, or that one has in a part of the year alone.
+            ("UTC-5:30", None),
+            ("UTC+3:30", None),
+            ("UTC+5:3", None),
+            ("UTC+530", None),
+            ("UTC+5:30:00", None),
+            ("UTC++5", None),
             ("-3", None),
         ] {
-            let hours = |zone: Tz| zone.offset_from_utc_date(&day).fix().local_minus_utc() / 3_600;
-            let zone = offset_zone(text);
-            assert_eq!(zone.map(hours), expected, "{text}");
-            if let Some(hours) = expected.filter(|hours| *hours != 0) {
-                assert_eq!(zone_words(zone.unwrap()), format!("UTC{hours:+}"));
+            for (year, month) in [(1986, 7), (2005, 1), (2026, 7)] {
+                let day = NaiveDate::from_ymd_opt(year, month, 1).unwrap();
+                let found =
+                    offset_zone(text).map(|zone| zone.offset_from_utc_date(&day).fix().local_minus_utc());
+                assert_eq!(found, minutes.map(|minutes| minutes * 60), "{text} in {year}");
+            }
+            if let Some(hours) =
+                minutes.filter(|minutes| *minutes != 0 && minutes % 60 == 0).map(|all| all / 60)
+            {
+                assert_eq!(zone_words(offset_zone(text).unwrap()), format!("UTC{hours:+}"));
             }
         }
         assert_eq!(zone_of("Europe/Berlin").map(zone_words).as_deref(), Some("Europe/Berlin"));
+        assert_eq!((zone_of("EST").is_some(), zone_cell("EST"), zone_cell("CALL")), (true, None, None));
+        assert_eq!(zone_cell("America/New_York"), Some(Tz::America__New_York));
+        assert_eq!(zone_cell("EUR/USD"), None);
+        assert_eq!(zone_cell("WIB"), Some(Tz::Etc__GMTMinus7));
     }
 }

@@ -22,6 +22,8 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
         (None, Some(clock)) => (clock.trim_end(), Some(12)),
         (None, None) => (upper.as_str(), None),
     };
+    // 10:45h
+    let clock = clock.strip_suffix('H').filter(|clock| clock.contains(':')).unwrap_or(clock);
     let colon = clock.replacen('H', ":", 1);
     // 10:5 is a cell that was cut short.
     if colon.split(':').skip(1).any(|part| part.len() != 2) {
@@ -169,6 +171,7 @@ mod tests {
             ("9:05:07", Some("09:05:07")),
             ("14h35", Some("14:35:00")),
             ("9H05", Some("09:05:00")),
+            ("10:45h", Some("10:45:00")),
             ("2:35 PM", Some("14:35:00")),
             ("2:35pm", Some("14:35:00")),
             ("12:00 AM", Some("00:00:00")),

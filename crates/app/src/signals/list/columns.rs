@@ -3,9 +3,10 @@
 //! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas or spaces. A cell is taken for
 //! something only if it can be nothing else.
 
-use super::cell::{arrow_of, arrow_words, offset_zone, timeframe};
+use super::cell::{timeframe, zone_cell};
 use super::clock_time::time_of_day;
 use super::date::WrittenDate;
+use super::split::split;
 use crate::configuration::DateOrder;
 use crate::signals::message::{DIRECTIONS, direction_of};
 use crate::signals::signal_bots;
@@ -24,7 +25,9 @@ pub(super) struct Cells {
     /// The date, where it has a column of its own.
     pub(super) date: Option<WrittenDate>,
     /// Whether the line shows by itself what they are.
-    is_shown: bool,
+    pub(super) is_shown: bool,
+    /// Whether a gale stands in it, which was passed over.
+    pub(super) has_gale: bool,
 }
 
 /// The bots that a list may be for.
@@ -45,7 +48,7 @@ impl<'a> ListBots<'a> {
         Self { bots, signals: signal_bots(bots) }
     }
 
-    fn has_name(&self, cell: &str) -> bool {
+    pub(super) fn has_name(&self, cell: &str) -> bool {
         self.bots.iter().any(|bot| bot.name == cell)
     }
 
@@ -100,7 +103,7 @@ impl Column {
     }
 
     /// With its article.
-    fn one(self) -> String {
+    pub(super) fn one(self) -> String {
         let article = if self == Self::Expiry { "an" } else { "a" };
         format!("{article} {}", self.words())
     }
@@ -114,12 +117,12 @@ impl Column {
             Self::Symbol => bots.signals.symbol_of(cell).is_some(),
             Self::Direction => direction_of(cell).is_ok(),
             Self::Expiry => timeframe(cell).is_some(),
-            Self::Zone => offset_zone(cell).is_some(),
+            Self::Zone => zone_cell(cell).is_some(),
         }
     }
 
     /// The only thing that a cell may be.
-    fn of(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
+    pub(super) fn of(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
         let all =
             [Self::Date, Self::Time, Self::Bot, Self::Symbol, Self::Direction, Self::Expiry, Self::Zone];
         let found: Vec<Self> = all.into_iter().filter(|column| column.may_be(cell, bots)).collect();
@@ -169,6 +172,23 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
             "{cell:?} is another market than {symbol}, with prices that the broker makes: no bot trades it. Write {symbol} if that is meant"
         ));
     }
+    if ["UTC", "GMT"].iter().any(|name| upper.starts_with(name)) {
+        return Some(format!(
+            "{cell:?} is no time zone that is known: write UTC-3, UTC+5:30 or a city's such as America/Sao_Paulo"
+        ));
+    }
+    if let Some(clock) = ["AM", "PM"].iter().find_map(|half| upper.strip_suffix(half)).map(str::trim)
+        && time_of_day(clock).is_some()
+    {
+        return Some(format!("{cell:?} is no time: hours with AM or PM are 1 to 12; did you mean {clock}?"));
+    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
+        return Some(format!("{cell:?} is no expiry: write M1 to M59 for minutes, H1 to H24 for hours"));
+    }
+    if is_date_like(cell) {
+        return Some(format!("{cell:?} is no date: no month has such a day in that year"));
+    }
     let colon = cell.replacen('.', ":", 1);
     if cell.contains('.') && time_of_day(&colon).is_some() {
         return Some(format!("{cell:?} is no time: did you mean {colon}?"));
@@ -177,26 +197,12 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     Some(format!("{cell:?} is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?"))
 }
 
-/// The cells of a line that no first line names: between semicolons, commas, upright strokes or spaces. Ornaments, such as dashes
-/// and pictures, are no cells; AM and PM belong to the time before them.
-fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
-    let mut cells: Vec<String> = Vec::new();
-    for cell in line.split([';', ',', '|', '\t']).map(str::trim) {
-        if bots.has_name(cell) {
-            cells.push(cell.to_owned());
-            continue;
-        }
-        let is_ornament = |sign: char| sign == '*' || !(sign.is_ascii() || sign.is_alphanumeric());
-        for word in cell.split(|sign: char| sign.is_whitespace() || is_ornament(sign)) {
-            let is_half = ["AM", "PM"].iter().any(|half| word.eq_ignore_ascii_case(half));
-            match cells.last_mut() {
-                Some(time) if is_half && time_of_day(time).is_some() => time.extend([" ", word]),
-                _ if word.chars().all(|sign| "-_=~.".contains(sign)) => {}
-                _ => cells.push(word.to_owned()),
-            }
-        }
-    }
-    cells
+/// Whether a cell is written as a date with a year.
+fn is_date_like(cell: &str) -> bool {
+    let parts: Vec<&str> = cell.split(['/', '-', '.']).collect();
+    let is_number =
+        |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|digit| digit.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(is_number)
 }
 
 const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
@@ -242,88 +248,8 @@ impl NamedColumns {
         if let Some(duration) = timeframe(&texts[4]) {
             texts[4] = duration.to_string();
         }
-        Ok(Cells { texts, date: None, is_shown: false })
+        Ok(Cells { texts, ..Cells::default() })
     }
-}
-
-/// The cells of a line that shows by itself what they are, and what each was taken for; none where it has nothing but ornaments.
-///
-/// # Errors
-/// A cell is nothing or may be several things, or there is no time or no direction.
-pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Option<(Cells, Vec<Column>)>, String> {
-    let line = split(text, bots);
-    if line.is_empty() {
-        return Ok(None);
-    }
-    let (mut cells, mut columns) = (Cells { is_shown: true, ..Cells::default() }, Vec::new());
-    for (place, cell) in line.iter().enumerate() {
-        let column = Column::of(cell, bots)?;
-        if let Some(earlier) = columns.iter().position(|known| *known == column) {
-            let (one, other, what) = (earlier + 1, place + 1, column.one());
-            return Err(format!("columns {one} and {other} are both {what}: leave one of them out"));
-        }
-        columns.push(column);
-        let place = match column {
-            Column::Date => {
-                cells.date = WrittenDate::parse(cell);
-                continue;
-            }
-            Column::Time => 0,
-            Column::Bot => 1,
-            Column::Symbol => 2,
-            Column::Direction => 3,
-            Column::Expiry => 4,
-            Column::Zone => 6,
-        };
-        cells.texts[place] = match column {
-            Column::Expiry => timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
-            _ => cell.clone(),
-        };
-    }
-    if let Some(arrow) = arrow_of(text)? {
-        let written = columns.contains(&Column::Direction).then(|| direction_of(&cells.texts[3]));
-        match written {
-            Some(Ok(written)) if written != arrow => {
-                return Err(format!(
-                    "its arrow points {}, and it says {}: write one of them",
-                    arrow_words(arrow),
-                    cells.texts[3]
-                ));
-            }
-            Some(_) => {}
-            None => {
-                cells.texts[3] = arrow.to_string();
-                columns.push(Column::Direction);
-            }
-        }
-    }
-    match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
-        [true, true] => Ok(Some((cells, columns))),
-        [false, true] => Err("it has no time such as 10:00".to_owned()),
-        [true, false] => Err("it has no direction, CALL or PUT".to_owned()),
-        [false, false] => Err("it has no time and no direction".to_owned()),
-    }
-}
-
-/// The only cell of a line that has no other.
-pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
-    let mut cells = split(line, bots);
-    cells.pop().filter(|_| cells.is_empty())
-}
-
-/// What could be recognised in a line that is no entry.
-pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
-    let mut columns: Vec<Column> =
-        split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect();
-    columns.extend(arrow_of(line).ok().flatten().map(|_| Column::Direction));
-    columns
-}
-
-/// Whether a line says a time zone and no more, such as `Timezone: UTC+1`.
-pub(super) fn is_zone_alone(line: &str, bots: &ListBots<'_>) -> bool {
-    let (zones, words): (Vec<String>, Vec<String>) =
-        split(line, bots).into_iter().partition(|cell| offset_zone(cell).is_some());
-    zones.len() == 1 && words.len() <= 2 && !words.concat().contains(|sign: char| sign.is_ascii_digit())
 }
 
 /// What the columns of lines that nobody named were taken for, in the order in which they first stand there.

@@ -113,6 +113,8 @@ pub(crate) struct ReadLine {
     pub(crate) line: u64,
     /// As it stands there.
     pub(crate) text: String,
+    /// Whether it speaks of a gale beside its trade, which was passed over.
+    pub(crate) has_gale: bool,
     /// How it is taken.
     pub(crate) taken: Taken,
 }
@@ -124,6 +126,12 @@ pub(crate) enum Taken {
     Entry(ListEntry, Tz),
     /// For the date of the lines below it.
     Date,
+    /// For a heading that names these time zones and no more.
+    Zones(Vec<Tz>),
+    /// For a remark on gales, which are the bot's own affair.
+    Gale,
+    /// For a comment, though it looks like an entry.
+    Comment,
     /// For the entry of an earlier line once more: it is passed over.
     Repeats(u64),
     /// For an entry that contradicts that of an earlier line.
@@ -145,6 +153,7 @@ impl ReadLine {
 }
 
 /// What a file came to.
+#[derive(Default)]
 pub(super) struct ReadFile {
     pub(super) entries: Vec<ListEntry>,
     /// What its columns were taken for, where its first line does not name them.
@@ -155,6 +164,8 @@ pub(super) struct ReadFile {
     pub(super) why_passed_over: Option<String>,
     /// The lines that say once more what an earlier one says.
     pub(super) repeated: Vec<u64>,
+    /// The comments that look like entries.
+    pub(super) comments: Vec<u64>,
 }
 
 /// The entries of a file, in its order.
@@ -163,17 +174,12 @@ pub(super) struct ReadFile {
 /// What is wrong, in which line, and what is allowed.
 pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<ReadFile, String> {
     let (lines, columns) = read_lines(text, bots, terms)?;
-    let mut file = ReadFile {
-        entries: Vec::new(),
-        columns,
-        passed_over: Vec::new(),
-        why_passed_over: None,
-        repeated: Vec::new(),
-    };
+    let mut file = ReadFile { columns, ..ReadFile::default() };
     for line in &lines {
         match &line.taken {
             Taken::Entry(entry, _) => file.entries.push(*entry),
-            Taken::Date => {}
+            Taken::Date | Taken::Zones(_) | Taken::Gale => {}
+            Taken::Comment => file.comments.push(line.line),
             Taken::Repeats(_) => file.repeated.push(line.line),
             Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
             Taken::Unknown(problem) if terms.skip_unknown => {
@@ -203,7 +209,8 @@ pub(super) fn read_lines(
         Some(named) => (named_lines(text, named)?, Vec::new()),
         None => shown_lines(text, &known),
     };
-    if named.is_none() && lines.iter().all(|line| matches!(line.cells, Ok(LineCells::Date(_)))) {
+    let says_nothing = |line: &CellLine| !matches!(line.cells, Ok(LineCells::Entry(_)) | Err(_));
+    if named.is_none() && lines.iter().all(says_nothing) {
         return Err("it has no entry, such as M5;EURUSD;10:00;CALL".to_owned());
     }
     if let Some(line) = lines.get(MAX_ENTRIES) {
@@ -214,12 +221,16 @@ pub(super) fn read_lines(
     let order = order_of(&dates, terms.dates)?;
     let elsewhere = Elsewhere::of(&lines, &dates);
     let terms = (&known.signals, terms.zone);
-    let read = |CellLine { line, text, cells, .. }: CellLine| {
+    let read = |CellLine { line, text, cells, day, .. }: CellLine| {
+        let has_gale = matches!(&cells, Ok(LineCells::Entry(cells)) if cells.has_gale);
         let taken = match cells {
             Ok(LineCells::Date(_)) => Taken::Date,
+            Ok(LineCells::Zones(zones)) => Taken::Zones(zones),
+            Ok(LineCells::Gale) => Taken::Gale,
+            Ok(LineCells::Comment) => Taken::Comment,
             Ok(LineCells::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let entry = elsewhere.check(&cells).and_then(|()| entry_of(&cells, line, terms, date));
+                let entry = elsewhere.check(&cells, day).and_then(|()| entry_of(&cells, line, terms, date));
                 let entry = entry.and_then(|entry| {
                     for (heading, zone) in elsewhere.zones_of(&cells) {
                         let zone = zone.ok_or_else(|| unread_zone(heading))?;
@@ -234,7 +245,7 @@ pub(super) fn read_lines(
             }
             Err(problem) => Taken::Unknown(problem),
         };
-        ReadLine { line, text, taken }
+        ReadLine { line, text, has_gale, taken }
     };
     let mut read: Vec<ReadLine> = lines.into_iter().map(read).collect();
     mark_twins(&mut read, bots);

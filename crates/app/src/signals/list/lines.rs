@@ -1,11 +1,13 @@
 //! The lines of a list: what stands in each, and which date a heading gives those below it.
 
 use super::clock_time::time_of_day;
-use super::columns::{
-    Cells, Column, ListBots, NamedColumns, is_zone_alone, only_cell, recognised, shown_cells,
-};
+use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::date::WrittenDate;
-use super::heading::{may_name_a_day, zones_in};
+use super::heading::may_name_a_day;
+use super::plain::plain;
+use super::shown::{Shown, only_cell, recognised, shown_cells};
+use super::zones::{zones_alone, zones_in};
+use crate::signals::message::direction_of;
 use chrono::{NaiveTime, TimeDelta};
 use chrono_tz::Tz;
 
@@ -28,6 +30,20 @@ pub(super) struct CellLine {
     zones: Vec<Option<Tz>>,
     /// Whether it may say of which day the lines below are.
     names_day: bool,
+    /// Where the date of an entry that has none in its own line stands, or by which line it ended.
+    pub(super) day: Day,
+}
+
+/// Where the date of a line is from.
+#[derive(Clone, Copy, Default)]
+pub(super) enum Day {
+    /// From the line itself, or from nowhere.
+    #[default]
+    Own,
+    /// From this line above it.
+    Above(u64),
+    /// It would have been from this line above it, which another ended.
+    Ended { heading: u64, by: u64 },
 }
 
 /// What a line has.
@@ -36,12 +52,18 @@ pub(super) enum LineCells {
     Entry(Box<Cells>),
     /// A date alone: that of the lines below.
     Date(WrittenDate),
+    /// Time zones alone.
+    Zones(Vec<Tz>),
+    /// Gales alone, which are the bot's own affair.
+    Gale,
+    /// A comment that looks like an entry.
+    Comment,
 }
 
 impl CellLine {
     fn new(line: u64, text: &str, cells: Result<LineCells, String>) -> Self {
         let (recognised, zones) = (Vec::new(), Vec::new());
-        Self { line, text: shown(text), cells, recognised, zones, names_day: false }
+        Self { line, text: shown(text), cells, recognised, zones, names_day: false, day: Day::Own }
     }
 
     /// The date that stands in it.
@@ -49,6 +71,7 @@ impl CellLine {
         match self.cells.as_ref().ok()? {
             LineCells::Entry(cells) => cells.date,
             LineCells::Date(date) => Some(*date),
+            LineCells::Zones(_) | LineCells::Gale | LineCells::Comment => None,
         }
     }
 }
@@ -92,14 +115,24 @@ impl Elsewhere {
         self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
     }
 
-    pub(super) fn check(&self, cells: &Cells) -> Result<(), String> {
+    pub(super) fn check(&self, cells: &Cells, day: Day) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, _, zone, _] = &cells.texts;
         let lacks = |what: &str, line: u64| {
             Err(format!("it has no {what}, and line {line} has one: write it in each line"))
         };
-        match (cells.date, self.date, self.year) {
-            (None, Some(line), _) => return lacks("date", line),
-            (Some(date), _, Some(line)) if !date.has_year() => return lacks("year", line),
+        match (cells.date, self.date, self.year, day) {
+            (None, _, _, Day::Ended { heading, by }) => {
+                return Err(format!(
+                    "it has no date: line {by} ended that of line {heading}; write the date in each line, or once more above it"
+                ));
+            }
+            (None, Some(line), _, _) => return lacks("date", line),
+            (Some(date), _, Some(line), Day::Above(heading)) if !date.has_year() => {
+                return Err(format!(
+                    "its date is that of line {heading}, which has no year, and line {line} has one: write the year in line {heading}"
+                ));
+            }
+            (Some(date), _, Some(line), _) if !date.has_year() => return lacks("year", line),
             _ => {}
         }
         if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
@@ -144,8 +177,10 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
                 "line {line}: a date alone is no entry where the first line names the columns: write it before the time of each line, such as 2026-01-05 10:30"
             ));
         }
-        let cells = columns.cells(&record).map(Box::new).map(LineCells::Entry);
-        lines.push(CellLine::new(line, text, cells));
+        let cells = columns.cells(&record).map(Box::new);
+        let is_entry = cells.as_ref().is_ok_and(|cells| direction_of(&cells.texts[3]).is_ok());
+        let zones = if is_entry { Vec::new() } else { zones_in(&plain(text)) };
+        lines.push(CellLine { zones, ..CellLine::new(line, text, cells.map(LineCells::Entry)) });
         if lines.len() > MAX_ENTRIES {
             break;
         }
@@ -156,64 +191,100 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
 /// A date above lines that have none.
 struct Heading {
     date: WrittenDate,
+    line: u64,
     /// The last time below it, and its line.
     last: Option<(NaiveTime, u64)>,
+}
+
+/// What stands above a line: a date that holds, or one that a line ended.
+#[derive(Default)]
+struct Above {
+    heading: Option<Heading>,
+    ended: Day,
+}
+
+impl Above {
+    fn end(&mut self, by: u64) {
+        if let Some(heading) = self.heading.take() {
+            self.ended = Day::Ended { heading: heading.line, by };
+        }
+    }
+
+    /// Gives an entry its date; one of its own may be that of the lines below as well.
+    fn date(&mut self, cells: &mut Cells, own: &mut Vec<Column>, line: u64) -> Result<Day, String> {
+        match (cells.date, &mut self.heading) {
+            (Some(date), Some(heading)) if heading.date != date => {
+                self.end(line);
+                Ok(Day::Own)
+            }
+            (Some(_), _) => Ok(Day::Own),
+            (None, None) => Ok(self.ended),
+            (None, Some(heading)) => {
+                heading.take(cells, line)?;
+                cells.date = Some(heading.date);
+                own.insert(0, Column::Date);
+                Ok(Day::Above(heading.line))
+            }
+        }
+    }
 }
 
 /// The lines of which each is an entry or the date of those below it, and what the cells of the entries are.
 pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
     let (mut lines, mut columns) = (Vec::new(), Vec::new());
-    let mut heading: Option<Heading> = None;
-    for (line, text) in numbered(text) {
+    let mut above = Above::default();
+    for (line, written) in numbered(text) {
         if lines.len() > MAX_ENTRIES {
             break;
         }
+        let text = &plain(written);
+        let new = |cells| CellLine::new(line, written, cells);
         if let Some(left_out) = text.strip_prefix('#') {
             // The lines below it may have been those of another day.
-            heading = heading.filter(|_| !may_name_a_day(left_out));
+            if may_name_a_day(left_out) {
+                above.end(line);
+            }
+            if is_like_entry(&recognised(left_out, bots)) {
+                lines.push(new(Ok(LineCells::Comment)));
+            }
             continue;
         }
         if let Some(date) = heading_of(text, bots) {
-            heading = Some(Heading { date, last: None });
-            lines.push(CellLine::new(line, text, Ok(LineCells::Date(date))));
+            above.heading = Some(Heading { date, line, last: None });
+            lines.push(new(Ok(LineCells::Date(date))));
             continue;
         }
         match shown_cells(text, bots) {
-            Ok(None) => {}
-            Ok(Some((mut cells, mut own))) => {
-                let taken = match cells.date {
-                    // Those below may be of this day as well.
-                    Some(date) => {
-                        heading = heading.filter(|heading| heading.date == date);
-                        Ok(())
-                    }
-                    None => heading.as_mut().map_or(Ok(()), |heading| {
-                        heading.take(&cells, line)?;
-                        cells.date = Some(heading.date);
-                        own.insert(0, Column::Date);
-                        Ok(())
-                    }),
-                };
+            Ok(Shown::Nothing) => {}
+            Ok(Shown::Gale) => lines.push(new(Ok(LineCells::Gale))),
+            Ok(Shown::Entry(mut cells, mut own)) => {
+                let day = above.date(&mut cells, &mut own, line);
                 columns.push(own);
-                lines.push(CellLine::new(line, text, taken.map(|()| LineCells::Entry(Box::new(cells)))));
+                let entry = new(day.clone().map(|_| LineCells::Entry(cells)));
+                lines.push(CellLine { day: day.unwrap_or_default(), ..entry });
             }
-            Err(problem) => {
-                let recognised = recognised(text, bots);
-                let has = |column: Column| recognised.contains(&column);
-                // A line that is no entry may be the heading of another day, unless it has a time and a direction as entries have, or
-                // names a time zone alone.
-                let is_like_entry = has(Column::Time) && has(Column::Direction);
-                let names_day = may_name_a_day(text);
-                if names_day || !(is_like_entry || is_zone_alone(text, bots)) {
-                    heading = None;
-                }
-                let zones = zones_in(text);
-                let line = CellLine::new(line, text, Err(problem));
-                lines.push(CellLine { recognised, zones, names_day: names_day && !is_like_entry, ..line });
-            }
+            Err(problem) => lines.push(no_entry(text, bots, new(Err(problem)), &mut above)),
         }
     }
     (lines, columns)
+}
+
+fn is_like_entry(recognised: &[Column]) -> bool {
+    [Column::Time, Column::Direction].iter().all(|column| recognised.contains(column))
+}
+
+/// A line that is no entry. It may be the heading of another day, unless it has a time and a direction as entries have, or names time
+/// zones alone.
+fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) -> CellLine {
+    let recognised = recognised(text, bots);
+    let is_like_entry = is_like_entry(&recognised);
+    let names_day = may_name_a_day(text);
+    let alone = if names_day { Vec::new() } else { zones_alone(text) };
+    if names_day || (!is_like_entry && alone.is_empty()) {
+        above.end(line.line);
+    }
+    let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
+    CellLine { cells, recognised, zones: zones_in(text), names_day: names_day && !is_like_entry, ..line }
 }
 
 impl Heading {

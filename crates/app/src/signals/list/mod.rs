@@ -7,7 +7,12 @@ mod date;
 mod entry;
 mod heading;
 mod lines;
+mod plain;
+mod shown;
+mod split;
 mod twins;
+mod zone_names;
+mod zones;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
 use candlewick_engine::{BotSettings, OutsideSignal, SignalId, SignalSource};
@@ -18,7 +23,7 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
-pub(crate) use cell::zone_words;
+pub(crate) use cell::{offset_zone, timeframe, zone_words};
 pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
 
 /// How many lines that were passed over are named.
@@ -39,6 +44,8 @@ pub(crate) struct SignalList {
     why_passed_over: Option<String>,
     /// The lines that say once more what an earlier one says.
     repeated: Vec<u64>,
+    /// The comments that look like entries.
+    comments: Vec<u64>,
     /// Of its text; empty where there was none.
     hash: String,
 }
@@ -60,10 +67,10 @@ impl SignalList {
     /// # Errors
     /// What is wrong, in which line, and what is allowed.
     pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
-        let ReadFile { entries, columns, passed_over, why_passed_over, repeated } =
+        let ReadFile { entries, columns, passed_over, why_passed_over, repeated, comments } =
             entry::parse(text, bots, terms)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        Ok(Self { entries, columns, passed_over, why_passed_over, repeated, hash })
+        Ok(Self { entries, columns, passed_over, why_passed_over, repeated, comments, hash })
     }
 
     /// Reads a list from its file.
@@ -109,7 +116,8 @@ impl SignalList {
         let columns = self.columns.as_ref().map(|columns| format!(", its columns taken as {columns}"));
         let passed_over = counted(&self.passed_over, "passed over");
         let repeated = counted(&self.repeated, "that repeat others left out");
-        format!("{what}{}{passed_over}{repeated}", columns.unwrap_or_default())
+        let comments = counted(&self.comments, "behind # that might be entries");
+        format!("{what}{}{passed_over}{repeated}{comments}", columns.unwrap_or_default())
     }
 
     /// Which lines were passed over, and why the first; none where all were taken.
@@ -209,7 +217,10 @@ fn counted(lines: &[u64], what: &str) -> String {
     let more = if lines.len() > NAMED { " and more" } else { "" };
     match (lines.len(), shown.join(", ")) {
         (0, _) => String::new(),
-        (1, line) => format!(", 1 line {} ({line})", what.replace("repeat others", "repeats another")),
+        (1, line) => format!(
+            ", 1 line {} ({line})",
+            what.replace("repeat others", "repeats another").replace("be entries", "be an entry")
+        ),
         (count, lines) => format!(", {count} lines {what} ({lines}{more})"),
     }
 }

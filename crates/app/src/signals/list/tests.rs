@@ -1,5 +1,6 @@
 //! Lists as people write them, lists of 300 entries over the nights when clocks are changed, and what is refused.
 
+mod channels;
 mod chats;
 
 use super::entry::When;
@@ -315,7 +316,7 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
             "SINAIS VIP \u{1f525}\nM5;EURUSD;10:00;CALL",
             "line 1: \"SINAIS\" is no symbol and no name of a bot",
         ),
-        ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is nothing"),
+        ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is no expiry: write M1 to M59"),
         ("M5;10:00;CALL", "line 1: it names neither a bot nor a symbol"),
         (
             "M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT",

@@ -4,15 +4,19 @@ use super::super::door::Door;
 use super::super::message::{Message, Unread};
 use super::rate::Rate;
 use crate::configuration::{Network, SignalSettings, WebhookSecret};
+use candlewick_engine::SignalId;
 use candlewick_runtime::control::SignalOrder;
+use candlewick_sdk::Millis;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Bytes};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::json;
+use std::collections::VecDeque;
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -25,6 +29,9 @@ const MAX_BODY_BYTES: usize = 16_384;
 /// How long a body may take.
 const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
+/// How many signals are remembered: a sender repeats soon what it is not sure of.
+const REMEMBERED: usize = 1_024;
+
 type Answer = Response<Full<Bytes>>;
 
 /// Who may give signals, and how many.
@@ -35,6 +42,10 @@ pub(super) struct Webhook {
     rate: Rate,
     /// How many messages were read.
     messages: AtomicU64,
+    /// How old a signal may be that does not say it.
+    lateness: Millis,
+    /// The last that were taken, each by the place of its bot and its name: the next of that name is dropped by the run.
+    taken: Mutex<VecDeque<(usize, SignalId)>>,
     /// The way to whoever gives them to the run one after the other.
     queue: mpsc::Sender<SignalOrder>,
 }
@@ -48,14 +59,16 @@ enum Refusal {
 }
 
 impl Webhook {
-    /// Signals that are taken wait in `queue`.
+    /// Signals that are taken wait in `queue`; one that is older than `lateness` is answered so.
     pub(super) fn new(
-        settings: &SignalSettings,
-        secret: WebhookSecret,
+        (settings, secret): (&SignalSettings, WebhookSecret),
+        lateness: Millis,
         queue: mpsc::Sender<SignalOrder>,
     ) -> Self {
         Self {
             queue,
+            lateness,
+            taken: Mutex::default(),
             secret,
             networks: settings.networks(),
             is_behind_proxy: settings.behind_proxy,
@@ -89,11 +102,35 @@ impl Webhook {
         if let Err(wait) = self.rate.take() {
             return too_many(wait, door);
         }
-        let id = order.id;
+        let (id, status) = (order.id, self.status_of(&order, door));
         if self.queue.try_send(order).is_err() {
+            if status != "duplicate" {
+                self.taken().pop_back();
+            }
             return too_many(Duration::from_secs(1), door);
         }
-        respond(StatusCode::ACCEPTED, &json!({ "status": "accepted", "id": id }))
+        respond(StatusCode::ACCEPTED, &json!({ "status": status, "id": id }))
+    }
+
+    /// What can be said of a signal before the run decides: that one of its name came before, or that it is late by its own time.
+    fn status_of(&self, order: &SignalOrder, door: &Door) -> &'static str {
+        let now = door.now();
+        let allowed = order.expires_ms.map_or(self.lateness, |expires| Millis::new(expires.into()));
+        let is_late = order.time.is_some_and(|time| now - time > allowed);
+        let Ok(place) = door.check(order) else { return "accepted" };
+        let mut taken = self.taken();
+        if taken.contains(&(place, order.id)) {
+            return "duplicate";
+        }
+        if taken.len() >= REMEMBERED {
+            taken.pop_front();
+        }
+        taken.push_back((place, order.id));
+        if is_late { "late" } else { "accepted" }
+    }
+
+    fn taken(&self) -> MutexGuard<'_, VecDeque<(usize, SignalId)>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn read<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Result<Message, Refusal>

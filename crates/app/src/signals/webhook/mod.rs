@@ -9,6 +9,7 @@ use crate::error::AppError;
 use answer::Webhook;
 use candlewick_broker::clock::Hold;
 use candlewick_runtime::control::SignalOrder;
+use candlewick_sdk::Millis;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -40,7 +41,19 @@ const BREATH: Duration = Duration::from_millis(200);
 /// # Errors
 /// It cannot be listened on.
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
-    let problem = |error| AppError::system(format!("signals.listen: {address} cannot be listened on"), error);
+    let problem = |error: std::io::Error| {
+        let cure = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                ", another program listens there, maybe another bot: end it, or take another port"
+            }
+            std::io::ErrorKind::AddrNotAvailable => {
+                ", it is no address of this machine: use 127.0.0.1 with a port"
+            }
+            std::io::ErrorKind::PermissionDenied => ", ports below 1024 need rights: take a higher one",
+            _ => "",
+        };
+        AppError::system(format!("signals.listen: {address} cannot be listened on{cure}"), error)
+    };
     let listener = TcpListener::bind(address).await.map_err(problem)?;
     let address = listener.local_addr().map_err(problem)?;
     tracing::info!("signals are taken at http://{address}{}", answer::PATH);
@@ -51,13 +64,14 @@ pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError>
 pub(super) async fn serve(
     listener: TcpListener,
     (settings, secret): (SignalSettings, WebhookSecret),
+    lateness: Millis,
     door: Door,
 ) {
     let (queue, waiting) = mpsc::channel(WAITING);
     // What is dropped with its set ends with it.
     let mut connections = JoinSet::new();
     connections.spawn(give_in_turn(waiting, door.clone()));
-    let served = Arc::new((Webhook::new(&settings, secret, queue), door));
+    let served = Arc::new((Webhook::new((&settings, secret), lateness, queue), door));
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let accepted = tokio::select! {

@@ -4,7 +4,7 @@ use super::*;
 use crate::configuration::DateOrder;
 
 /// Each entry that the text comes to: when, for which bot, which way, from which line.
-fn entries(text: &str, terms: ListTerms) -> Vec<(String, usize, String, u64)> {
+pub(super) fn entries(text: &str, terms: ListTerms) -> Vec<(String, usize, String, u64)> {
     let list = SignalList::parse(text, &traders_bots(), terms);
     let list = list.unwrap_or_else(|problem| panic!("{text}: {problem}"));
     let due = list.due(at("2026-01-01T00:00"), at("2027-01-01T00:00"));
@@ -14,16 +14,19 @@ fn entries(text: &str, terms: ListTerms) -> Vec<(String, usize, String, u64)> {
     words.collect()
 }
 
-fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String, usize, String, u64) {
+pub(super) fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String, usize, String, u64) {
     (when.to_owned(), bot, direction.to_owned(), line)
 }
 
 /// How each line is taken, in a word.
-fn uses(text: &str, terms: ListTerms) -> Vec<String> {
+pub(super) fn uses(text: &str, terms: ListTerms) -> Vec<String> {
     let (lines, _) = super::super::entry::read_lines(text, &traders_bots(), terms).unwrap();
     let word = |line: &ReadLine| match &line.taken {
         Taken::Entry(entry, _) => entry.when.words(),
         Taken::Date => "date".to_owned(),
+        Taken::Zones(zones) => format!("zones {zones:?}"),
+        Taken::Gale => "gale".to_owned(),
+        Taken::Comment => "comment".to_owned(),
         Taken::Repeats(line) => format!("repeats {line}"),
         Taken::Contradicts(problem) => format!("contradicts: {problem}"),
         Taken::Unknown(problem) => format!("unknown: {problem}"),
@@ -31,7 +34,7 @@ fn uses(text: &str, terms: ListTerms) -> Vec<String> {
     lines.iter().map(word).collect()
 }
 
-fn skipping(zone: &str) -> ListTerms {
+pub(super) fn skipping(zone: &str) -> ListTerms {
     ListTerms { skip_unknown: true, ..terms(zone) }
 }
 
@@ -66,10 +69,10 @@ fn no_date_is_guessed_for_a_line_below_a_date() {
         ("EURUSD;09:00;CALL\n27/11/2026\nEURUSD;10:00;CALL", "line 1: it has no date, and line 2 has one"),
         (
             "27/11/2026\nEURUSD;10:00;CALL\n28/11\nEURUSD;10:00;CALL",
-            "line 4: it has no year, and line 1 has one",
+            "line 4: its date is that of line 3, which has no year, and line 1 has one: write the year in line 3",
         ),
         ("27/11/2026\n11/28/2026\nEURUSD;10:00;CALL", "line 2: its date has the month first"),
-        ("31/02/2026\nEURUSD;10:00;CALL", "line 1: \"31/02/2026\" is nothing"),
+        ("31/02/2026\nEURUSD;10:00;CALL", "line 1: \"31/02/2026\" is no date: no month has such a day"),
     ] {
         let problem = traders(text).unwrap_err();
         assert!(problem.starts_with(expected), "{text}: {problem}");
@@ -167,7 +170,10 @@ fn what_chats_write_in_other_ways_is_taken_or_the_cure_is_said() {
         ("15:00 EURUSD-OTC CALL", "\"EURUSD-OTC\" is another market than EURUSD"),
         ("14.37 EURUSD CALL", "\"14.37\" is no time: did you mean 14:37?"),
         ("15:00 EURUSD CALL 1H", "\"1H\" is no expiry and no time: did you mean H1, or 01:00?"),
-        ("15:00 UTC+5:30 EURUSD CALL", "\"UTC+5:30\" is no"),
+        (
+            "15:00 UTC+3:30 EURUSD CALL",
+            "\"UTC+3:30\" is no time zone that is known: write UTC-3, UTC+5:30 or a city's",
+        ),
         ("15:00 UTC-3 EURUSD CALL\n15:05 EURUSD CALL", "it has no time zone, and line 1 has one"),
     ] {
         let problem = traders(line).unwrap_err();
@@ -236,10 +242,107 @@ fn zones_of_headings_all_count_and_none_is_overlooked() {
         ("Timezone: America/Sao_Paulo", true),
         ("Timezone: UTC -4", false),
         ("UTC+5:30", false),
-        ("Horário de Brasília", false),
+        ("Horário de Brasília", true),
+        ("Timezone: IST", false),
         ("Timezone: UTC-3\nTimezone: UTC+1", false),
     ] {
         let found = entries(&format!("{heading}\n{entry}\n"), skipping("America/Sao_Paulo"));
         assert_eq!(found.len(), usize::from(is_taken), "{heading}");
+    }
+}
+
+/// The first line of a list, and the line below it at 10:15: what is taken with this `signals.timezone`.
+pub(super) fn below(heading: &str, zone: &str) -> Vec<String> {
+    let text = format!("{heading}\n26/11/2026\nEURUSD 10:15 CALL M5\n");
+    entries(&text, skipping(zone)).into_iter().map(|entry| entry.0).collect()
+}
+
+/// However a heading names a time zone, no entry is traded at another hour than it says, and none where it may be several zones.
+#[test]
+fn no_entry_is_of_another_hour_than_its_heading_may_say() {
+    // 10:15 by hand: Sao Paulo is 3 h behind UTC in November, New York 5 h, London is at UTC, India 5 h 30 min ahead, Karachi 5 h.
+    let zones = [
+        ("America/Sao_Paulo", "2026-11-26T13:15:00Z"),
+        ("America/New_York", "2026-11-26T15:15:00Z"),
+        ("Europe/London", "2026-11-26T10:15:00Z"),
+        ("Asia/Kolkata", "2026-11-26T04:45:00Z"),
+        ("Asia/Karachi", "2026-11-26T05:15:00Z"),
+    ];
+    for (heading, own) in [
+        ("BRT", 0),
+        ("brt", 0),
+        ("Hora de Brasília", 0),
+        ("HORÁRIO DE BRASILIA", 0),
+        ("\u{1f1e7}\u{1f1f7} São Paulo \u{23f0}", 0),
+        ("\u{1d5e8}\u{1d5e7}\u{1d5d6} -\u{1d7ef}", 0),
+        ("UTC\u{2011}3", 0),
+        ("New York time", 1),
+        ("London session", 2),
+        ("Kolkata", 3),
+        ("UTC+5:30", 3),
+        ("(UTC+5:30)", 3),
+        ("Timezone: UTC+05:30", 3),
+        ("GMT +5:30", 3),
+        ("UTC+0530", 3),
+        ("PKT", 4),
+        ("UTC +5", 4),
+    ] {
+        for (place, (zone, moment)) in zones.iter().enumerate() {
+            let expected: &[&str] = if place == own { &[*moment] } else { &[] };
+            assert_eq!(below(heading, zone), expected, "{heading} with {zone}");
+        }
+    }
+    for heading in [
+        "EST",
+        "EDT",
+        "BRST",
+        "IST",
+        "CST",
+        "Timezone: IST",
+        "ET",
+        "NY time",
+        "Fuso: Brasil",
+        "hora local",
+        "Server time",
+        "UTC-3 / UTC-4",
+        "-3",
+        "UTC minus 3",
+        "3h behind UTC",
+        "Nova York",
+        "Signals in EST",
+        "Mumbai",
+        "10:20 GBPUSD CALL EST",
+        "EURUSD 10:20 CALL (IST)",
+    ] {
+        for (zone, _) in zones.iter().chain(&[("UTC", "")]) {
+            assert!(below(heading, zone).is_empty(), "{heading} with {zone}");
+        }
+    }
+    for heading in ["SINAIS VIP", "TIMEFRAME", "24 horas", "Bom dia", "GET READY"] {
+        assert_eq!(below(heading, "Asia/Kolkata"), ["2026-11-26T04:45:00Z"], "{heading}");
+    }
+    // Columns that are named have headings, too.
+    for (line, count) in [("Timezone: UTC-3", 0), ("London session,,", 1), ("EST,,", 0), ("later,,", 1)] {
+        let text = format!("time,symbol,direction\n{line}\n2026-11-26 10:15,EURUSD,CALL\n");
+        assert_eq!(entries(&text, skipping("Europe/London")).len(), count, "{line}");
+    }
+}
+
+/// What the message proposes is read: hours and minutes from UTC, and a city's zone, in the line itself.
+#[test]
+fn the_zone_of_a_line_is_read_as_the_messages_propose_it() {
+    for (line, when) in [
+        ("26/11/2026 10:15 EURUSD CALL UTC+5:30", "2026-11-26T04:45:00Z"),
+        ("26/11/2026 10:15 EURUSD CALL UTC+05:30", "2026-11-26T04:45:00Z"),
+        ("26/11/2026 10:15 EURUSD CALL GMT +5:30", "2026-11-26T04:45:00Z"),
+        ("26/11/2026;10:15;EURUSD;CALL;UTC+0530", "2026-11-26T04:45:00Z"),
+        ("26/11/2026 10:15 (UTC+5:30) EURUSD CALL", "2026-11-26T04:45:00Z"),
+        ("26/11/2026 10:15 EURUSD CALL UTC -3", "2026-11-26T13:15:00Z"),
+        ("26/11/2026 10:15 EURUSD CALL UTC-03:00", "2026-11-26T13:15:00Z"),
+        ("26/11/2026 10:15 EURUSD CALL BRT", "2026-11-26T13:15:00Z"),
+        ("26/11/2026 10:15 EURUSD CALL America/New_York", "2026-11-26T15:15:00Z"),
+        ("26/07/2026 10:15 EURUSD CALL America/New_York", "2026-07-26T14:15:00Z"),
+    ] {
+        assert_eq!(entries(line, terms("Asia/Tokyo")), [row(when, 1, "BUY", 1)], "{line}");
     }
 }

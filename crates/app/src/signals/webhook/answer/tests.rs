@@ -28,7 +28,8 @@ impl Bench {
         let clock = Arc::new(VirtualClock::new(Millis::new(1_767_609_000_000), Speed::Max));
         let bots = SignalBots::new([("btc".to_owned(), "BTCUSDT".to_owned())]);
         let door = Door::new("webhook", clock, Arc::new(bots), sender.downgrade());
-        let webhook = Webhook::new(&settings, WebhookSecret::new(SECRET).unwrap(), queue);
+        let webhook =
+            Webhook::new((&settings, WebhookSecret::new(SECRET).unwrap()), Millis::SECOND * 5, queue);
         Self { webhook, door, waiting, orders, _sender: sender }
     }
 
@@ -75,13 +76,15 @@ async fn a_signal_with_the_secret_anywhere_is_accepted_before_anybody_has_decide
     let mut bench = Bench::new(|_| {});
     let bearer = format!("Bearer {SECRET}");
     let with_secret = BODY.replace("{\"bot\"", &format!("{{\"secret\":\"{SECRET}\",\"bot\""));
+    let mut expected = ["accepted", "duplicate", "duplicate"].into_iter();
     for (body, headers) in [
         (BODY, vec![(SECRET_HEADER, SECRET)]),
         (BODY, vec![("authorization", bearer.as_str())]),
         (with_secret.as_str(), vec![("content-type", "text/plain; charset=utf-8")]),
     ] {
         let (status, answer, _) = bench.send(request(body, &headers), "127.0.0.1").await;
-        assert_eq!((status, answer.as_str()), (202, "{\"id\":\"1\",\"status\":\"accepted\"}\n"));
+        let expected = format!("{{\"id\":\"1\",\"status\":\"{}\"}}\n", expected.next().unwrap());
+        assert_eq!((status, answer), (202, expected));
         let order = bench.waiting.recv().await.unwrap();
         assert_eq!((order.bot.as_deref(), order.time), (Some("btc"), Some(Millis::new(1_767_609_000_000))));
     }
@@ -180,6 +183,36 @@ async fn a_signal_for_nobody_or_of_another_time_is_refused_at_once_with_what_the
     assert!(bench.waiting.try_recv().is_err());
     // What is late by minutes is a signal, which the rules refuse.
     assert_eq!(bench.say(r#"{"ticker":"btc/usdt","action":"buy","time":"2026-01-05T10:00:00Z"}"#).await, 202);
+}
+
+/// Venue time is 2026-01-05 10:30:00, and 5 s are allowed where the signal does not say it.
+#[tokio::test]
+async fn a_sender_is_told_what_is_known_of_its_signal_already() {
+    let mut bench = Bench::new(|_| {});
+    for (rest, status) in [
+        (r#""id":"a""#, "accepted"),
+        (r#""id":"a""#, "duplicate"),
+        (r#""time":"2026-01-05T10:29:55Z""#, "accepted"),
+        (r#""time":"2026-01-05T10:29:55Z""#, "duplicate"),
+        (r#""time":"2026-01-05T10:29:54Z""#, "late"),
+        (r#""time":"2026-01-05T10:29:50Z","expires_ms":10000"#, "accepted"),
+        (r#""time":"2026-01-05T10:29:58Z","expires_ms":1000"#, "late"),
+    ] {
+        let body = format!(r#"{{"bot":"btc","direction":"BUY",{rest}}}"#);
+        let (code, answer, _) = bench.send(request(&body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+        assert!(code == 202 && answer.contains(&format!("\"status\":\"{status}\"")), "{rest}: {answer}");
+        assert!(bench.waiting.recv().await.is_some(), "the run decides in any case");
+    }
+}
+
+/// What comes in one go is told at once, by its first mistake: the others may follow from it.
+#[tokio::test(start_paused = true)]
+async fn of_several_mistakes_the_first_is_told_and_all_are_counted() {
+    let mut bench = Bench::new(|_| {});
+    for line in ["line 2: a", "line 5: b", "line 7: c"] {
+        bench.door.report_malformed(line);
+    }
+    assert_eq!(bench.told(3).await, (3, 0, "line 2: a".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,138 @@
+//! A line that shows by itself what its cells are.
+
+use super::cell::{arrow_of, circle_of, timeframe};
+use super::columns::{Cells, Column, ListBots};
+use super::date::WrittenDate;
+use super::split::{label_of, split, take_gales};
+use crate::signals::message::direction_of;
+use candlewick_sdk::Direction;
+
+/// What a line came to.
+pub(super) enum Shown {
+    /// The cells of an entry, and what each was taken for.
+    Entry(Box<Cells>, Vec<Column>),
+    /// It speaks of gales alone.
+    Gale,
+    /// It has nothing but ornaments.
+    Nothing,
+}
+
+/// The cells of a line that shows by itself what they are, and what each was taken for.
+///
+/// # Errors
+/// A cell is nothing or may be several things, or there is no time or no direction.
+pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, String> {
+    let mut line = split(text, bots);
+    let has_gale = take_gales(&mut line)?;
+    if line.is_empty() {
+        return Ok(if has_gale { Shown::Gale } else { Shown::Nothing });
+    }
+    let (mut cells, mut columns) = (Cells { is_shown: true, has_gale, ..Cells::default() }, Vec::new());
+    let mut label: Option<(&str, &[Column])> = None;
+    let mut place = 0;
+    for cell in &line {
+        if let Some(columns) = label_of(cell) {
+            if let Some((label, _)) = label.replace((cell, columns)) {
+                return Err(nothing_behind(label));
+            }
+            continue;
+        }
+        place += 1;
+        let labelled = label.take();
+        let minutes = labelled.and_then(|(_, columns)| minutes_of(cell, columns));
+        let cell = minutes.as_ref().unwrap_or(cell);
+        let column = Column::of(cell, bots)?;
+        if let Some((label, columns)) = labelled.filter(|(_, columns)| !columns.contains(&column)) {
+            let what = columns.first().map(|column| column.one()).unwrap_or_default();
+            return Err(format!("{cell:?} stands behind {label:?} and is not {what}"));
+        }
+        if let Some(earlier) = columns.iter().position(|known| *known == column) {
+            // CALL (BUY)
+            if column == Column::Direction && direction_of(cell) == direction_of(&cells.texts[3]) {
+                continue;
+            }
+            let (one, what) = (earlier + 1, column.one());
+            let cure = if column == Column::Time { "; an expiry is written M5" } else { "" };
+            return Err(format!("columns {one} and {place} are both {what}: leave one of them out{cure}"));
+        }
+        columns.push(column);
+        set(&mut cells, column, cell);
+    }
+    if let Some((label, _)) = label {
+        return Err(nothing_behind(label));
+    }
+    add_pictures(text, &mut cells, &mut columns)?;
+    match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
+        [true, true] => Ok(Shown::Entry(Box::new(cells), columns)),
+        [false, true] => Err("it has no time such as 10:00".to_owned()),
+        [true, false] => Err("it has no direction, CALL or PUT".to_owned()),
+        [false, false] => Err("it has no time and no direction".to_owned()),
+    }
+}
+
+fn nothing_behind(label: &str) -> String {
+    format!("nothing stands behind {label:?}")
+}
+
+/// The minutes of an expiry that its label alone makes one: `EXP 5`.
+fn minutes_of(cell: &str, columns: &[Column]) -> Option<String> {
+    let minutes = format!("M{cell}");
+    let is_number = cell.bytes().all(|digit| digit.is_ascii_digit());
+    (columns == [Column::Expiry] && is_number && timeframe(&minutes).is_some()).then_some(minutes)
+}
+
+fn set(cells: &mut Cells, column: Column, cell: &str) {
+    let place = match column {
+        Column::Date => {
+            cells.date = WrittenDate::parse(cell);
+            return;
+        }
+        Column::Time => 0,
+        Column::Bot => 1,
+        Column::Symbol => 2,
+        Column::Direction => 3,
+        Column::Expiry => 4,
+        Column::Zone => 6,
+    };
+    cells.texts[place] = match column {
+        Column::Expiry => timeframe(cell).map(|own| own.to_string()).unwrap_or_default(),
+        _ => cell.to_owned(),
+    };
+}
+
+/// Takes the direction from an arrow or a circle where no word says it; what contradicts is an error.
+fn add_pictures(text: &str, cells: &mut Cells, columns: &mut Vec<Column>) -> Result<(), String> {
+    let is_of_anything = columns.iter().any(|column| matches!(column, Column::Bot | Column::Symbol));
+    let of_arrow = arrow_of(text)?.map(|arrow| (arrow, ["its arrow points up", "its arrow points down"]));
+    // A circle beside no symbol is an ornament.
+    let of_circle = circle_of(text)?.filter(|_| is_of_anything || columns.contains(&Column::Direction));
+    let of_circle =
+        of_circle.map(|circle| (circle, ["its circle is green, for up", "its circle is red, for down"]));
+    for (picture, [up, down]) in [of_arrow, of_circle].into_iter().flatten() {
+        if !columns.contains(&Column::Direction) {
+            cells.texts[3] = picture.to_string();
+            columns.push(Column::Direction);
+        }
+        if direction_of(&cells.texts[3]) != Ok(picture) {
+            let words = if picture == Direction::Buy { up } else { down };
+            return Err(format!("{words}, and it says {}: write one of them", cells.texts[3]));
+        }
+    }
+    Ok(())
+}
+
+/// The only cell of a line that has no other; the label of a date left out.
+pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
+    let mut cells = split(line, bots);
+    cells.retain(|cell| label_of(cell).is_none_or(|columns| columns != [Column::Date]));
+    cells.pop().filter(|_| cells.is_empty())
+}
+
+/// What could be recognised in a line that is no entry.
+pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
+    let mut columns: Vec<Column> =
+        split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect();
+    let pictures = [arrow_of(line), circle_of(line)];
+    columns.extend(pictures.into_iter().filter_map(Result::ok).flatten().map(|_| Column::Direction));
+    columns
+}

@@ -1,0 +1,208 @@
+//! The cells of a line that no first line names, the labels before them, and what is said of gales.
+
+use super::cell::offset_zone;
+use super::clock_time::time_of_day;
+use super::columns::{Column, ListBots};
+use super::plain::folded;
+use super::zone_names::is_one_of;
+
+/// Labels before a cell, as `Ativo:`, and what it has to be.
+const LABELS: [(&str, &[Column]); 6] = [
+    (" par pair paridade ativo activo asset moeda moneda symbol simbolo ", &[Column::Symbol, Column::Bot]),
+    (" hora horario time ", &[Column::Time]),
+    (" direcao direccion direction acao action tipo type ", &[Column::Direction]),
+    (
+        " exp expira expiry expiration expiracao expiracion timeframe duration duracao duracion ",
+        &[Column::Expiry],
+    ),
+    (" data date dia fecha day ", &[Column::Date]),
+    (" entrada entry sinal signal senal ", &[Column::Time, Column::Direction]),
+];
+/// Words that a time stands behind.
+const BEFORE_TIME: &str = " @ at as ";
+/// What follows a number of minutes, and one of hours.
+const MINUTES: &str = " min mins minute minutes minuto minutos ";
+const HOURS: &str = " hour hours hora horas ";
+const GALES: &str = " gale gales martingale martingales ";
+/// What may stand before a gale or its number, and behind it.
+const BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
+const BEHIND_GALE: &str = " max maximo maximum ";
+/// More gales than this are none: the number may be another thing.
+const MOST_GALES: u8 = 3;
+
+/// The cells: between semicolons, commas, upright strokes or spaces. Ornaments, such as dashes and pictures, are no cells; nor is the
+/// number of the line, as `1)` or `2.`. AM and PM belong to the time before them, `min` to its number, `+5:30` to UTC.
+pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
+    let mut cells: Vec<String> = Vec::new();
+    for part in without_number(line).split([';', ',', '|', '\t']).map(str::trim) {
+        if bots.has_name(part) {
+            cells.push(part.to_owned());
+            continue;
+        }
+        let start = cells.len();
+        let is_ornament = |sign: char| sign == '*' || !(sign.is_ascii() || sign.is_alphanumeric());
+        for word in part.split(|sign: char| sign.is_whitespace() || is_ornament(sign)) {
+            let word = word.trim_matches(['(', ')', '[', ']']);
+            if word.chars().all(|sign| "-_=~.".contains(sign)) {
+                continue;
+            }
+            let is_half = ["AM", "PM"].iter().any(|half| word.eq_ignore_ascii_case(half));
+            if let Some(time) = cells.last_mut().filter(|last| is_half && time_of_day(last).is_some()) {
+                time.extend([" ", word]);
+                continue;
+            }
+            // Of the same part alone: a separator stands between two cells.
+            match cells.get(start..).and_then(<[String]>::last).and_then(|last| joined(last, word)) {
+                Some(joined) => {
+                    cells.pop();
+                    cells.push(joined);
+                }
+                None => cells.extend(parted(word)),
+            }
+        }
+    }
+    cells
+}
+
+/// Two words that are one cell.
+fn joined(last: &str, word: &str) -> Option<String> {
+    let unit = folded(word);
+    let is_count = (1..=2).contains(&last.len()) && last.bytes().all(|sign| sign.is_ascii_digit());
+    if is_count && is_one_of(&unit, MINUTES) {
+        return Some(format!("{last}min"));
+    }
+    if is_count && is_one_of(&unit, HOURS) {
+        return Some(format!("H{last}"));
+    }
+    let is_utc = ["UTC", "GMT"].iter().any(|name| last.eq_ignore_ascii_case(name));
+    let is_zone = is_utc && word.starts_with(['+', '-']) && offset_zone(&format!("UTC{word}")).is_some();
+    is_zone.then(|| format!("{last}{word}"))
+}
+
+/// A word, and before it the label that is written without a space.
+fn parted(word: &str) -> Vec<String> {
+    if let Some(time) = word.strip_prefix('@').filter(|time| time_of_day(time).is_some()) {
+        return vec!["@".to_owned(), time.to_owned()];
+    }
+    match word.split_once([':', '=']) {
+        Some((label, rest)) if !rest.is_empty() && label_of(&format!("{label}:")).is_some() => {
+            vec![format!("{label}:"), rest.to_owned()]
+        }
+        _ => vec![word.to_owned()],
+    }
+}
+
+/// A line without the number before it: `1)`, `2.`, `3º` or a pictured one.
+fn without_number(line: &str) -> &str {
+    let line = line.trim_start();
+    let digits = line.len() - line.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
+    if !(1..=3).contains(&digits) {
+        return line;
+    }
+    let behind = &line[digits..];
+    let rest = behind.strip_prefix("\u{fe0f}\u{20e3}").or_else(|| behind.strip_prefix('\u{20e3}'));
+    let rest = rest.or_else(|| {
+        let rest = behind.strip_prefix([')', '.', 'º', 'ª', '°'])?;
+        rest.starts_with(char::is_whitespace).then_some(rest)
+    });
+    rest.unwrap_or(line)
+}
+
+/// What has to stand behind a label; none where a cell is none.
+pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
+    let word = folded(cell);
+    if is_one_of(&word, BEFORE_TIME) {
+        return Some(&[Column::Time]);
+    }
+    // `EXP 5` has no colon.
+    let label =
+        word.strip_suffix([':', '=']).or_else(|| Some(word.as_str()).filter(|word| *word == "exp"))?;
+    LABELS
+        .iter()
+        .find(|(names, _)| is_one_of(label.trim_end_matches('.'), names))
+        .map(|(_, columns)| *columns)
+}
+
+/// Takes out what is said of gales, which are the bot's own affair, and says whether there was any.
+///
+/// # Errors
+/// It stands before the time, which may then be that of the gale.
+pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
+    let is_number = |cell: Option<&String>| {
+        cell.and_then(|cell| cell.parse::<u8>().ok()).is_some_and(|count| count <= MOST_GALES)
+    };
+    let is_word =
+        |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&folded(cell), words));
+    let mut has_any = false;
+    while let Some(place) = cells.iter().position(|cell| is_one_of(folded(cell).trim_end_matches(':'), GALES))
+    {
+        has_any = true;
+        if cells[place..].iter().any(|cell| time_of_day(cell).is_some()) {
+            return Err("its time stands behind a gale, so that it may be the gale's: write the time first"
+                .to_owned());
+        }
+        let (mut from, mut to) = (place, place + 1);
+        if is_number(cells.get(to)) {
+            to += 1;
+        } else if from > 0 && is_number(cells.get(from - 1)) {
+            from -= 1;
+        }
+        while from > 0 && is_word(cells.get(from - 1), BEFORE_GALE) {
+            from -= 1;
+        }
+        while is_word(cells.get(to), BEHIND_GALE) {
+            to += 1;
+        }
+        cells.drain(from..to);
+    }
+    Ok(has_any)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_gales_is_taken_out_and_nothing_else() {
+        for (line, expected) in [
+            ("10:00 CALL GALE 1", Some("10:00 CALL")),
+            ("10:00 CALL M5 1 gale", Some("10:00 CALL M5")),
+            ("10:00 CALL - sem gale", Some("10:00 CALL")),
+            ("10:00 CALL até 2 gales", Some("10:00 CALL")),
+            ("10:00 CALL (up to 2 gales max)", Some("10:00 CALL")),
+            ("GALE 1", Some("")),
+            ("Up to 2 gale", Some("")),
+            ("10:00 CALL", Some("10:00 CALL")),
+            // A number that is not the gale's is left, and makes the line no entry.
+            ("10:00 CALL 5 GALE", Some("10:00 CALL 5")),
+            ("10:00 CALL 1 GALE 2", Some("10:00 CALL 1")),
+            ("GALE 1 10:05 CALL", None),
+            ("CALL 1 gale 10:05", None),
+            ("GALE 1: 10:05 CALL", None),
+        ] {
+            let bots = ListBots::new(&[]);
+            let mut cells = split(line, &bots);
+            let taken = take_gales(&mut cells).map(|_| cells.join(" ")).ok();
+            assert_eq!(taken.as_deref(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_lines_units_and_labels_are_told_from_cells() {
+        for (line, expected) in [
+            ("1) 16:05 CALL", "16:05|CALL"),
+            ("2. 16:10 CALL", "16:10|CALL"),
+            ("3\u{fe0f}\u{20e3} 16:10 CALL", "16:10|CALL"),
+            ("16.10 CALL", "16.10|CALL"),
+            ("2.2 CALL", "2.2|CALL"),
+            ("16:05 CALL 5 min", "16:05|CALL|5min"),
+            ("16:05 CALL 15 Minutos", "16:05|CALL|15min"),
+            ("16:05 CALL 1 hora", "16:05|CALL|H1"),
+            ("Hora:15:45 @16:00", "Hora:|15:45|@|16:00"),
+            ("15:45 UTC -3 (CALL)", "15:45|UTC-3|CALL"),
+            ("3:55 PM - CALL", "3:55 PM|CALL"),
+        ] {
+            assert_eq!(split(line, &ListBots::new(&[])).join("|"), expected, "{line}");
+        }
+    }
+}

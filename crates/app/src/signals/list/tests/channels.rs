@@ -1,0 +1,99 @@
+//! Lines as channels of signals write them.
+
+use super::chats::{below, entries, row, skipping, uses};
+use super::*;
+
+/// All on 26 November, in Sao Paulo, 3 h behind UTC: written, at which minute in UTC, which way, and with which duration.
+#[test]
+fn lines_of_channels_are_entries_without_being_edited() {
+    for (line, when, direction, minutes) in [
+        ("14:35 BUY EURUSD 5 min", "17:35", "BUY", Some(5)),
+        ("14:40 SELL EURUSD 5 minutes", "17:40", "SELL", Some(5)),
+        ("14:45 BUY EURUSD 1 min GALE 1", "17:45", "BUY", Some(1)),
+        ("Ativo: EURUSD Hora: 15:45 Direção: CALL Expiração: M5", "18:45", "BUY", Some(5)),
+        ("PAIR:EURUSD TIME:15:55 Direction: PUT EXP: 15", "18:55", "SELL", Some(15)),
+        ("EURUSD 15:50:00 CALL EXP 5", "18:50", "BUY", Some(5)),
+        ("EURUSD 15:50 CALL Exp: M5", "18:50", "BUY", Some(5)),
+        ("EURUSD @ 16:00 CALL", "19:00", "BUY", None),
+        ("EURUSD @16:00 CALL", "19:00", "BUY", None),
+        ("EURUSD às 10:46 PUT M5", "13:46", "SELL", Some(5)),
+        ("EURUSD 10:45h PUT M5", "13:45", "SELL", Some(5)),
+        ("1) 16:05 EURUSD PUT M5", "19:05", "SELL", Some(5)),
+        ("2. 16:10 EURUSD CALL M5", "19:10", "BUY", Some(5)),
+        ("16:20 EURUSD higher 5min", "19:20", "BUY", Some(5)),
+        ("16:25 EURUSD lower 5min", "19:25", "SELL", Some(5)),
+        ("10:41 EURUSD ACIMA M5", "13:41", "BUY", Some(5)),
+        ("10:42 EURUSD abaixo M5", "13:42", "SELL", Some(5)),
+        ("EURUSD 16:30 \u{1f7e2}", "19:30", "BUY", None),
+        ("EURUSD 16:35 \u{1f534}", "19:35", "SELL", None),
+        ("\u{1f534} 15:30 EURUSD SELL 1MIN", "18:30", "SELL", Some(1)),
+        ("EURUSD 16:55 \u{2197}\u{fe0f}", "19:55", "BUY", None),
+        ("EURUSD 16:55 \u{2198}", "19:55", "SELL", None),
+        ("EURUSD;16:40;CALL;M5;GALE 1", "19:40", "BUY", Some(5)),
+        ("EURUSD 17:00 M15 PUT - sem gale", "20:00", "SELL", Some(15)),
+        ("EURUSD 17:00 CALL (COMPRA) M5 até 2 gales", "20:00", "BUY", Some(5)),
+        ("EURUSD 17:00 CALL 1 hora", "20:00", "BUY", Some(60)),
+    ] {
+        let text = format!("26/11/2026\n{line}\n");
+        let when = format!("2026-11-26T{when}:00Z");
+        assert_eq!(entries(&text, terms("America/Sao_Paulo")), [row(&when, 1, direction, 2)], "{line}");
+        let list = traders(&text).unwrap();
+        let length = list.entries[0].close_type.map(CloseType::duration);
+        assert_eq!(length, minutes.map(|minutes| Millis::MINUTE * minutes), "{line}");
+    }
+}
+
+/// What may be another trade than is meant is none, and the cure is said.
+#[test]
+fn what_a_channel_may_mean_otherwise_is_no_entry() {
+    for (line, part) in [
+        ("EURUSD CALL Expiry: 15:45", "\"15:45\" stands behind \"Expiry:\" and is not an expiry"),
+        ("EURUSD TIME: M5 CALL", "\"M5\" stands behind \"TIME:\" and is not a time"),
+        ("EURUSD 15:45 CALL Exp:", "nothing stands behind \"Exp:\""),
+        ("GALE 1 10:05 EURUSD CALL", "its time stands behind a gale"),
+        ("EURUSD CALL 1 gale 10:05", "its time stands behind a gale"),
+        ("EURUSD 10:05 CALL 5 GALE", "\"5\" is nothing"),
+        ("EURUSD 16:35 \u{1f534} CALL", "its circle is red, for down, and it says CALL"),
+        ("EURUSD 16:35 \u{1f7e2} \u{2b07}", "its circle is green, for up, and it says SELL"),
+        ("EURUSD 16:35 \u{1f7e2}\u{1f534}", "it has a green circle and a red one"),
+        ("EURUSD 17:10 CALL PUT", "are both a direction"),
+        ("EURUSD 17:10 CALL 00:30", "are both a time: leave one of them out; an expiry is written M5"),
+        ("31/11/2026 EURUSD 10:35 PUT", "\"31/11/2026\" is no date: no month has such a day"),
+        ("EURUSD 13:30 PM CALL", "did you mean 13:30?"),
+        ("EURUSD 10:30 CALL M90", "\"M90\" is no expiry: write M1 to M59 for minutes"),
+        ("EURUSD 10:30 CALL S30", "\"S30\" is no expiry"),
+    ] {
+        let problem = traders(line).unwrap_err();
+        assert!(problem.contains(part), "{line}: {problem}");
+    }
+    // A circle beside a time alone is an ornament, also where one bot trades.
+    let one = &traders_bots()[..1];
+    assert!(SignalList::parse("\u{1f534} 10:00", one, terms("UTC")).unwrap_err().contains("no direction"));
+}
+
+#[test]
+fn a_line_that_ends_the_date_of_a_heading_is_named() {
+    let text = "26/11/2026\nEURUSD 10:00 CALL\nEURUSD-OTC\nEURUSD 10:05 CALL\nGALE 1\n27/11/2026\nUp to 2 gale\nEURUSD 10:05 CALL\n";
+    let uses = uses(text, skipping("UTC"));
+    assert!(uses[3].starts_with("unknown: it has no date: line 3 ended that of line 1;"), "{uses:?}");
+    assert_eq!((uses[4].as_str(), uses[6].as_str()), ("gale", "gale"));
+    assert_eq!(uses[7], "2026-11-27T10:05:00Z", "a remark on gales ends no date");
+    // The cure that is said.
+    let cured = text.replace("EURUSD-OTC", "EURUSD-OTC\n26/11/2026");
+    assert_eq!(entries(&cured, skipping("UTC")).len(), 3);
+}
+
+#[test]
+fn a_comment_that_looks_like_an_entry_and_a_zone_that_is_accepted_are_told() {
+    let text = "TIMEZONE: UTC -3\n26/11/2026\n#3 16:15 EURUSD CALL M5\n# good luck\nEURUSD 16:20 PUT\n";
+    let zone = terms("America/Sao_Paulo");
+    let uses = uses(text, zone);
+    let expected = ["zones [Etc/GMT+3]", "date", "comment", "2026-11-26T19:20:00Z"];
+    assert_eq!(
+        uses.iter().map(|own| own.replace("Etc__GMTPlus3", "Etc/GMT+3")).collect::<Vec<_>>(),
+        expected
+    );
+    let words = traders(text).unwrap().words();
+    assert!(words.ends_with(", 1 line behind # that might be an entry (3)"), "{words}");
+    assert_eq!(below("TIMEZONE: UTC -3", "UTC"), Vec::<String>::new());
+}
