@@ -338,6 +338,9 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
             .contains("Gate before it: open: until the day ends\nGate after it: open: until the day ends"),
         "{explained}"
     );
+    // A virtual loss has opened it, and nothing else can.
+    let moved = explained.lines().find(|line| line.starts_with("Gate opened at 2026-01-")).unwrap();
+    assert!(moved.contains("Z, when the ") && moved.ends_with("Z lost"), "{moved}");
     let explained = folder.run(&["explain", "1", "--journal", "run.db", "--json"]).json();
     assert_eq!(explained["gate"]["before"], "open: until the day ends", "{explained}");
     assert_eq!(explained["indicators"]["gate.open"], 1.0, "{explained}");

@@ -2,6 +2,7 @@
 
 use crate::candlewick::Folder;
 use crate::recording::{folder, record_in_lock_step};
+use candlewick_sdk::Millis;
 use serde_json::{Value, json};
 
 const LIMITS: &str = "max_trades_per_day = 500\ndaily_loss_limit = 5000\nmax_loss_streak = 400\n";
@@ -124,5 +125,10 @@ fn a_pause_that_is_under_way_and_the_next_stake_of_a_ladder_are_shown() {
     assert!(shown.contains("T00:00:00.000Z (pause: 1 loss in a row)"), "{shown}");
     assert!(shown.contains("of 3)") && shown.contains("next stake"), "{shown}");
     let refused = run(&["why"]).stdout;
+    let rests =
+        format!("resting until {} after 1 loss in a row", candlewick_records::utc(Millis::new(until)));
+    let last = refused.split('"').nth(1).unwrap();
+    let said = run(&["why", last]).stdout;
+    assert!(said.contains(&rests), "{rests}: {said}");
     assert!(!refused.contains("now in_doubt"), "{refused}");
 }
