@@ -8,7 +8,15 @@ use candlewick_sdk::rust_decimal::Decimal;
 pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
     let words = |bot: &BotSettings| {
-        smallest_of(bot, &settings.risk)?;
+        // A ladder that begins with the smallest stake has larger ones.
+        let climbs = match bot.stake {
+            StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
+            StakeSettings::Soros { .. } => true,
+            StakeSettings::Fixed { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => false,
+        };
+        if !needs_payout(bot, &settings.risk) || !(climbs || smallest_of(bot, &settings.risk).is_some()) {
+            return None;
+        }
         let (name, symbol) = (&bot.name, bot.symbol);
         let least = money(settings, min_stake);
         let until = if payout_max_age_s == 0 {
@@ -45,10 +53,6 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
 /// The smallest stake of the bot's own rule, where the rules before an open need to know a payout and would stake less to find it
 /// out.
 fn smallest_of(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
-    let symbol = bot.symbol.as_str();
-    let own = risk.min_payout_percent_by_symbol.get(symbol).copied();
-    let is_needed = own.unwrap_or(risk.min_payout_percent) > 0.0
-        || risk.best_payout_of.iter().any(|one| one.as_str() == symbol);
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
         | StakeSettings::Martingale { amount, .. }
@@ -56,7 +60,15 @@ fn smallest_of(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
         // What these stake is not known beforehand.
         StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => return None,
     };
-    (is_needed && amount > risk.min_stake).then_some(amount)
+    (needs_payout(bot, risk) && amount > risk.min_stake).then_some(amount)
+}
+
+/// Whether a rule before an open asks what the bot's symbol pays.
+fn needs_payout(bot: &BotSettings, risk: &RiskSettings) -> bool {
+    let symbol = bot.symbol.as_str();
+    let own = risk.min_payout_percent_by_symbol.get(symbol).copied();
+    own.unwrap_or(risk.min_payout_percent) > 0.0
+        || risk.best_payout_of.iter().any(|one| one.as_str() == symbol)
 }
 
 fn money(settings: &SessionSettings, amount: Decimal) -> String {

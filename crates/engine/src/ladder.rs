@@ -93,7 +93,7 @@ fn check_largest(
     let above = |most: Option<Money>| most.filter(|most| cost.largest > *most).map(|most| scale.format(most));
     let of_amount = above(limits.largest_stake()).map(|most| format!("risk.max_stake = {most}"));
     let of_share = || {
-        let most = above(limits.share_of(free))?;
+        let most = above(limits.share_of(free).filter(|_| free.is_positive()))?;
         Some(format!("the {most} that risk.max_stake_percent leaves once the levels before it have lost"))
     };
     let Some(bound) = of_amount.or_else(of_share) else { return Ok(()) };

@@ -118,7 +118,7 @@ impl Resampler {
         let mut resampler = Self::new(self.from, self.to).ok()?;
         let ends = (0..candles.len()).filter(|place| resampler.push(&candles[*place]).is_some());
         let ends: Vec<usize> = ends.collect();
-        let Some(since) = ends.len().checked_sub(long) else { return None };
+        let since = ends.len().checked_sub(long)?;
         ends.get(since).map_or(Some(0), |end| Some(candles.len() + each - 1 - end))
     }
 

@@ -4,31 +4,26 @@ use crate::bots::session_settings;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::search::files_of_bots;
-use candlewick_sdk::{CandleSeries, Registry};
+use candlewick_sdk::{Millis, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
+use std::ops::Range;
 
-/// Notes in the ledger of variants that these bots are about to trade a venue which plays these candles. Without a ledger nothing is
-/// noted.
+/// Notes in the ledger of variants that these bots are about to trade a venue which plays these candles, and what of them. Without a ledger
+/// nothing is noted.
 ///
 /// # Errors
 /// Those of the ledger, and of files that parameters name.
-pub fn note_look(loaded: &Loaded, registry: &Registry, series: &[CandleSeries]) -> Result<(), AppError> {
+pub fn note_look(
+    loaded: &Loaded,
+    registry: &Registry,
+    (candles, span): (CandleSample, Range<Millis>),
+) -> Result<(), AppError> {
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data.state) else { return Ok(()) };
-    let starts = series.iter().map(CandleSeries::start);
-    let Some(start) = starts.min() else { return Ok(()) };
-    let end = series.iter().map(CandleSeries::end).max().unwrap_or(start);
     let settings = session_settings(loaded);
     let tried = Variant::of_bots(&settings, registry, &files_of_bots(&settings.bots)?);
     let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };
     let notes: Vec<Note> = tried.into_iter().map(note).collect();
-    let look = Look {
-        kind: LookKind::Sandbox,
-        run: None,
-        candles: CandleSample::of(series),
-        is_cut: false,
-        span: start..end,
-        end: LookEnd::Whole,
-    };
+    let look = Look { kind: LookKind::Sandbox, run: None, candles, is_cut: false, span, end: LookEnd::Whole };
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
         let problem = format!("this look at past candles is not noted: {place} ([variants] ledger names another file, \"\" none)");

@@ -1,6 +1,7 @@
 //! A signal as a JSON object: of one's own, or as `TradingView`'s alerts are written.
 
 use super::list::timeframe;
+use super::object::{Object, TWICE};
 use crate::suggestion::nearest;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
@@ -84,10 +85,16 @@ impl Unread {
     /// It is none.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let none = || format!("not a JSON object: send {EXAMPLE}");
-        let mut body: Value = serde_json::from_slice(bytes).map_err(|_| none())?;
-        let object = body.as_object_mut().ok_or_else(none)?;
+        let read = serde_json::from_slice(bytes).map_err(|error| {
+            let problem = error.to_string();
+            // Where it stands is left out: a message is one line.
+            let twice =
+                problem.starts_with(TWICE).then(|| problem.split(" at line ").next().unwrap_or_default());
+            twice.map_or_else(none, str::to_owned)
+        });
+        let Object(mut object) = read?;
         let secret = object.remove("secret");
-        Ok(Self { body, secret })
+        Ok(Self { body: Value::Object(object), secret })
     }
 
     /// The secret in it.
@@ -103,14 +110,12 @@ impl Unread {
     pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
         check_names(&self.body)?;
         let fields: Fields = serde_json::from_value(self.body).map_err(|error| error.to_string())?;
-        if fields.market_position.is_some_and(|position| position.eq_ignore_ascii_case("flat")) {
+        if fields.market_position.as_deref().map(is_flat).transpose()? == Some(true) {
             return Ok(Message::Flat);
         }
         let time = fields.time.map(time_of).transpose()?;
         let id = match (fields.id, time) {
-            (Some(Value::String(text)), _) => text,
-            (Some(Value::Number(number)), _) => number.to_string(),
-            (Some(_), _) => return Err("its id is neither a text nor a number".to_owned()),
+            (Some(id), _) => id_of(id)?,
             (None, Some(time)) => name_of(time),
             (None, None) => format!("{} {number}", name_of(now)),
         };
@@ -174,6 +179,42 @@ pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
             }
             Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
         }
+    }
+}
+
+/// Whether a position of `TradingView`'s is none any more.
+fn is_flat(position: &str) -> Result<bool, String> {
+    match position.trim().to_ascii_lowercase().as_str() {
+        "flat" => Ok(true),
+        "long" | "short" => Ok(false),
+        _ => {
+            let position: String = position.chars().take(32).collect();
+            Err(format!(
+                "its market_position {position:?} is none: use long, short or flat, as {{{{strategy.market_position}}}} becomes in an alert of a \
+                 strategy, or leave it out"
+            ))
+        }
+    }
+}
+
+/// What tells a signal from another: signals of one id are one. A placeholder that nobody filled in would be that of all.
+fn id_of(id: Value) -> Result<String, String> {
+    match id {
+        Value::String(text) if text.trim().is_empty() => {
+            Err("its id is empty: leave it out, or let it differ from signal to signal".to_owned())
+        }
+        Value::String(text) if text.contains("{{") || text.contains("}}") => {
+            let text: String = text.chars().take(32).collect();
+            Err(format!(
+                "its id {text:?} holds a placeholder that was not filled in: all signals would be one"
+            ))
+        }
+        Value::String(text) => Ok(text),
+        Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
+        Value::Number(_) => {
+            Err("its id is no whole number of 64 bits: write it as a text, in quotes".to_owned())
+        }
+        _ => Err("its id is neither a text nor a number".to_owned()),
     }
 }
 
@@ -254,8 +295,16 @@ mod tests {
 
     #[test]
     fn what_closes_a_position_of_tradingview_is_no_signal() {
-        let exit = r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#;
-        assert_eq!(read(exit), Ok(Message::Flat));
+        for position in ["flat", "Flat", " FLAT "] {
+            let exit = format!(r#"{{"ticker":"BTCUSDT","action":"sell","market_position":"{position}"}}"#);
+            assert_eq!(read(&exit), Ok(Message::Flat), "{position:?}");
+        }
+        for position in ["flatt", "", "{{strategy.market_position}}", "closed"] {
+            let doubtful =
+                format!(r#"{{"ticker":"BTCUSDT","action":"sell","market_position":"{position}"}}"#);
+            let problem = read(&doubtful).unwrap_err();
+            assert!(problem.contains("use long, short or flat"), "{position:?}: {problem}");
+        }
     }
 
     #[test]
@@ -305,6 +354,24 @@ mod tests {
             (r#"{"bot":"btc","direction":"BUY","time":1767609000}"#, "its time 1767609000 is none"),
             (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),
             (r#"{"bot":"btc","direction":"BUY","id":[1]}"#, "its id"),
+            (r#"{"bot":"btc","direction":"BUY","id":""}"#, "its id is empty"),
+            (
+                r#"{"bot":"btc","direction":"BUY","id":"{{time}}"}"#,
+                "holds a placeholder that was not filled in",
+            ),
+            (
+                r#"{"bot":"btc","direction":"BUY","id":123456789012345678901234567890}"#,
+                "its id is no whole number of 64 bits",
+            ),
+            (r#"{"bot":"btc","direction":"BUY","id":1.5}"#, "its id is no whole number of 64 bits"),
+            (
+                r#"{"bot":"btc","direction":"BUY","direction":"SELL"}"#,
+                "the key \"direction\" stands twice: send it once",
+            ),
+            (
+                r#"{"bot":"btc","secret":"hushhushhushhush","direction":"BUY","secret":"hush"}"#,
+                "the key \"secret\" stands twice: send it once",
+            ),
             (r#"{"bot":7,"direction":"BUY"}"#, "invalid type"),
             (r#"{"bot":"btc","direction":"BUY","close_type":"M90"}"#, "or M5, H1"),
             (

@@ -8,6 +8,7 @@ mod door;
 mod list;
 mod list_door;
 mod message;
+mod object;
 mod stdin;
 mod webhook;
 

@@ -15,6 +15,7 @@ use candlewick_app::live::{
 use candlewick_broker::clock::{Clock, Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
+use candlewick_search::variants::CandleSample;
 use clap::Args;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -253,14 +254,16 @@ async fn embedded(
     }
     let series =
         candles::candles_of(&candles::select_series(&loaded.config.bots, stock.series, &stock.place)?);
-    if let Err(error) = note_look(loaded, context.registry, &series) {
-        tracing::warn!("{error}");
-    }
     let markets = candles::markets_for(&loaded.config.bots, &series);
     candles::check_expiries(loaded, &markets, candles::Fineness::Throughout)?;
     let span = if arguments.until_end { Span::Whole } else { Span::Open };
     let warmups = bots.warmups(&loaded.config.bots);
-    Ok(Embedded::start(loaded, (series, markets), (span, &warmups)).await?)
+    let sample = CandleSample::of(&series);
+    let embedded = Embedded::start(loaded, (series, markets), (span, &warmups)).await?;
+    if let Err(error) = note_look(loaded, context.registry, (sample, embedded.start..embedded.end)) {
+        tracing::warn!("{error}");
+    }
+    Ok(embedded)
 }
 
 /// Lines go to stdout, unless a JSON document does. At full speed there are too many of them to read.

@@ -3,6 +3,9 @@
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
+/// A bot has one such trade at a time on its symbol, so that one of so many before has ended, or never was.
+const MOST: usize = 16;
+
 /// Those that have not ended.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -14,6 +17,10 @@ impl Apart {
     }
 
     pub(super) fn add(&mut self, intent: IntentId) {
+        // One that never became a trade has no end.
+        if self.0.len() == MOST {
+            self.0.remove(0);
+        }
         self.0.push(intent);
     }
 

@@ -4,8 +4,8 @@ use super::entry::refuse;
 use super::strategy::Need;
 use crate::error::suggestion;
 use candlewick_sdk::BuildError;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 /// The strategies that decide.
@@ -17,10 +17,16 @@ pub(super) struct WrittenPart {
     pub(super) name: String,
     #[serde(default)]
     pub(super) params: Map<String, Value>,
+    #[serde(default, deserialize_with = "a_number")]
     pub(super) weight: Option<f64>,
     pub(super) within: Option<usize>,
     #[serde(default)]
     pub(super) invert: bool,
+}
+
+/// A number: what TOML calls `nan` or `inf` comes as nothing, which is not the same as no key.
+fn a_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    f64::deserialize(deserializer).map(Some)
 }
 
 /// A filter: a strategy, or a short form for a rule.

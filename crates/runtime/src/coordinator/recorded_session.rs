@@ -156,7 +156,9 @@ impl RecordedSession {
     /// The last moment at which the request of an approved trade, which is about to leave, may do so.
     pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {
         let by_rule = self.session.latest_departure(approved);
-        self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires))
+        // As by the rule: its bot's delay is no lateness of the signal.
+        let delay = self.session.entry_delay(approved.bot());
+        self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires + delay))
     }
 
     /// Prepares limits for the event that puts them in force, and keeps them beside it.

@@ -9,6 +9,13 @@ const DAY_WORDS: &str = " today tomorrow monday tuesday wednesday thursday frida
     dezembro hoy mañana manana lunes martes miércoles miercoles jueves viernes enero febrero marzo mayo junio julio septiembre octubre \
     noviembre diciembre ";
 
+/// Those of days but today, of which a list may be each day anew.
+const DAYS: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
+    sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
+/// Short ones, which may be other words as well.
+const SHORT_DAY_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
+    yesterday ontem ayer próxima proxima next ";
+
 /// Whether a line may say of which day the lines below it are: it has a date, however written, or names a day or a month.
 pub(super) fn may_name_a_day(text: &str) -> bool {
     let lower = text.to_lowercase();
@@ -16,6 +23,32 @@ pub(super) fn may_name_a_day(text: &str) -> bool {
         let token = token.trim_matches(['.', '/', '-']);
         let parts: Vec<&str> = token.split(['.', '/', '-']).collect();
         is_date(token, &parts) || parts.iter().any(|part| is_one_of(part, DAY_WORDS))
+    })
+}
+
+/// Whether a line that is no entry may say of which day the lines below it are: as [`may_name_a_day`], and by a short word or a number that
+/// may be a day of the month.
+pub(super) fn may_head_a_day(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let may_be = |token: &str| {
+        let number =
+            token.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
+        let is_digits = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+        let is_day = number.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
+        is_one_of(token, SHORT_DAY_WORDS) || (is_digits && (is_day || [6, 8].contains(&number.len())))
+    };
+    may_name_a_day(text)
+        || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
+}
+
+/// Whether a comment says of which day the lines below it are: it has a date, or a word such as *tomorrow* or *Monday*. A month alone, such
+/// as *may*, is as good as none.
+pub(super) fn comment_names_a_day(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    lower.split(|sign: char| !(sign.is_alphanumeric() || "./-".contains(sign))).any(|token| {
+        let token = token.trim_matches(['.', '/', '-']);
+        let parts: Vec<&str> = token.split(['.', '/', '-']).collect();
+        is_date(token, &parts) || parts.iter().any(|part| is_one_of(part, DAYS))
     })
 }
 
@@ -37,6 +70,27 @@ fn is_date(token: &str, parts: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_is_no_entry_may_head_a_day_in_more_ways() {
+        for text in ["01 DEZ", "Dia 28", "the 28th", "28 / 11 / 2026", "28112026", "seg", "28/11", "Amanhã"]
+        {
+            assert!(may_head_a_day(text), "{text}");
+        }
+        for text in ["VIP room 24h", "100 % sure", "the rest of it", "WIN RATE 90", "-----", ""] {
+            assert!(!may_head_a_day(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comment_names_a_day_by_a_date_or_a_word_that_is_one() {
+        for text in [" SINAIS 28/11/2026", "amanhã", " Monday", "2026-11-28"] {
+            assert!(comment_names_a_day(text), "{text}");
+        }
+        for text in [" it may lose", " from my channel", " 3 16:15 EURUSD CALL", " gale 2.2"] {
+            assert!(!comment_names_a_day(text), "{text}");
+        }
+    }
 
     #[test]
     fn a_line_may_name_a_day_in_the_ways_in_which_chats_write_it() {

@@ -3,16 +3,20 @@
 use super::clock_time::time_of_day;
 use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::date::WrittenDate;
-use super::heading::may_name_a_day;
+use super::heading::{comment_names_a_day, may_head_a_day, may_name_a_day};
 use super::plain::plain;
-use super::shown::{Shown, only_cell, recognised, shown_cells};
+use super::shown::{Shown, only_cell, recognised, shown_cells, time_in};
 use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
-use chrono::{NaiveTime, TimeDelta};
+use chrono::{NaiveTime, TimeDelta, Timelike};
 use chrono_tz::Tz;
 
 /// More is no list.
 pub(super) const MAX_ENTRIES: usize = 20_000;
+/// A line of more letters is none.
+const LONGEST: usize = 1_000;
+/// A time before this hour of the day, below one of the afternoon, is more likely of the next day.
+const NIGHT_ENDS: u32 = 6;
 /// A time that is earlier by more than the one above it may be of the day after.
 const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
 
@@ -44,6 +48,8 @@ pub(super) enum Day {
     Above(u64),
     /// It would have been from this line above it, which another ended.
     Ended { heading: u64, by: u64 },
+    /// This comment above it, which stands below no date, names one.
+    Commented(u64),
 }
 
 /// What a line has.
@@ -81,6 +87,8 @@ impl CellLine {
 #[derive(Default)]
 pub(super) struct Elsewhere {
     date: Option<u64>,
+    /// A line that is no entry and may name a day.
+    day: Option<u64>,
     year: Option<u64>,
     zone: Option<u64>,
     heading_zones: Vec<(u64, Option<Tz>)>,
@@ -93,15 +101,12 @@ impl Elsewhere {
         let recognised = |column: Column| {
             lines.iter().find(|line| line.recognised.contains(&column)).map(|line| line.line)
         };
-        let day = || {
-            let named = lines.iter().find(|line| line.names_day).map(|line| line.line);
-            recognised(Column::Date).or(named)
-        };
         let zones = |line: &CellLine| line.zones.iter().map(|zone| (line.line, *zone)).collect::<Vec<_>>();
         let has_zone =
             |line: &&CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.has_shown_zone());
         Self {
-            date: dates.first().map(|(line, _)| *line).or_else(day),
+            date: dates.first().map(|(line, _)| *line).or_else(|| recognised(Column::Date)),
+            day: lines.iter().find(|line| line.names_day).map(|line| line.line),
             year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
             zone: lines.iter().find(has_zone).map(|line| line.line),
             heading_zones: lines.iter().flat_map(zones).collect(),
@@ -126,7 +131,18 @@ impl Elsewhere {
                     "it has no date: line {by} ended that of line {heading}; write the date in each line, or once more above it"
                 ));
             }
+            (None, _, _, Day::Commented(line)) => {
+                return Err(format!(
+                    "it has no date, and line {line}, behind #, names one: write the date in each line, or alone in a line above it"
+                ));
+            }
             (None, Some(line), _, _) => return lacks("date", line),
+            (None, None, _, _) if self.day.is_some() => {
+                return Err(format!(
+                    "it has no date, and line {}, which is no entry, may name one: write the date in each line, or put # before that line",
+                    self.day.unwrap_or_default()
+                ));
+            }
             (Some(date), _, Some(line), Day::Above(heading)) if !date.has_year() => {
                 return Err(format!(
                     "its date is that of line {heading}, which has no year, and line {line} has one: write the year in line {heading}"
@@ -180,7 +196,9 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         let cells = columns.cells(&record).map(Box::new);
         let is_entry = cells.as_ref().is_ok_and(|cells| direction_of(&cells.texts[3]).is_ok());
         let zones = if is_entry { Vec::new() } else { zones_in(&plain(text)) };
-        lines.push(CellLine { zones, ..CellLine::new(line, text, cells.map(LineCells::Entry)) });
+        let names_day = !is_entry && may_name_a_day(&plain(text));
+        let own = CellLine::new(line, text, cells.map(LineCells::Entry));
+        lines.push(CellLine { zones, names_day, ..own });
         if lines.len() > MAX_ENTRIES {
             break;
         }
@@ -210,6 +228,14 @@ impl Above {
         }
     }
 
+    /// A comment names a day, which the lines below may be of.
+    fn comment(&mut self, by: u64) {
+        if self.heading.is_none() && matches!(self.ended, Day::Own) {
+            self.ended = Day::Commented(by);
+        }
+        self.end(by);
+    }
+
     /// Gives an entry its date; one of its own may be that of the lines below as well.
     fn date(&mut self, cells: &mut Cells, own: &mut Vec<Column>, line: u64) -> Result<Day, String> {
         match (cells.date, &mut self.heading) {
@@ -220,10 +246,15 @@ impl Above {
             (Some(_), _) => Ok(Day::Own),
             (None, None) => Ok(self.ended),
             (None, Some(heading)) => {
-                heading.take(cells, line)?;
-                cells.date = Some(heading.date);
+                let (date, heading_line) = (heading.date, heading.line);
+                if let Err(problem) = heading.take(time_of_day(&cells.texts[0]), line) {
+                    // Nor is it known of which day those below are.
+                    self.end(line);
+                    return Err(problem);
+                }
+                cells.date = Some(date);
                 own.insert(0, Column::Date);
-                Ok(Day::Above(heading.line))
+                Ok(Day::Above(heading_line))
             }
         }
     }
@@ -237,11 +268,19 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
         if lines.len() > MAX_ENTRIES {
             break;
         }
+        if written.chars().nth(LONGEST).is_some() {
+            above.end(line);
+            let problem = format!("it has more than {LONGEST} letters, which no line of a list has");
+            lines.push(CellLine::new(line, written, Err(problem)));
+            continue;
+        }
         let text = &plain(written);
         let new = |cells| CellLine::new(line, written, cells);
         if let Some(left_out) = text.strip_prefix('#') {
             // The lines below it may have been those of another day.
-            if may_name_a_day(left_out) {
+            if comment_names_a_day(left_out) {
+                above.comment(line);
+            } else if may_name_a_day(left_out) {
                 above.end(line);
             }
             if is_like_entry(&recognised(left_out, bots)) {
@@ -278,13 +317,19 @@ fn is_like_entry(recognised: &[Column]) -> bool {
 fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) -> CellLine {
     let recognised = recognised(text, bots);
     let is_like_entry = is_like_entry(&recognised);
-    let names_day = may_name_a_day(text);
-    let alone = if names_day { Vec::new() } else { zones_alone(text) };
+    let may_be_named = may_name_a_day(text);
+    let alone = if may_be_named { Vec::new() } else { zones_alone(text) };
+    let names_day = may_be_named || (!is_like_entry && alone.is_empty() && may_head_a_day(text));
     if names_day || (!is_like_entry && alone.is_empty()) {
         above.end(line.line);
+    } else if let Some(heading) = &mut above.heading {
+        // Entries of others, in a list by time: those below may be of the day after.
+        if heading.take(time_in(text, bots), line.line).is_err() {
+            above.end(line.line);
+        }
     }
     let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
-    CellLine { cells, recognised, zones: zones_in(text), names_day: names_day && !is_like_entry, ..line }
+    CellLine { cells, recognised, zones: zones_in(text), names_day, ..line }
 }
 
 impl Heading {
@@ -292,9 +337,11 @@ impl Heading {
     ///
     /// # Errors
     /// It is so long before the one above it that it may be of the day after.
-    fn take(&mut self, cells: &Cells, line: u64) -> Result<(), String> {
-        let Some(time) = time_of_day(&cells.texts[0]) else { return Ok(()) };
-        if let Some((_, above)) = self.last.filter(|(last, _)| *last - time > FARTHEST_BACK) {
+    fn take(&mut self, time: Option<NaiveTime>, line: u64) -> Result<(), String> {
+        let Some(time) = time else { return Ok(()) };
+        let is_next_day =
+            |last: NaiveTime| last - time > FARTHEST_BACK || (time.hour() < NIGHT_ENDS && last.hour() >= 12);
+        if let Some((_, above)) = self.last.filter(|(last, _)| is_next_day(*last)) {
             return Err(format!(
                 "its time is long before that of line {above}, so that it may be of the day after: write its date in it, or above it"
             ));

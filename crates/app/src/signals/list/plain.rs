@@ -8,19 +8,27 @@ const DASHES: [char; 9] = [
 /// Signs that are not seen.
 const UNSEEN: [char; 7] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
 
-/// The letters and digits of a text in their usual form, without signs that are not seen.
+/// Accents that are signs of their own, behind their letters.
+const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
+
+/// The letters, digits, dashes and pluses of a text in their usual form, without signs that are not seen.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().filter(|sign| !UNSEEN.contains(sign)).map(usual).collect()
+    let seen = text.chars().filter(|sign| !UNSEEN.contains(sign) && !ACCENTS.contains(sign));
+    seen.map(|sign| usual(sign_of(sign))).collect()
 }
 
 /// A text in small letters without accents, its dashes one sign and its plus another: for words that are looked for.
 pub(super) fn folded(text: &str) -> String {
-    let signs = text.chars().map(|sign| match sign {
+    text.chars().map(sign_of).collect::<String>().to_lowercase().chars().map(without_accent).collect()
+}
+
+/// A minus or a plus in its usual form.
+fn sign_of(sign: char) -> char {
+    match sign {
         sign if DASHES.contains(&sign) => '-',
         '\u{2795}' | '\u{ff0b}' => '+',
         sign => sign,
-    });
-    signs.collect::<String>().to_lowercase().chars().map(without_accent).collect()
+    }
 }
 
 /// A letter or a digit that is dressed, undressed: mathematical alphabets are 52 letters or 10 digits each.
@@ -64,6 +72,8 @@ mod tests {
             ("\u{1d681}\u{1d68a}\u{1d693}", "Raj"),
             ("\u{ff35}\u{ff34}\u{ff23}-\u{ff13}", "UTC-3"),
             ("UT\u{200b}C\u{2060}-3", "UTC-3"),
+            ("UTC\u{2013}03:00 \u{2795}1", "UTC-03:00 +1"),
+            ("terc\u{327}a", "terca"),
             ("\u{1f7e2} São", "\u{1f7e2} São"),
         ] {
             assert_eq!(plain(text), expected);

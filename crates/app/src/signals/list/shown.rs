@@ -1,11 +1,13 @@
 //! A line that shows by itself what its cells are.
 
 use super::cell::{arrow_of, circle_of, timeframe};
+use super::clock_time::time_of_day;
 use super::columns::{Cells, Column, ListBots};
 use super::date::WrittenDate;
 use super::split::{label_of, split, take_gales};
 use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
+use chrono::NaiveTime;
 
 /// What a line came to.
 pub(super) enum Shown {
@@ -100,8 +102,14 @@ fn set(cells: &mut Cells, column: Column, cell: &str) {
     };
 }
 
+/// Signs that strike a line out, or say how it ended.
+const CROSSES: [char; 6] = ['\u{274c}', '\u{1f6ab}', '\u{26d4}', '\u{2716}', '\u{2717}', '\u{2718}'];
+
 /// Takes the direction from an arrow or a circle where no word says it; what contradicts is an error.
 fn add_pictures(text: &str, cells: &mut Cells, columns: &mut Vec<Column>) -> Result<(), String> {
+    if let Some(cross) = text.chars().find(|sign| CROSSES.contains(sign)) {
+        return Err(format!("{cross} strikes it out: take the sign away to have it traded, or the line"));
+    }
     let is_of_anything = columns.iter().any(|column| matches!(column, Column::Bot | Column::Symbol));
     let of_arrow = arrow_of(text)?.map(|arrow| (arrow, ["its arrow points up", "its arrow points down"]));
     // A circle beside no symbol is an ornament.
@@ -126,6 +134,11 @@ pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
     let mut cells = split(line, bots);
     cells.retain(|cell| label_of(cell).is_none_or(|columns| columns != [Column::Date]));
     cells.pop().filter(|_| cells.is_empty())
+}
+
+/// The first time of day in a line.
+pub(super) fn time_in(line: &str, bots: &ListBots<'_>) -> Option<NaiveTime> {
+    split(line, bots).iter().find_map(|cell| time_of_day(cell))
 }
 
 /// What could be recognised in a line that is no entry.

@@ -5,6 +5,7 @@ use super::clock_time::time_of_day;
 use super::columns::{Column, ListBots};
 use super::plain::folded;
 use super::zone_names::is_one_of;
+use std::borrow::Cow;
 
 /// Labels before a cell, as `Ativo:`, and what it has to be.
 const LABELS: [(&str, &[Column]); 6] = [
@@ -34,7 +35,8 @@ const MOST_GALES: u8 = 3;
 /// number of the line, as `1)` or `2.`. AM and PM belong to the time before them, `min` to its number, `+5:30` to UTC.
 pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
-    for part in without_number(line).split([';', ',', '|', '\t']).map(str::trim) {
+    let line = without_spaces_in_offsets(line);
+    for part in without_number(&line).split([';', ',', '|', '\t']).map(str::trim) {
         if bots.has_name(part) {
             cells.push(part.to_owned());
             continue;
@@ -62,6 +64,24 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
         }
     }
     cells
+}
+
+/// `UTC - 03:00` without the spaces, which else were a zone and a time.
+fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
+    let is_offset = |at: usize| {
+        let rest = line.get(at + 3..)?;
+        let sign = rest.trim_start();
+        let digits = sign.strip_prefix(['+', '-'])?.trim_start();
+        let is_spaced =
+            rest.len() > sign.len() || !sign[1..].starts_with(|first: char| first.is_ascii_digit());
+        (is_spaced && digits.starts_with(|first: char| first.is_ascii_digit())).then_some((sign, digits))
+    };
+    let lower = line.to_ascii_lowercase();
+    let mut places = lower.match_indices("utc").chain(lower.match_indices("gmt")).map(|(at, _)| at);
+    let Some((at, (sign, digits))) = places.find_map(|at| Some((at, is_offset(at)?))) else {
+        return Cow::Borrowed(line);
+    };
+    Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
 /// Two words that are one cell.
@@ -147,7 +167,9 @@ pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
         } else if from > 0 && is_number(cells.get(from - 1)) {
             from -= 1;
         }
-        while from > 0 && is_word(cells.get(from - 1), BEFORE_GALE) {
+        // `up` alone is a direction: `UP GALE 1`, and not `up to 1 gale`.
+        let is_up_to = |at: usize| folded(&cells[at]) == "up" && !is_word(cells.get(at + 1), " to ");
+        while from > 0 && is_word(cells.get(from - 1), BEFORE_GALE) && !is_up_to(from - 1) {
             from -= 1;
         }
         while is_word(cells.get(to), BEHIND_GALE) {
@@ -171,6 +193,8 @@ mod tests {
             ("10:00 CALL até 2 gales", Some("10:00 CALL")),
             ("10:00 CALL (up to 2 gales max)", Some("10:00 CALL")),
             ("GALE 1", Some("")),
+            ("10:00 UP GALE 1", Some("10:00 UP")),
+            ("10:00 UP 1 gale", Some("10:00 UP")),
             ("Up to 2 gale", Some("")),
             ("10:00 CALL", Some("10:00 CALL")),
             // A number that is not the gale's is left, and makes the line no entry.

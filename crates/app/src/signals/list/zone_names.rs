@@ -18,7 +18,7 @@ const KNOWN: [(&str, &str); 11] = [
     ("pht", "UTC+8"),
     ("jst", "UTC+9"),
     ("sast", "UTC+2"),
-    ("msk", "UTC+3"),
+    ("msk", "Europe/Moscow"),
 ];
 /// Abbreviations that are several zones, or are written in summer for what holds in winter.
 const DOUBTFUL: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
@@ -127,7 +127,10 @@ static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
 /// A zone by an abbreviation that can be no other.
 pub(super) fn known_zone(word: &str) -> Option<Tz> {
     let word = word.to_lowercase();
-    KNOWN.iter().find(|(known, _)| *known == word).and_then(|(_, hours)| offset_zone(hours))
+    KNOWN
+        .iter()
+        .find(|(known, _)| *known == word)
+        .and_then(|(_, zone)| offset_zone(zone).or_else(|| zone.parse().ok()))
 }
 
 /// The zones of the cities and abbreviations in a line of folded words.

@@ -165,7 +165,7 @@ impl Webhook {
         if !given.is_some_and(|given| self.secret.is(given)) {
             let problem = match (given, &unread) {
                 (None, Err(_)) => format!(
-                    "the body of a request from {peer} is not a JSON object, so no secret could be read from it, and {SECRET_HEADER} has none"
+                    "the body of a request from {peer} is not a JSON object, or has a key twice, so no secret could be read from it, and {SECRET_HEADER} has none"
                 ),
                 _ => format!("the secret of a request from {peer} is wrong or missing"),
             };

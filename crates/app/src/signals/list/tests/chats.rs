@@ -198,12 +198,13 @@ fn a_zone_in_a_heading_has_to_be_that_of_the_settings() {
 #[test]
 fn a_list_that_passes_midnight_below_one_date_says_the_next() {
     let text = "27/11/2026\nEURUSD 23:30 CALL\nEURUSD 00:15 PUT\nEURUSD 00:30 PUT\nEURUSD 23:45 PUT\n28/11/2026\nEURUSD 00:45 CALL\n";
-    let expected = [
-        row("2026-11-27T23:30:00Z", 1, "BUY", 2),
-        row("2026-11-27T23:45:00Z", 1, "SELL", 5),
-        row("2026-11-28T00:45:00Z", 1, "BUY", 7),
-    ];
+    let expected = [row("2026-11-27T23:30:00Z", 1, "BUY", 2), row("2026-11-28T00:45:00Z", 1, "BUY", 7)];
     assert_eq!(entries(text, skipping("UTC")), expected);
+    // Less than 12 h back, but into the night; and behind the line of a symbol that no bot trades.
+    let into_the_night = "27/11/2026\nEURUSD 13:00 CALL\nEURUSD 01:30 PUT\n";
+    assert_eq!(entries(into_the_night, skipping("UTC")), [row("2026-11-27T13:00:00Z", 1, "BUY", 2)]);
+    let of_others = "27/11/2026\nXAUUSD 22:00 CALL\nEURUSD 01:00 PUT\n";
+    assert!(entries(of_others, skipping("UTC")).is_empty());
     let problem = traders(text).unwrap_err();
     assert!(problem.starts_with("line 3: its time is long before that of line 2"), "{problem}");
     // A list by symbols goes back by less.
@@ -213,11 +214,25 @@ fn a_list_that_passes_midnight_below_one_date_says_the_next() {
 /// With unknown lines passed over, a day that is named in no way that is read leaves no entry of each day.
 #[test]
 fn an_unread_day_above_a_list_makes_no_entry_of_each_day() {
-    for heading in ["27-11-26", "27 nov", "Tomorrow", "AMANHÃ", "Signals of 27.11."] {
+    for heading in [
+        "27-11-26",
+        "27 nov",
+        "Tomorrow",
+        "AMANHÃ",
+        "Signals of 27.11.",
+        "01 DEZ",
+        "Dia 28",
+        "28 / 11 / 2026",
+        "seg",
+        "# SINAIS 28/11/2026",
+        "#amanhã",
+    ] {
         let text = format!("{heading}\nEURUSD 10:00 CALL\n");
         assert!(entries(&text, skipping("UTC")).is_empty(), "{heading}");
     }
-    for heading in ["VIP room 24h", "gale 2.2"] {
+    let denied = "time,bot,direction\nSignals,tomorrow,\n10:30,btc,BUY\n";
+    assert!(entries(denied, skipping("UTC")).is_empty());
+    for heading in ["VIP room 24h", "gale 2.2", "# it may lose"] {
         assert_eq!(
             entries(&format!("{heading}\nEURUSD 10:00 CALL\n"), skipping("UTC")).len(),
             365,

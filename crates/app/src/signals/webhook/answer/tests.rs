@@ -130,7 +130,7 @@ async fn a_body_that_is_no_object_is_said_to_be_none_whether_its_secret_is_known
         (
             vec![],
             403,
-            "the body of a request from 127.0.0.1 is not a JSON object, so no secret could be read from it",
+            "the body of a request from 127.0.0.1 is not a JSON object, or has a key twice, so no secret could be read from it",
         ),
         (vec![(SECRET_HEADER, "fedcba9876543210")], 403, "the secret of a request from 127.0.0.1 is wrong"),
     ] {
