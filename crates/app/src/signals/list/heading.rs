@@ -18,12 +18,7 @@ const SHORT_DAY_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua
 
 /// Whether a line may say of which day the lines below it are: it has a date, however written, or names a day or a month.
 pub(super) fn may_name_a_day(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    lower.split(|sign: char| !(sign.is_alphanumeric() || "./-".contains(sign))).any(|token| {
-        let token = token.trim_matches(['.', '/', '-']);
-        let parts: Vec<&str> = token.split(['.', '/', '-']).collect();
-        is_date(token, &parts) || parts.iter().any(|part| is_one_of(part, DAY_WORDS))
-    })
+    has_date_or(DAY_WORDS, text)
 }
 
 /// Whether a line that is no entry may say of which day the lines below it are: as [`may_name_a_day`], and by a short word or a number that
@@ -44,11 +39,16 @@ pub(super) fn may_head_a_day(text: &str) -> bool {
 /// Whether a comment says of which day the lines below it are: it has a date, or a word such as *tomorrow* or *Monday*. A month alone, such
 /// as *may*, is as good as none.
 pub(super) fn comment_names_a_day(text: &str) -> bool {
+    has_date_or(DAYS, text)
+}
+
+/// Whether a text has a date, however written, or one of these words.
+fn has_date_or(words: &str, text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.split(|sign: char| !(sign.is_alphanumeric() || "./-".contains(sign))).any(|token| {
         let token = token.trim_matches(['.', '/', '-']);
         let parts: Vec<&str> = token.split(['.', '/', '-']).collect();
-        is_date(token, &parts) || parts.iter().any(|part| is_one_of(part, DAYS))
+        is_date(token, &parts) || parts.iter().any(|part| is_one_of(part, words))
     })
 }
 
