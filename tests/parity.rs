@@ -365,6 +365,36 @@ fn check_delays((from, span): (i64, i64), latency_ms: i64, rows: &[Bot]) {
     assert!(trades.len() == 3 && trades.values().all(|count| *count > 10), "{trades:?} at {latency_ms} ms");
 }
 
+/// With no latency, an open that leaves at a candle's close is answered before that candle; one that is decided at it, after it.
+#[test]
+fn an_open_that_leaves_at_a_close_meets_its_candle_alike_live() {
+    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 5 * HOUR);
+    for (second, delay) in [(59, 1), (0, 0)] {
+        let moments = (0..60).map(|number| MONDAY + HOUR + number * 3 * MINUTE + second * 1_000);
+        let list: String = moments.map(|at| format!("{at},listed,BUY")).collect::<Vec<_>>().join("\n");
+        let folder = Folder::new()
+            .with("BTCUSDT_1m.csv", &candles)
+            .with("list.csv", &("time,bot,direction\n".to_owned() + &list));
+        let row = ("listed", "BTCUSDT", "1m", "05:00", "TIME_FIXED", TEN);
+        let listed = bot(&row).replace("rsi-reversal", "coin");
+        let listed = listed.replace(
+            "params = { period = 3, oversold = 45.0, overbought = 55.0 }",
+            "params = { share = 0.0 }",
+        );
+        let each = "[[bots]]\nname = \"each\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rules\"\n\
+                    params = { buy = \"close > 0\" }\nclose_type = \"01:00\"\n";
+        let rules = risk("allow_opposite = true\nallow_duplicate = true")
+            .replace("max_open_trades_per_symbol = 2", "max_open_trades_per_symbol = 0");
+        let settings = format!(
+            "[signals]\nlist = \"list.csv\"\n[simulation]\nlatency_ms = 0\n{rules}{listed}entry_delay_s = {delay}\n{each}"
+        );
+        let trades = check_and_prove(&folder, &settings, &["BTCUSDT_1m.csv"], "run.db");
+        let of_list = folder.read("stored.csv").lines().filter(|line| line.starts_with("listed,")).count();
+        // At the close itself the other bot's open is on its way.
+        assert_eq!((of_list, trades > 250), (if delay == 1 { 60 } else { 0 }, true), "{trades}");
+    }
+}
+
 /// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet
 /// that runs dry, and stakes that depend on what happened before.
 #[test]

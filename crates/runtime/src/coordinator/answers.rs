@@ -142,10 +142,8 @@ impl Coordinator {
             Ok(Reply { value: candles, .. }) => {
                 if candles.unusable > 0 {
                     self.rejected_rows += candles.unusable as u64;
-                    step.warn(format!(
-                        "{series}: {} rows were no candles and count as gaps",
-                        candles.unusable
-                    ));
+                    let rows = candles.unusable;
+                    step.warn(format!("{series}: {rows} rows were no candles and count as gaps"));
                 }
                 self.audit_candles(series, &candles.candles, step);
                 let parts = (&mut self.events, &mut self.agenda);
@@ -326,7 +324,8 @@ impl Coordinator {
                 self.doubt(intent, now)
             }
         };
-        self.events.add(at, Place::Answer(intent), kind);
+        self.events.add(at, self.place_of_answer(intent, at), kind);
+        self.events.gate.settle_job(Job::Departure(intent));
     }
 
     /// Nobody knows what became of an open: its trade is looked for.

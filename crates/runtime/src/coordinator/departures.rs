@@ -1,8 +1,9 @@
 //! The opens whose intents are durable: sent at once, or when the entry delay of their bot is over.
 
 use super::command::{Command, Step};
+use super::event_queue::Place;
 use super::{Coordinator, DurableOpen, Job, RequestId};
-use candlewick_engine::Approved;
+use candlewick_engine::{Approved, IntentId};
 use candlewick_sdk::Millis;
 
 impl Coordinator {
@@ -16,8 +17,32 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
+    /// Sends one whose moment `due` has come.
+    ///
+    /// On a virtual clock the answer may be of that very moment (an order latency of 0), and then it comes before the
+    /// candles of that moment, as in a backtest: they wait for it.
+    pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
+        let Some(approved) = self.session.journal.take_held(intent) else { return };
+        self.send(&approved, step);
+        if self.is_simulated && self.requests.has(RequestId::Open(intent)) {
+            self.events.gate.await_job(due, due, Job::Departure(intent));
+        }
+    }
+
+    /// Where the answer to an open stands among the events of its instant.
+    ///
+    /// On a virtual clock it may be of the very moment of the decision (an order latency of 0). Then it follows from the
+    /// events of that instant, and comes after all of them, signals that are still on their way to the run too.
+    pub(super) fn place_of_answer(&self, intent: IntentId, at: Millis) -> Place {
+        let decided = self.session.row(intent).map(|row| row.approved.decision_time());
+        match decided {
+            Some(decided) if self.is_simulated && at <= decided => Place::Consequence(intent),
+            _ => Place::Answer(intent),
+        }
+    }
+
     /// Sends it, unless something speaks against that by now.
-    pub(super) fn send(&mut self, approved: &Approved, step: &mut Step<'_>) {
+    fn send(&mut self, approved: &Approved, step: &mut Step<'_>) {
         let (intent, leave_by) = (approved.intent(), self.session.latest_departure(approved));
         if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
             return self.not_sent(intent, &reason, step);

@@ -6,7 +6,8 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
 /// Where an event stands among those of its instant: settlements by close time and intent, answers by intent,
-/// balances, candles by their series' place, signals from outside, prices by symbol.
+/// balances, candles by their series' place, signals from outside, prices by symbol, and once the instant is over what followed
+/// from it at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Settlement(Millis, IntentId),
@@ -15,6 +16,17 @@ pub(crate) enum Place {
     Candle(usize),
     Signal,
     Price(usize),
+    Consequence(IntentId),
+}
+
+impl Place {
+    /// When an event of this place and instant may be handled.
+    fn ready_at(self, instant: Millis) -> Millis {
+        match self {
+            Self::Consequence(_) => instant + Millis::new(1),
+            _ => instant,
+        }
+    }
 }
 
 /// Events by moment and place.
@@ -33,14 +45,16 @@ impl EventQueue {
 
     /// Takes the next event whose moment has come and that the gate lets pass.
     pub(crate) fn pop_ready(&mut self, now: Millis) -> Option<(Millis, EventKind)> {
-        let at = self.next_at().filter(|at| *at <= now && self.gate.opens_at(*at, now).is_none());
-        at.and_then(|_| self.pop())
+        let (at, place) = self.next()?;
+        let is_ready = place.ready_at(at) <= now && self.gate.opens_at(at, now).is_none();
+        is_ready.then(|| self.pop()).flatten()
     }
 
     /// When the next event may be handled.
     pub(crate) fn wakes_at(&self, now: Millis) -> Option<Millis> {
-        let at = self.next_at()?;
-        Some(self.gate.opens_at(at, now).filter(|_| at <= now).unwrap_or(at))
+        let (at, place) = self.next()?;
+        let ready = place.ready_at(at);
+        Some(self.gate.opens_at(at, now).filter(|_| at <= now).map_or(ready, |opens| opens.max(ready)))
     }
 
     pub(crate) fn add(&mut self, at: Millis, place: Place, kind: EventKind) {
@@ -50,12 +64,17 @@ impl EventQueue {
 
     /// The moment after the last that waits of an intent's answer; none when none waits.
     pub(crate) fn after_answer(&self, intent: IntentId) -> Option<Millis> {
-        let answers = self.events.keys().filter(|(_, place, _)| *place == Place::Answer(intent));
+        let is_its = |place: &Place| [Place::Answer(intent), Place::Consequence(intent)].contains(place);
+        let answers = self.events.keys().filter(|(_, place, _)| is_its(place));
         answers.map(|(at, _, _)| *at + Millis::new(1)).next_back()
     }
 
     pub(crate) fn next_at(&self) -> Option<Millis> {
-        self.events.first_key_value().map(|((at, _, _), _)| *at)
+        self.next().map(|(at, _)| at)
+    }
+
+    fn next(&self) -> Option<(Millis, Place)> {
+        self.events.first_key_value().map(|((at, place, _), _)| (*at, *place))
     }
 
     pub(crate) fn pop(&mut self) -> Option<(Millis, EventKind)> {
@@ -88,5 +107,19 @@ mod tests {
         assert_eq!(queue.after_answer(IntentId::new(1)), None);
         let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
         assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_followed_from_an_instant_at_once_comes_when_the_instant_is_over() {
+        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
+        let mut queue = EventQueue::new(Millis::ZERO);
+        let (at, next) = (Millis::MINUTE, Millis::MINUTE + Millis::new(1));
+        queue.add(at, Place::Consequence(IntentId::new(1)), doubt(1));
+        assert_eq!((queue.pop_ready(at), queue.wakes_at(at)), (None, Some(next)));
+        // A signal of the instant that was on its way.
+        queue.add(at, Place::Signal, doubt(2));
+        assert_eq!(queue.after_answer(IntentId::new(1)), Some(next));
+        assert_eq!((queue.pop_ready(at), queue.pop_ready(at)), (Some((at, doubt(2))), None));
+        assert_eq!(queue.pop_ready(next), Some((at, doubt(1))));
     }
 }

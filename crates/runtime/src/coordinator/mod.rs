@@ -267,11 +267,7 @@ impl Coordinator {
     fn ask_due(&mut self, step: &mut Step<'_>) {
         while let Some((due, job)) = self.agenda.pop_due(step.now) {
             match job {
-                Job::Departure(intent) => {
-                    if let Some(approved) = self.session.journal.take_held(intent) {
-                        self.send(&approved, step);
-                    }
-                }
+                Job::Departure(intent) => self.send_held(intent, due, step),
                 Job::Candles(series) => {
                     if self.market.ask_candles(series, &mut self.events, step) {
                         self.requests.begin(RequestId::Candles(series));

@@ -1,5 +1,6 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
+mod instant;
 mod missing;
 mod oddities;
 mod old_rows;
@@ -45,11 +46,15 @@ fn session(risk: RiskSettings) -> Session {
 }
 
 fn session_of(risk: RiskSettings, strategy: Box<dyn Strategy>) -> Session {
+    delayed_session(risk, strategy, 0)
+}
+
+fn delayed_session(risk: RiskSettings, strategy: Box<dyn Strategy>, entry_delay_s: i64) -> Session {
     let order = order_of_tests();
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: order.symbol,
-        entry_delay_s: 0,
+        entry_delay_s,
         venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "buys".to_owned(),
