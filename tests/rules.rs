@@ -425,3 +425,26 @@ fn an_indicator_that_is_named_as_a_strategy_is_told_where_it_goes() {
         assert!(problem.is_some_and(|problem| !problem.contains("there is no")), "{name}");
     }
 }
+
+#[test]
+fn a_rule_that_looks_at_volumes_which_are_all_the_same_is_told_so() {
+    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY);
+    let flat = candles.lines().map(|line| match line.rsplit_once(',') {
+        Some((rest, volume)) if volume.parse::<f64>().is_ok() => format!("{rest},0\n"),
+        _ => format!("{line}\n"),
+    });
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &candles)
+        .with("flat.csv", &flat.collect::<String>())
+        .with("volume.toml", "buy = \"close > open and volume > sma(20, volume)\"\n")
+        .with("price.toml", "buy = \"close > open\"\n");
+    for (rule, data, expected) in [
+        ("volume.toml", "BTCUSDT@1m=flat.csv", true),
+        ("volume.toml", "BTCUSDT_1m.csv", false),
+        ("price.toml", "BTCUSDT@1m=flat.csv", false),
+    ] {
+        let run = folder.run(&["backtest", "--rules", rule, "--data", data, "--json", "--quiet"]).json();
+        let told = run["notices"].to_string().contains("the volume is 0 on all candles of BTCUSDT@1m");
+        assert_eq!(told, expected, "{rule} on {data}: {}", run["notices"]);
+    }
+}

@@ -189,6 +189,23 @@ fn candles_that_are_missing_or_broken_are_told_with_the_command_that_mends_it() 
     folder
         .run(&["tune", "my.toml", "--data", "ETHUSDT_1h.csv"])
         .fails(3, &["give at least", "before the hold-out: bring more"]);
+    // Whatever part of the rule it is that takes so many is named, with what takes fewer.
+    let folder = folder.with("my.toml", "buy = \"rsi(5) < 30 and close > ema(50)@12h\"\n");
+    let parts =
+        ["`ema(50)@12h` alone takes", "candles of 1h", "`sma(50)@12h` takes 612, and a shorter one fewer"];
+    let data = ["--data", "EURUSD_1h.csv"];
+    let long = ["data", "generate", "--symbol", "EURUSD", "--interval", "1h", "--days", "20", "--out", "."];
+    assert_eq!(folder.run(&long).code, 0);
+    folder.run(&[&["tune", "my.toml"][..], &data].concat()).fails(3, &parts);
+    let check = ["strategy", "check", "rules", "--param", "file=my.toml"];
+    folder.run(&[&check[..], &data].concat()).fails(3, &[&["twice the warm-up"][..], &parts].concat());
+    let run = folder.run(&[&["backtest", "--rules", "my.toml"][..], &data].concat());
+    let said = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    // A short one is not worth a line.
+    let folder = folder.with("my.toml", "buy = \"close > sma(2)\"\n");
+    let run = folder.run(&[&["backtest", "--rules", "my.toml"][..], &data].concat());
+    assert!(!run.stdout.contains("alone takes"), "{}", run.stdout);
 }
 
 #[cfg(unix)]

@@ -28,7 +28,7 @@ pub mod recent;
 pub mod search;
 pub mod selftest;
 pub mod sensitivity;
-mod shell;
+pub mod shell;
 pub mod signals;
 pub mod status;
 pub mod storage;

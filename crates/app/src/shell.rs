@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// A word as a shell takes it: in quotes where it holds a space or what the shell would read otherwise.
-pub(crate) fn shell_word(text: &str) -> Cow<'_, str> {
+pub fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=@%:,./".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         Cow::Borrowed(text)

@@ -5,7 +5,7 @@ use candlewick_engine::BotSettings;
 use candlewick_sdk::{CandleSeries, Millis, Registry};
 
 /// From so many candles on the warm-up is worth a line where the candles are not known.
-const LONG: usize = 2_000;
+pub const LONG: usize = 2_000;
 /// From this share of the candles on it is worth a line, in percent.
 const SHARE_PERCENT: f64 = 5.0;
 
@@ -44,7 +44,7 @@ pub fn warm_up_share(bot: &str, warmup: usize, candles: usize, of: &str) -> Opti
 }
 
 /// Days and hours.
-fn span_words(span: Millis) -> String {
+pub fn span_words(span: Millis) -> String {
     let hours = span.get() / Millis::HOUR.get();
     match (hours / 24, hours % 24) {
         (0, hours) => format!("{hours} h"),

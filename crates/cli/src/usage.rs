@@ -4,11 +4,18 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Arguments that people try, and where what they mean is said.
-const CURES: [(&str, &str); 1] = [(
-    "--strategy",
-    "a bot's strategy is named in the configuration, as strategy = \"rsi-reversal\" under [[bots]] (`candlewick strategy list` has \
+const CURES: [(&str, &str); 2] = [
+    (
+        "--param",
+        "here a parameter has one value, which stands in the bot's params, as params = { period = 7 }, or as the default in the rule's file; \
+     `candlewick sweep --param period=5..20` tries several",
+    ),
+    (
+        "--strategy",
+        "a bot's strategy is named in the configuration, as strategy = \"rsi-reversal\" under [[bots]] (`candlewick strategy list` has \
      the names, `candlewick config init` writes such a file); a file of rules runs with --rules FILE",
-)];
+    ),
+];
 
 /// The error with what was meant in the place of an argument that is only spelt alike.
 pub(crate) fn with_cure(mut error: clap::Error) -> clap::Error {
@@ -50,6 +57,13 @@ mod tests {
             let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains("under [[bots]]") && words.contains("--rules FILE"), "{said}");
             assert!(!said.contains("--stress"), "{said}");
+        }
+        let words = said(&["candlewick", "backtest", "--rules", "my.toml", "--param", "period=7"]);
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in
+            ["unexpected argument '--param' found", "params = { period = 7 }", "candlewick sweep --param"]
+        {
+            assert!(words.contains(part), "{words}");
         }
         // What is only misspelt is suggested as ever.
         let said = said(&["candlewick", "backtest", "--confg", "a.toml"]);

@@ -7,7 +7,7 @@ use crate::graph::{Binary, Clock, Field, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 use candlewick_engine::{EngineError, Hours, LocalClock, Window};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Interval, Millis};
 use std::ops::Range;
 
 /// How long since a condition held, where it is not said: for so many candles it is looked for.
@@ -121,7 +121,12 @@ impl Compiler<'_> {
         for (takes, argument) in function.takes.iter().zip(arguments) {
             match takes {
                 Takes::Period => {
-                    let period = self.whole(at, *argument, (1, LONGEST), "a period")?;
+                    let period = match self.whole(at, *argument, (1, LONGEST), "a period") {
+                        Ok(period) => period,
+                        Err(error) => {
+                            return Err(self.exchanged(at, function, arguments, place).unwrap_or(error));
+                        }
+                    };
                     settings.push(period as f64);
                     words.push(period.to_string());
                 }
@@ -132,6 +137,9 @@ impl Compiler<'_> {
                 }
                 Takes::Source => {
                     let source = self.number(at, *argument, &format!("`{}`", function.name))?;
+                    if let Some(number) = self.graph.constant(source) {
+                        return Err(self.of_constant(function, number, &at.tree.part(*argument).place));
+                    }
                     of = Some(source);
                     words.extend((self.name(source) != "close").then(|| self.name(source)));
                 }
@@ -155,6 +163,42 @@ impl Compiler<'_> {
         let own = if indicator.lines() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };
         Ok((self.graph.add(op, own, warm, at.candles), name))
+    }
+
+    /// What is said of a value that stands where the period should, `rsi(close, 7)`.
+    fn exchanged(
+        &mut self,
+        at: At<'_>,
+        function: &Function,
+        arguments: &[PartId],
+        place: &Range<usize>,
+    ) -> Option<RuleError> {
+        let ([of, period], [Takes::Period, Takes::Source]) = (arguments, function.takes) else { return None };
+        let value = self.number(at, *of, "").ok()?;
+        let number = self.fixed(at, *period, "").ok()?;
+        self.graph.constant(value).is_none().then(|| {
+            let period = match &at.tree.part(*period).form {
+                Form::Name(name) => name.clone(),
+                _ => number.to_string(),
+            };
+            let of = Some(self.name(value)).filter(|name| name != "close");
+            let of = of.map_or(String::new(), |of| format!(", {of}"));
+            let message = format!("the period stands first: write {}({period}{of})", function.name);
+            RuleError::new(place.clone(), message)
+        })
+    }
+
+    /// What is said of an indicator of a number that is the same at every candle, `ema(100, 60)`.
+    fn of_constant(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
+        let own = self.graph.intervals()[0];
+        let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
+        let longer = minutes.map_or("1h".to_owned(), |longer| longer.to_string());
+        let message = format!(
+            "`{}` is made of a value of each candle, such as high, not of {number}: leave it out for the close; of longer candles it is \
+             written with @{longer} behind it",
+            function.name
+        );
+        RuleError::new(place.clone(), message)
     }
 
     fn extreme(&mut self, at: At<'_>, binary: Binary, arguments: &[PartId]) -> Result<Value, RuleError> {
@@ -262,7 +306,7 @@ fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) 
     Err(RuleError::new(place.clone(), message))
 }
 
-/// A time of the day in ms, from `"HH:MM"`.
+/// A time of the day in ms, from `"HH:MM"` or `"H:MM"`.
 fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
     let part = at.tree.part(id);
     let wrong = || {
@@ -272,12 +316,14 @@ fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
         )
     };
     let Form::Text(text) = &part.form else { return Err(wrong()) };
-    let two = |digits: &str| {
-        let is_two = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
-        digits.parse::<i64>().ok().filter(|_| is_two)
+    let digits = |digits: &str, least: usize| {
+        let are_digits = digits.bytes().all(|digit| digit.is_ascii_digit());
+        let number = digits.parse::<i64>().ok();
+        number.filter(|_| are_digits && (least..=2).contains(&digits.len()))
     };
+    // As hours of `[risk]` are written: 8:00 is 08:00.
     let (hours, minutes) = text.split_once(':').ok_or_else(wrong)?;
-    let (hours, minutes) = two(hours).zip(two(minutes)).ok_or_else(wrong)?;
+    let (hours, minutes) = digits(hours, 1).zip(digits(minutes, 2)).ok_or_else(wrong)?;
     let time = hours * Millis::HOUR.get() + minutes * Millis::MINUTE.get();
     if minutes < 60 && time <= Millis::DAY.get() { Ok(time) } else { Err(wrong()) }
 }

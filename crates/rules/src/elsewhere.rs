@@ -33,7 +33,7 @@ const ELSEWHERE: [(&str, &str); 25] = [
 ];
 
 /// Names of other programs that are no name here, and how this language says it.
-const OTHERWISE: [(&str, &str); 10] = [
+const OTHERWISE: [(&str, &str); 16] = [
     ("highest", "write `donchian(20).upper` for the highest high of 20 candles"),
     ("lowest", "write `donchian(20).lower` for the lowest low of 20 candles"),
     ("vwap", "no indicator here weighs prices by volume, and `sma(20, typical)` is the nearest"),
@@ -43,8 +43,16 @@ const OTHERWISE: [(&str, &str); 10] = [
     ("then", NO_IF),
     ("else", NO_IF),
     ("dayofweek", "write `weekday()`, which is 1 (Monday) to 7 (Sunday)"),
+    ("buy", NO_OWN),
+    ("sell", NO_OWN),
+    ("signal", NO_OWN),
+    ("signals", NO_OWN),
+    ("position", NO_OWN),
+    ("trades", NO_OWN),
     ("time", "write `hour()`, `minute()`, `weekday()` or `between('08:00', '17:00')`"),
 ];
+const NO_OWN: &str =
+    "a rule knows candles, not its own signals and trades: `pauses` in [risk] keep trades apart";
 const NO_IF: &str = "a rule is one condition, without `if`: join conditions with `and`, `or` and `not`";
 
 /// What `TradingView` writes as `ta.name`, and how it is written here.

@@ -1,6 +1,7 @@
 //! A file of a rule: conditions, parameters with ranges, an expiry.
 
 use crate::catalog;
+use crate::file_error::{wrong_at, wrong_form};
 use crate::rule::Side;
 use crate::{Rule, RuleError};
 use candlewick_sdk::{CloseType, Interval, Parameter};
@@ -31,11 +32,13 @@ pub(crate) struct WrittenParameter {
     about: String,
 }
 
-/// Where the conditions stand in a file.
+/// Where the conditions and the names of parameters stand in a file.
 #[derive(Deserialize)]
 struct Places {
     buy: Option<Spanned<String>>,
     sell: Option<Spanned<String>>,
+    #[serde(default)]
+    parameters: BTreeMap<Spanned<String>, toml::Value>,
 }
 
 /// What is wrong with a rule, as people are told.
@@ -58,15 +61,7 @@ impl Written {
     /// # Errors
     /// What is wrong, with its line.
     pub(crate) fn of_file(text: &str) -> Result<Self, Wrong> {
-        toml::from_str(text).map_err(|error| {
-            if is_configuration(text) {
-                return Wrong::plain("this is a configuration, not a rule: it is named with --config");
-            }
-            let line = error.span().map(|span| line_of(text, span.start));
-            let message = error.message().trim_end();
-            let cure = line.and_then(|line| cure_of(message, text, line)).unwrap_or_default();
-            Wrong { line, message: format!("{message}{cure}") }
-        })
+        toml::from_str(text).map_err(|error| wrong_form(&error, text))
     }
 
     /// The conditions, held to the parameters' defaults.
@@ -75,8 +70,8 @@ impl Written {
     /// What is wrong with a condition or a parameter; `file` is the text that it was read from.
     pub(crate) fn rule(&self, file: Option<&str>) -> Result<Rule, Wrong> {
         for (name, parameter) in &self.parameters {
-            check_name(name).map_err(Wrong::plain)?;
-            parameter.check(name).map_err(Wrong::plain)?;
+            let checked = check_name(name).and_then(|()| parameter.check(name));
+            checked.map_err(|problem| wrong_parameter(name, &problem, file))?;
         }
         let at = |(side, error): (Side, RuleError)| self.wrong(side, &error, file);
         let rule = Rule::parse(self.buy.as_deref(), self.sell.as_deref()).map_err(at)?;
@@ -86,7 +81,8 @@ impl Written {
         match unused.first() {
             None => Ok(rule),
             Some(name) => {
-                Err(Wrong::plain(format!("no condition names the parameter `{name}`: use it, or remove it")))
+                let problem = format!("no condition names the parameter `{name}`: use it, or remove it");
+                Err(wrong_parameter(name, &problem, file))
             }
         }
     }
@@ -161,6 +157,18 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// What is wrong with a parameter, with the place of its name in the file where that is known.
+fn wrong_parameter(name: &str, problem: &str, file: Option<&str>) -> Wrong {
+    let place = |file: &str| {
+        let places: Places = toml::from_str(file).ok()?;
+        places.parameters.keys().find(|key| key.get_ref() == name).map(Spanned::span)
+    };
+    match file.and_then(|file| Some((file, place(file)?))) {
+        Some((file, place)) => wrong_at(file, &RuleError::new(place, problem)),
+        None => Wrong::plain(problem),
+    }
+}
+
 /// Line and column in the file, from 1, of what is wrong with a condition; none where it is not written as it reads.
 fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: Places = toml::from_str(file).ok()?;
@@ -175,27 +183,7 @@ fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Optio
     Some((line_of(file, at), column))
 }
 
-/// Whether a text that is no rule has what a configuration has at its top.
-fn is_configuration(text: &str) -> bool {
-    const SECTIONS: [&str; 5] = ["account", "bots", "risk", "sandbox", "simulation"];
-    toml::from_str::<toml::Table>(text)
-        .is_ok_and(|table| SECTIONS.iter().any(|name| table.contains_key(*name)))
-}
-
-/// What to do about a file that cannot be read, where people often go wrong.
-fn cure_of(message: &str, text: &str, line: u64) -> Option<&'static str> {
-    if message.starts_with("unknown field") && message.contains("`buy`") {
-        return Some(
-            ": stakes and ladders stand with the bot of a configuration, stops, pauses and trading hours in its [risk]",
-        );
-    }
-    let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim_start();
-    let is_condition = [Side::Buy, Side::Sell].iter().any(|side| line.starts_with(side.key()));
-    (is_condition && line.matches('"').count() > 2).then_some(
-        ": within the quotes of a condition a text has single ones, as in between('08:00', '17:00')",
-    )
-}
-
-fn line_of(text: &str, at: usize) -> u64 {
+/// The line, from 1, of what stands so many bytes in.
+pub(crate) fn line_of(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }

@@ -48,6 +48,16 @@ pub fn doubtful_parts(
     Ok(found)
 }
 
+/// Whether a bot's rule, or one in its combination, looks at the volume.
+///
+/// # Errors
+/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
+pub fn looks_at_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool, BuildError> {
+    let conditions = conditions_inside(registry, strategy)?;
+    let forms = conditions.iter().flat_map(|one| (0..one.tree.len()).map(|part| &one.tree.part(part).form));
+    Ok(forms.into_iter().any(|form| matches!(form, Form::Name(name) if name == "volume")))
+}
+
 /// The texts in quotes in a bot's rule, or in those of its combination: times of the day and time zones.
 ///
 /// # Errors

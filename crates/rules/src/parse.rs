@@ -2,6 +2,7 @@
 
 use crate::RuleError;
 use crate::elsewhere::{of_module, of_word};
+use crate::habits::{decimal_comma, spoken};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::token::{Token, Word, tokens};
 use std::ops::Range;
@@ -196,6 +197,9 @@ impl Parser<'_> {
         if self.takes(Word::Sign(sign)) {
             return Ok(place.end);
         }
+        if let Some(error) = spoken(self.text, self.words, self.next) {
+            return Err(error);
+        }
         let opened = &self.text[open.clone()];
         let message = match self.words.get(self.next) {
             None => format!("the `{opened}` is not closed: `{sign}` is missing"),
@@ -220,6 +224,10 @@ impl Parser<'_> {
             {
                 return RuleError::new(near.place.clone(), format!("there is no `{name}`: {cure}"));
             }
+        }
+        let by_habit = decimal_comma(self.text, self.words, self.next);
+        if let Some(error) = by_habit.or_else(|| spoken(self.text, self.words, self.next)) {
+            return error;
         }
         let message = match word.kind {
             Word::Sign(sign @ (")" | "]")) => format!("there is no bracket that this `{sign}` closes"),

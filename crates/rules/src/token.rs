@@ -1,6 +1,7 @@
 //! The words of a rule: numbers, names, texts and signs, each with its place.
 
 use crate::RuleError;
+use crate::habits;
 use std::ops::Range;
 use winnow::ascii::{digit1, multispace0};
 use winnow::combinator::{alt, delimited, opt, preceded};
@@ -63,10 +64,15 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
         }
         // "=>" and "=<" begin like no sign of ours, "<>" like one.
         if let Some((sign, cure)) = FOREIGN.iter().find(|(sign, _)| is_foreign(rest, sign)) {
-            return Err(RuleError::new(start..start + sign.len(), format!("there is no `{sign}`: {cure}")));
+            let plain = || RuleError::new(start..start + sign.len(), format!("there is no `{sign}`: {cure}"));
+            let time = (*sign == ":").then(|| habits::bare_time(text, &all, start)).flatten();
+            return Err(time.unwrap_or_else(plain));
         }
         match word.with_span().parse_next(&mut input) {
-            Ok((kind, place)) => all.push(check(text, kind, place)?),
+            Ok((kind, place)) => {
+                let word = check(text, &all, kind, place)?;
+                all.push(word);
+            }
             Err(EmptyError) => return Err(unknown(rest, start)),
         }
     }
@@ -77,13 +83,20 @@ fn is_foreign(rest: &str, sign: &str) -> bool {
 }
 
 /// A number ends with its digits, and is finite.
-fn check<'t>(text: &'t str, kind: Word<'t>, place: Range<usize>) -> Result<Token<'t>, RuleError> {
+fn check<'t>(
+    text: &'t str,
+    before: &[Token<'t>],
+    kind: Word<'t>,
+    place: Range<usize>,
+) -> Result<Token<'t>, RuleError> {
     let Word::Number(number) = kind else { return Ok(Token { kind, place }) };
     let letters = text[place.end..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_');
     let length: usize = letters.map(char::len_utf8).sum();
     if length > 0 {
         let whole = place.start..place.end + length;
-        let message = format!("`{}` is neither a number nor a name", &text[whole.clone()]);
+        let message = habits::bare_interval(text, before, &whole);
+        let message =
+            message.unwrap_or_else(|| format!("`{}` is neither a number nor a name", &text[whole.clone()]));
         return Err(RuleError::new(whole, message));
     }
     if number.is_finite() {

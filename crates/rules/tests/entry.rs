@@ -37,36 +37,65 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ),
         ("about = \"nothing\"", "my.toml: a rule has a condition: give buy, sell or both"),
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
-        ("buy = \"close > open\"\nbye = \"close < open\"", "my.toml, line 2: unknown field `bye`"),
-        ("buy = \"close > open\n", "my.toml, line 1: "),
+        (
+            "buy = \"close > open\"\nbyu = \"close < open\"",
+            "my.toml, line 2: column 1: there is no key `byu`: did you mean `buy`?\n  byu = \"close < open\"\n  ^^^",
+        ),
+        (
+            "buy = \"close > open\n",
+            "my.toml, line 1: column 20: the condition has no closing \"\n  buy = \"close > open\n                     ^",
+        ),
+        ("sell = 'close > open\n", "the condition has no closing '\n"),
+        (
+            "# Dips\nbuy = rsi(7) < 20\n",
+            "my.toml, line 2: column 7: a condition stands in double quotes: buy = \"rsi(7) < 20\"\n  buy = rsi(7) < 20\n        ^",
+        ),
+        ("sell = between(\"08:00\", '17:00')", "double quotes: sell = \"between('08:00', '17:00')\"\n"),
+        ("BUY = \"close > open\"", "my.toml, line 1: column 1: there is no key `BUY`: did you mean `buy`?\n"),
+        ("call = \"close > open\"", "there is no key `call`: did you mean `buy`?\n"),
+        ("buy = \"close > open\"\nPut = \"close < open\"", "there is no key `Put`: did you mean `sell`?\n"),
+        ("long = \"close > open\"", "there is no key `long`: did you mean `buy`?\n"),
+        ("short = \"close > open\"", "there is no key `short`: did you mean `sell`?\n"),
+        (
+            "buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }",
+            "my.toml, line 3: column 7: there is no key `defualt`: did you mean `default`?\n",
+        ),
+        (
+            "buy = \"close > open\"\nexpiry = 3",
+            "my.toml, line 2: column 10: a duration has minutes and seconds, in quotes: expiry = \"03:00\"\n  expiry = 3\n           ^",
+        ),
+        (
+            "# Low\nbuy = \"rsi(14) < low\"\n[parameters]\nhigh = { default = 14 }\nlow = { default = 14 }",
+            "my.toml, line 4: column 1: parameters.high: `high` has a meaning of its own: take another name\n  high = { default = 14 }\n  ^^^^",
+        ),
         (
             "buy = \"close > open\"\n[parameters]\nperiod = { default = 14 }",
-            "my.toml: no condition names the parameter `period`: use it, or remove it",
+            "my.toml, line 3: column 1: no condition names the parameter `period`: use it, or remove it",
         ),
         (
             "buy = \"rsi(period) < 30\"\n[parameters]\nperiod = { default = 14, min = 20, max = 30 }",
-            "my.toml: parameters.period: default = 14 is outside 20 to 30",
+            "my.toml, line 3: column 1: parameters.period: default = 14 is outside 20 to 30",
         ),
         (
             "buy = \"close > x\"\n[parameters]\nx = { default = 1, min = 3, max = 2 }",
-            "my.toml: parameters.x: min = 3 must be below max = 2",
+            "my.toml, line 3: column 1: parameters.x: min = 3 must be below max = 2",
         ),
         (
             "buy = \"close > open\"\n[parameters]\nclose = { default = 14 }",
-            "my.toml: parameters.close: `close` has a meaning of its own: take another name",
+            "my.toml, line 3: column 1: parameters.close: `close` has a meaning of its own: take another name",
         ),
         (
             "buy = \"close > open\"\n[parameters]\na-b = { default = 14 }",
-            "my.toml: parameters.a-b: a name has letters, digits and _ and does not begin with a digit",
+            "my.toml, line 3: column 1: parameters.a-b: a name has letters, digits and _ and does not begin with a digit",
         ),
         (
             "about = \"hours\"\nbuy = \"between(\"08:00\", \"17:00\")\"",
-            "my.toml, line 2: expected newline, `#`: within the quotes of a condition a text has single ones, as in between('08:00', '17:00')",
+            "within the double quotes of a condition a text has single ones, as in between('08:00', '17:00')",
         ),
         ("buy = \"between('08:00', '17:00')\"", ""),
         (
             "buy = \"close > open\"\ngale = 2",
-            "my.toml, line 2: unknown field `gale`, expected one of `about`, `buy`, `sell`, `expiry`, `parameters`: stakes and ladders stand with the bot of a configuration",
+            "my.toml, line 2: column 1: there is no key `gale`: there are about, buy, sell, expiry, parameters; stakes and ladders stand with the bot of a configuration",
         ),
     ] {
         let told = refusal(text, &json!({}));
@@ -144,6 +173,7 @@ fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
         ("weekday() == 3", &[1.0, 1.0], &[0, 1]),
         ("between(\"00:02\", \"00:04\")", &[1.0; 5], &[1, 2]),
         ("between(\"23:00\", \"00:02\")", &[1.0; 3], &[0]),
+        ("between('0:02', '0:04')", &[1.0; 5], &[1, 2]),
         ("bullish() and close > 1", &[1.0, 2.0, 1.5, 3.0], &[1, 3]),
         ("bullish_engulfing()", &[5.0, 4.0, 6.0], &[2]),
         ("bearish_engulfing()", &[4.0, 5.0, 3.0], &[2]),

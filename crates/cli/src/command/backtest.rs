@@ -1,7 +1,8 @@
 //! `backtest`: stored candles through the configured bots.
 
-use super::conditions::{conditions_of_bots, doubtful_parts_of};
+use super::conditions::{conditions_of_bots, doubtful_parts_of, without_volume};
 use super::gates::gates_of;
+use super::long_parts::long_parts_of;
 use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
 use crate::combinations::combinations_of;
@@ -167,7 +168,9 @@ fn report(
     notices.extend(percent_beside_default(&settings.session));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
     notices.extend(combinations_of(&loaded.config.bots, context.registry));
+    notices.extend(long_parts_of(&loaded, &series, context.registry));
     notices.extend(doubtful_parts_of(&loaded, context.registry));
+    notices.extend(without_volume(&loaded, &series, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;

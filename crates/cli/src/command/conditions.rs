@@ -6,7 +6,7 @@ use candlewick_app::bots::error_of_backtest;
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_report::conditions::ConditionLine;
-use candlewick_rules::{HeldCondition, doubtful_parts, held_conditions};
+use candlewick_rules::{HeldCondition, doubtful_parts, held_conditions, looks_at_volume};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
@@ -44,6 +44,25 @@ pub(super) fn doubtful_parts_of(loaded: &Loaded, registry: &Registry) -> Vec<Str
         found.into_iter().map(|words| format!("bot \"{}\": {words}", bot.name)).collect::<Vec<_>>()
     };
     loaded.config.bots.iter().flat_map(of_bot).collect()
+}
+
+/// Of each bot whose rule looks at the volume, that it is one number on all its candles.
+pub(super) fn without_volume(loaded: &Loaded, series: &[CandleSeries], registry: &Registry) -> Vec<String> {
+    let of_bot = |bot: &BotSettings| {
+        let own = series.iter().find(|one| one.series() == bot.series())?;
+        let volumes = || own.candles().iter().map(Candle::volume);
+        let first = volumes().next()?;
+        let is_flat = volumes().all(|volume| volume.total_cmp(&first).is_eq());
+        let looks = is_flat && looks_at_volume(registry, (&bot.strategy, &bot.params)).ok()?;
+        looks.then(|| {
+            format!(
+                "bot \"{}\": the volume is {first} on all candles of {}@{}: a condition on it says nothing; bring candles with volumes, or leave \
+                 it out",
+                bot.name, bot.symbol, bot.interval
+            )
+        })
+    };
+    loaded.config.bots.iter().filter_map(of_bot).collect()
 }
 
 /// Of one bot; nothing where its strategy says no conditions.

@@ -1,6 +1,8 @@
 //! `tune`: from a rule to a checked result, one step after the other.
 
-use super::conditions::{conditions_of, doubtful_parts_of};
+use super::conditions::{conditions_of, doubtful_parts_of, without_volume};
+use super::long_parts::long_parts_of;
+use super::strategy::check::{check_command, not_made};
 use super::sweep_run::{Ended, with_sweep};
 use super::walk_forward::{Walked, walked};
 use crate::context::Context;
@@ -24,7 +26,7 @@ use candlewick_report::tune::{
     Conclusion, FoundPart, TuneReport, TuneResult, TunedBot, TunedGate, TunedPlaces,
 };
 use candlewick_rules::combine::follow_gate;
-use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
+use candlewick_sdk::testkit::{Check, Finding, Market, Subject};
 use clap::Args;
 use serde_json::{json, to_value};
 use std::fs;
@@ -32,6 +34,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+/// How many candles the checks need.
+const NEEDS: &str = "it needs more candles before it can answer than there are before the hold-out";
 /// How many of the best sets the page shows.
 const SHOWN: usize = 10;
 
@@ -134,12 +138,7 @@ impl Tuning<'_> {
         };
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
-        let checked = checked.map_err(|error| match error {
-            ValidationError::Build(error) => error.into(),
-            ValidationError::TooFewCandles { .. } => Failure::new(FailureKind::Data, error).help(
-                "it needs more candles before it can answer than there are before the hold-out: bring more",
-            ),
-        })?;
+        let checked = checked.map_err(|error| not_made(error, &subject, NEEDS, self.context.registry))?;
         let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
@@ -148,8 +147,8 @@ impl Tuning<'_> {
         }
         let problem = format!("the strategy fails {}", failed.join("; "));
         let help = format!(
-            "what it earns would be worth nothing; `candlewick strategy check {}` with its parameters shows all checks",
-            subject.entry.name
+            "what it earns would be worth nothing; all checks: {}",
+            check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
         Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
     }
@@ -340,7 +339,10 @@ impl Tuning<'_> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
         let loaded = &self.plan.prepared.loaded;
-        let doubtful = doubtful_parts_of(loaded, self.context.registry);
+        let series = &self.plan.prepared.candles.series;
+        let mut doubtful = doubtful_parts_of(loaded, self.context.registry);
+        doubtful.extend(without_volume(loaded, series, self.context.registry));
+        doubtful.extend(long_parts_of(loaded, series, self.context.registry));
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
             format!("not searched, since without min and max: {names}; --param NAME=FROM..TO searches one all the same")
         });

@@ -3,6 +3,7 @@
 mod init;
 
 use crate::command::conditions::doubtful_parts_of;
+use crate::command::long_parts::long_parts_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
@@ -78,6 +79,7 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     notices.extend(stakes);
     notices.extend(notes_of(&loaded, context.registry));
     notices.extend(zone_notes(&loaded, context.registry));
+    notices.extend(long_parts_of(&loaded, &[], context.registry));
     notices.extend(doubtful_parts_of(&loaded, context.registry));
     notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));

@@ -1,22 +1,28 @@
 //! `strategy check`: everything that a strategy must hold, whoever wrote it.
 
 use super::{find, itself};
+use crate::command::long_parts::long_part;
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use candlewick_app::candles::{DataName, candle_store};
+use candlewick_app::candles::{CandleChoice, DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
+use candlewick_app::shell::shell_word;
 use candlewick_app::suggestion::suggest;
 use candlewick_app::validation::{self, Means, ValidationReport};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
-    BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
+    BotContext, CloseType, ExpirationType, Expiry, Interval, Registry, Series, StrategyEntry, Symbol,
 };
 use clap::Args;
 use serde_json::{Map, Value};
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::PathBuf;
+
+/// How many candles the checks need.
+const NEEDS: &str = "the checks take twice the warm-up and 100 candles";
 
 /// Which strategy, and on what.
 #[derive(Debug, Args)]
@@ -78,7 +84,8 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         progress.update(done, validation::CHECKS);
         done += 1;
     };
-    let examined = validation::examine(&subject, market, &means, &mut watch).map_err(to_failure)?;
+    let examined = validation::examine(&subject, market, &means, &mut watch);
+    let examined = examined.map_err(|error| not_made(error, &subject, NEEDS, context.registry))?;
     drop(progress);
     if context.global.json {
         print_json(&examined.document(&subject))?;
@@ -181,11 +188,50 @@ fn judge(examined: &ValidationReport) -> Result<(), Failure> {
     ))
 }
 
-fn to_failure(error: ValidationError) -> Failure {
+/// Why the checks were not made, and what takes so many candles; `needs` says how many they need.
+pub(in crate::command) fn not_made(
+    error: ValidationError,
+    Subject { entry, params, bot }: &Subject,
+    needs: &str,
+    registry: &Registry,
+) -> Failure {
     match error {
         ValidationError::Build(error) => error.into(),
-        ValidationError::TooFewCandles { .. } => Failure::new(FailureKind::Data, error),
+        ValidationError::TooFewCandles { .. } => {
+            let part = long_part(registry, (&entry.name, params), bot.interval, 0);
+            let part = part.map_or_else(String::new, |part| format!("; {part}"));
+            Failure::new(FailureKind::Data, error).help(format!("{needs}: bring more{part}"))
+        }
     }
+}
+
+/// The command that makes all checks of this strategy: its parameters are those of the configuration, where one is named, and else written
+/// out.
+pub(in crate::command) fn check_command(
+    Subject { entry, params, bot }: &Subject,
+    files: &[PathBuf],
+    candles: &CandleChoice,
+) -> String {
+    let series = Series { symbol: bot.symbol, interval: bot.interval };
+    let is_own = |name: &&String| name.parse().is_ok_and(|name: DataName| name.series() == series);
+    let data = candles.data.iter().find(is_own).cloned();
+    let data = data.unwrap_or_else(|| format!("{}@{}", series.symbol, series.interval));
+    // Of a rule beside a configuration its file is the whole strategy.
+    let files = if candles.rules.is_some() { &[][..] } else { files };
+    let word = |text: &str| shell_word(text).into_owned();
+    let mut words = vec![format!("candlewick strategy check {}", entry.name)];
+    words.extend(files.iter().map(|file| format!("--config {}", word(&file.display().to_string()))));
+    if files.is_empty() {
+        let given = params.as_object().into_iter().flatten();
+        words.extend(given.map(|(key, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("--param {}", word(&format!("{key}={value}")))
+        }));
+    } else {
+        words.push(format!("--bot {}", word(&bot.bot)));
+    }
+    words.push(format!("--data {}", word(&data)));
+    words.join(" ")
 }
 
 /// `--param`: a value is read as JSON, else it is a text.
@@ -212,5 +258,28 @@ mod tests {
             assert_eq!(parse_parameter(text), Ok((key.to_owned(), value)), "{text}");
         }
         assert!(parse_parameter("period").is_err());
+    }
+
+    #[test]
+    fn the_command_of_the_checks_can_be_pasted() {
+        let params = json!({ "file": "my rule.toml", "period": 7 });
+        let entry = StrategyEntry::new("rules", "1", |_, _| unreachable!("it is not built"));
+        let bot = BotContext {
+            bot: "one".to_owned(),
+            symbol: "BTCUSDT".parse().expect("it is a symbol"),
+            interval: Interval::MINUTE,
+            expiry: Expiry {
+                close_type: "01:00".parse().expect("a code"),
+                expiration_type: ExpirationType::TimeFixed,
+            },
+        };
+        let subject = Subject { entry, params, bot };
+        let data = vec!["GBPUSD_1m.csv".to_owned(), "data/BTCUSDT_1m.csv".to_owned()];
+        let candles = CandleChoice { data, ..CandleChoice::default() };
+        let command = check_command(&subject, &[], &candles);
+        let expected = "candlewick strategy check rules --param 'file=my rule.toml' --param period=7 --data data/BTCUSDT_1m.csv";
+        assert_eq!(command, expected);
+        let command = check_command(&subject, &["my.toml".into()], &CandleChoice::default());
+        assert_eq!(command, "candlewick strategy check rules --config my.toml --bot one --data BTCUSDT@1m");
     }
 }

@@ -1,6 +1,6 @@
 //! `strategy`: which there are, what they take, whether they hold what every strategy must, and how a new one begins.
 
-mod check;
+pub(super) mod check;
 mod member;
 mod new;
 

@@ -1,0 +1,150 @@
+//! Which part of a rule takes the most candles before it means anything, and what takes fewer.
+
+use crate::combine::{self, rules_inside};
+use crate::compile::Compiler;
+use crate::entry::{NAME, Source};
+use crate::graph::{Graph, Id, Op};
+use crate::indicator::Indicator;
+use crate::{Rule, RuleError, Side};
+use candlewick_sdk::{BuildError, Interval, Registry};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A part of a rule and how many candles it takes until it no longer depends on where they began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongPart {
+    /// In the words of the rule, with the numbers of its parameters: `ema(100)@1h`.
+    pub text: String,
+    /// Candles of the bot.
+    pub candles: usize,
+    /// The average of as many candles that forgets all before them, and how many it takes: `sma(100)@1h`. None where the part is no
+    /// average that remembers more than its period.
+    pub windowed: Option<(String, usize)>,
+}
+
+/// The part that takes the most, of a bot's rule and of those in its combination; none where there is no rule.
+///
+/// # Errors
+/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
+pub fn longest_part(
+    registry: &Registry,
+    (strategy, params): (&str, &Value),
+    own: Interval,
+) -> Result<Option<LongPart>, BuildError> {
+    let rules = match strategy {
+        NAME => vec![(String::new(), params.clone())],
+        combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
+        _ => Vec::new(),
+    };
+    let mut longest: Option<LongPart> = None;
+    for (_, params) in rules {
+        let source = Source::of(&params)?;
+        let numbers = source.numbers(&params);
+        let part = longest_of(&source.rule()?, &numbers, own);
+        let part = part.map_err(|(side, error)| source.refuse_in(side, &error))?;
+        longest = longest
+            .into_iter()
+            .chain(part)
+            .reduce(|one, other| if other.candles > one.candles { other } else { one });
+    }
+    Ok(longest)
+}
+
+fn longest_of(
+    rule: &Rule,
+    numbers: &BTreeMap<String, f64>,
+    own: Interval,
+) -> Result<Option<LongPart>, (Side, RuleError)> {
+    let mut compiler = Compiler::new(numbers, own);
+    let mut conditions: Vec<Id> = Vec::new();
+    for (side, condition) in rule.conditions() {
+        conditions.push(compiler.condition(&condition.tree).map_err(|error| (side, error))?);
+    }
+    let graph = &compiler.graph;
+    let Some(whole) = heaviest(graph, conditions.into_iter()) else { return Ok(None) };
+    let part = descended(graph, whole);
+    let (inner, behind) = match graph.node(part).op {
+        Op::Longer(inner) => {
+            let inner_part = descended(graph, inner);
+            let interval = graph.intervals()[graph.node(inner).candles];
+            (inner_part, format!("@{interval}"))
+        }
+        _ => (part, String::new()),
+    };
+    let text = format!("{}{behind}", compiler.bracketed(inner));
+    let Some(candles) = candles_of(&text, own) else { return Ok(None) };
+    let is_average = matches!(&graph.node(inner).op,
+        Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
+    let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
+    let windowed = windowed.and_then(|text| candles_of(&text, own).map(|candles| (text, candles)));
+    Ok(Some(LongPart { text, candles, windowed }))
+}
+
+/// The value that takes the most candles.
+fn heaviest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
+    values.max_by_key(|id| graph.node(*id).warm_after)
+}
+
+/// The part that takes most of what a value takes, without what is only made of it.
+fn descended(graph: &Graph, from: Id) -> Id {
+    let mut at = from;
+    // A line of an indicator is named with it, and a value of longer candles counts those.
+    while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
+        let Some(part) = heaviest(graph, graph.node(at).op.parts()) else { break };
+        if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
+            break;
+        }
+        at = part;
+    }
+    at
+}
+
+/// How many candles a number or condition in the words of the language takes.
+fn candles_of(text: &str, own: Interval) -> Option<usize> {
+    let none = BTreeMap::new();
+    let warm = |text: &str| {
+        let rule = Rule::parse(Some(text), None).ok()?;
+        let mut compiler = Compiler::new(&none, own);
+        let (_, condition) = rule.conditions().next()?;
+        let id = compiler.condition(&condition.tree).ok()?;
+        Some(compiler.graph.node(id).warm_after)
+    };
+    warm(text).or_else(|| warm(&format!("{text} > 0")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn longest(buy: &str) -> (String, usize, Option<(String, usize)>) {
+        let params = json!({ "buy": buy, "parameters": { "trend": { "default": 100 } } });
+        let buy = buy.contains("trend");
+        let params = if buy { params } else { json!({ "buy": params["buy"] }) };
+        let found = longest_part(&Registry::default(), (NAME, &params), Interval::MINUTE).unwrap().unwrap();
+        (found.text, found.candles, found.windowed)
+    }
+
+    #[test]
+    fn the_longest_part_is_named_with_the_average_that_takes_fewer() {
+        // By hand: an hour is 60 candles of 1m, and a value of longer candles takes one more of them: (100 + 1) * 60.
+        let windowed = Some(("sma(100)@1h".to_owned(), 6_060));
+        let (text, candles, found) = longest("rsi(7) < 30 and close > ema(trend)@1h");
+        assert_eq!((text.as_str(), found), ("ema(100)@1h", windowed.clone()));
+        assert!(candles > 60_000 && candles.is_multiple_of(60), "{candles}");
+        // However it is compared.
+        assert_eq!(longest("falling((close - ema(100))@1h, 3) or doji()").2, windowed);
+        for (buy, expected, candles) in [
+            ("close > sma(20) and close > sma(50)@15m", "sma(50)@15m", 51 * 15),
+            ("since(rsi(2) < 5, 400) < 9", "since(rsi(2) < 5, 400)", 0),
+            ("close > donchian(300).upper[1]", "donchian(300).upper", 300),
+            ("close > close[250]", "close[250]", 251),
+            ("doji()@1h", "range()@1h", 0),
+        ] {
+            let (text, found, windowed) = longest(buy);
+            assert_eq!((text.as_str(), windowed), (expected, None), "{buy}");
+            assert!(candles == 0 || found == candles, "{buy}: {found}");
+        }
+    }
+}
