@@ -42,6 +42,8 @@ pub(crate) enum Scale {
 
 /// How far the neighbours of a value lie in a range without a list.
 const STEP: f64 = 0.05;
+/// How many digits behind the first one of a range are told of its numbers.
+const DIGITS: f64 = 3.0;
 
 impl Axis {
     pub(crate) const fn new(name: String, target: Target, values: Values, scale: Scale) -> Self {
@@ -91,10 +93,14 @@ impl Axis {
                 list[index.min(list.len() - 1)].clone()
             }
             (Values::Listed(list), Scale::Log) => nearest(list, fraction),
-            (Values::Between(low, high), Scale::Linear) => Setting::Real(low + fraction * (high - low)),
-            (Values::Between(low, high), Scale::Log) => {
+            (Values::Between(low, high), Scale::Linear) => {
+                let number = low + fraction * (high - low);
                 // Rounding must not lead out of the range.
-                Setting::Real((low * (high / low).powf(fraction)).clamp(*low, *high))
+                Setting::Real(rounded(number, high - low).clamp(*low, *high))
+            }
+            (Values::Between(low, high), Scale::Log) => {
+                let number = low * (high / low).powf(fraction);
+                Setting::Real(rounded(number, number).clamp(*low, *high))
             }
         }
     }
@@ -130,6 +136,16 @@ impl Axis {
             (Values::Between(low, high), Scale::Log) => ratio((number / low).ln(), (high / low).ln()),
         }
     }
+}
+
+/// A number with as many digits as matter: so many that a thousandth of `size` is told, 37.41 of 10 to 45.
+fn rounded(number: f64, size: f64) -> f64 {
+    let digits = DIGITS - size.abs().log10().floor();
+    let factor = 10_f64.powf(digits.abs());
+    let rounded =
+        if digits < 0.0 { (number / factor).round() * factor } else { (number * factor).round() / factor };
+    // Of the smallest and the largest numbers there are the factor is none.
+    if rounded.is_finite() { rounded } else { number }
 }
 
 fn ratio(part: f64, whole: f64) -> f64 {
@@ -216,6 +232,32 @@ mod tests {
             assert!(inside(0.0) && inside(last) && inside(0.5));
         }
         assert_eq!(whole([7], Scale::Log).at(0.3), Setting::Whole(7));
+    }
+
+    #[test]
+    fn numbers_of_a_range_have_the_digits_that_matter() {
+        // A thousandth of 35 is 0.035, so two digits are told; of each number of a log range four.
+        for (low, high, scale, fraction, expected) in [
+            (10.0, 45.0, Scale::Linear, 0.783_010_125, "37.41"),
+            (10.0, 45.0, Scale::Linear, 0.0, "10"),
+            (0.0, 1.0, Scale::Linear, 1.0 / 3.0, "0.333"),
+            (-0.02, 0.02, Scale::Linear, 0.123_456, "-0.01506"),
+            (1_000.0, 90_000.0, Scale::Linear, 0.345_678, "31770"),
+            (0.001, 1_000.0, Scale::Log, 0.5, "1"),
+            (0.001, 1_000.0, Scale::Log, 0.123_4, "0.0055"),
+            (0.001, 1_000.0, Scale::Log, 0.876_5, "181.6"),
+            // What is written of an end stays, however many digits that has.
+            (0.123_456, 40.0, Scale::Linear, 0.0, "0.123456"),
+        ] {
+            let told = between(low, high, scale).at(fraction).to_string();
+            assert_eq!(told, expected, "{low} to {high}");
+        }
+        for (low, high) in [(1e-320, 1e-310), (1e300, 1e308), (-f64::MAX, f64::MAX)] {
+            let number = between(low, high, Scale::Linear).at(0.4).to_number().unwrap();
+            assert!((low..=high).contains(&number) && number != 0.0, "{low} to {high}: {number}");
+        }
+        let axis = between(10.0, 45.0, Scale::Linear);
+        assert!((0..1_000).all(|step| axis.at(f64::from(step) / 1_000.0).to_string().len() <= 5));
     }
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
