@@ -357,3 +357,33 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
         );
     }
 }
+
+#[test]
+fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
+    let gated = bot(
+        "combine",
+        "first_of = [{ strategy = \"rsi-reversal\" }], gate = { after_virtual_losses = 2, close_after_trades = 1 }",
+    );
+    let alone = bot("rsi-reversal", "period = 5");
+    for (bot, entry, expected) in
+        [(&gated, "next_candle", true), (&gated, "next_signal", false), (&alone, "next_candle", false)]
+    {
+        let ladder = format!(
+            "stake = {{ kind = \"martingale\", amount = 1.0, factor = 2.0, levels = 3, entry = \"{entry}\" }}\n"
+        );
+        let folder = Folder::new()
+            .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY / 4))
+            .with("my.toml", &format!("{bot}{ladder}"));
+        let said = |arguments: &[&str]| {
+            let said = folder.run(&[arguments, &["--config", "my.toml"]].concat()).stdout;
+            said.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let checked = said(&["config", "check"]);
+        let told = checked.contains("goes on while the gate is closed, with money");
+        assert_eq!(told, expected, "{entry}: {checked}");
+        let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--data", "BTCUSDT_1m.csv"];
+        let live = said(&[&live[..], &["--journal", "run.db"]].concat());
+        let told = live.contains("closes after 1 signal it let pass; its ladder goes on while it is closed");
+        assert_eq!(told, expected, "{entry}: {live}");
+    }
+}

@@ -15,8 +15,8 @@ use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
-    BotSettings, EngineError, RuinReport, Session, TradeRecord, check_first_stakes, check_ruin, check_stakes,
-    percent_beside_default, small_percents, stakes_to_find_out,
+    BotSettings, EngineError, LadderEntry, RuinReport, Session, StakeSettings, TradeRecord,
+    check_first_stakes, check_ruin, check_stakes, percent_beside_default, small_percents, stakes_to_find_out,
 };
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -106,7 +106,8 @@ pub fn demand_of(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
 pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
     let ruin = ruin_of(loaded).unwrap_or_default();
-    let gates = gates_beside_hours(loaded, registry);
+    let gates =
+        gates_beside_hours(loaded, registry).into_iter().chain(gates_beside_ladders(loaded, registry));
     let small = small_percents(&session_settings(loaded));
     let percent = percent_beside_default(&session_settings(loaded));
     let notices = ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates);
@@ -134,6 +135,24 @@ fn gates_beside_hours(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         format!(
             "bot \"{}\": its gate counts every signal, those outside of risk.hours too; with \
              filters = [{{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }}] in its params it counts those of the hours alone",
+            bot.name
+        )
+    };
+    gated.map(notice).collect()
+}
+
+/// Gates that do not hold a ladder which goes on without a signal.
+fn gates_beside_ladders(loaded: &Loaded, registry: &Registry) -> Vec<String> {
+    let bots = &loaded.config.bots;
+    let goes_on = |bot: &BotSettings| {
+        matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. })
+    };
+    let gated = bots.iter().zip(gate_rules(bots, registry));
+    let gated = gated.filter(|(bot, rule)| rule.is_some() && goes_on(bot));
+    let notice = |(bot, _): (&BotSettings, _)| {
+        format!(
+            "bot \"{}\": its ladder with entry = \"next_candle\" goes on while the gate is closed, with money: levels above the first follow a \
+             trade, not a signal, and what the gate was worth counts none of them; entry = \"next_signal\" waits for the gate",
             bot.name
         )
     };

@@ -3,7 +3,7 @@
 
 use crate::risk::Limits;
 use crate::stake::{LadderCost, Stake};
-use crate::{EngineError, SessionSettings, StakeSettings};
+use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
 /// What is to be said of a bot's ladder before the first trade.
@@ -31,7 +31,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         .exact(settings.balance)
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
     let mut notices = Vec::new();
-    let mut total = Money::ZERO;
+    let (mut total, mut together) = (Money::ZERO, 1);
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         if matches!(bot.stake, StakeSettings::Kelly { .. }) && !limits.caps_open_trades() {
@@ -46,33 +46,40 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         }
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
         check_largest(cost, (key, balance), (&limits, scale))?;
-        check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
-        total += cost.total;
-        let (bot, cost, largest) = (bot.name.clone(), scale.format(cost.total), scale.format(cost.largest));
-        let together = if limits.is_one_at_a_time() {
-            ""
+        // Trades that are open at once may lie on one level, each level as often.
+        let at_once = most_at_once(bot, &limits);
+        let whole = cost.total.times(at_once);
+        check_own_limits(&bot.name, whole, balance, (&limits, scale))?;
+        total += whole;
+        together = together.max(at_once);
+        let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
+        let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
+        let each = if at_once == 1 {
+            format!("(largest stake {largest})")
         } else {
-            "; several of its trades may be open at once, which then lie on one level and cost more: max_open_trades_per_symbol = 1 \
-             keeps it to that"
+            format!(
+                "in each of the {at_once} trades that may be open at once (of one {of_one}, largest stake {largest}): \
+                 max_open_trades_per_symbol = 1 keeps it to one"
+            )
         };
-        let text = format!(
-            "bot \"{bot}\": its ladder costs {cost} when every level loses (largest stake {largest}){together}"
-        );
+        let text = format!("bot \"{bot}\": its ladder costs {cost} when every level loses {each}");
         notices.push(LadderNotice { bot, cost, largest, text });
     }
     let bounds = [
         ("account.initial_balance", Some(balance)),
         ("risk.daily_loss_limit", limits.daily_loss_limit.amount()),
         ("risk.daily_loss_limit_percent", limits.daily_loss_limit.share_of(balance)),
-        ("risk.session.loss_limit", limits.session.loss_limit.of(balance)),
+        ("risk.session.loss_limit", limits.session.loss_limit.amount()),
+        ("risk.session.loss_limit_percent", limits.session.loss_limit.share_of(balance)),
         ("risk.max_drawdown_percent", limits.drawdown_below(balance)),
     ];
+    let fewer = if together > 1 { ", max_open_trades_per_symbol = 1" } else { "" };
     for (key, bound) in bounds {
         if let Some(bound) = bound.filter(|bound| total > *bound) {
             return Err(EngineError::setting(
                 key,
                 format!(
-                    "all ladders together cost {}, more than the {} that this allows: take fewer levels, a smaller amount, or raise it",
+                    "all ladders together cost {}, more than the {} that this allows: take fewer levels, a smaller amount{fewer}, or raise it",
                     scale.format(total),
                     scale.format(bound)
                 ),
@@ -80,6 +87,17 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         }
     }
     Ok(notices)
+}
+
+/// How many trades of a bot may be open at once: as many as it can ask for, one a candle, until the first of them has ended, and no more than the
+/// limits let. A strategy whose signals have a longer expiry of their own may have more.
+fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
+    let delay = bot.entry_delay().unwrap_or_default();
+    let lasts = bot.expiry().close_type.duration() + delay;
+    // The last is asked for as the first ends, before that is known.
+    let asked = lasts.get() / bot.interval.length().get().max(1) + 1;
+    let most = limits.most_open_of(&bot.name).and_then(|most| i64::try_from(most).ok());
+    most.map_or(asked, |most| asked.min(most)).max(1)
 }
 
 /// Holds the largest stake of a ladder against what a stake may be: an amount, and a share of what is free once all levels before
@@ -181,12 +199,59 @@ mod tests {
         let none = |risk: &mut RiskSettings| {
             (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
         };
-        check(1, 10, none, Ok(1));
+        // Two trades of a minute may be open at once: twice 49.00.
+        check(1, 7, none, Ok(1));
     }
 
     #[test]
     fn ladders_that_fit_are_named_with_their_cost() {
         check(1, 10, |_| {}, Ok(1));
+    }
+
+    #[test]
+    fn trades_that_may_be_open_at_once_cost_a_ladder_each() {
+        // 1 + 2 + 4 = 7 for each of them: a trade of five minutes is followed by five more of 1m before its end is known.
+        let stake = StakeSettings::Martingale {
+            amount: Decimal::ONE,
+            factor: 2.0,
+            levels: 3,
+            entry: crate::LadderEntry::NextSignal,
+        };
+        let told = |lasts: &str, delay: i64, change: fn(&mut RiskSettings)| {
+            let mut risk = RiskSettings::default();
+            (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
+            change(&mut risk);
+            let mut bot = testing::bot("one", stake.clone());
+            (bot.interval, bot.close_type) = ("1m".parse().unwrap(), lasts.parse().unwrap());
+            bot.entry_delay_s = delay;
+            let settings = SessionSettings {
+                money_scale: MoneyScale::default(),
+                balance: Decimal::from(10_000),
+                risk,
+                bots: vec![bot],
+            };
+            check_stakes(&settings).map(|notices| notices[0].cost.clone()).map_err(|error| error.to_string())
+        };
+        for (lasts, delay, expected) in
+            [("05:00", 0, "42.00"), ("01:00", 0, "14.00"), ("00:30", 0, "7.00"), ("00:30", 30, "14.00")]
+        {
+            assert_eq!(told(lasts, delay, |_| {}).as_deref(), Ok(expected), "{lasts} {delay}");
+        }
+        assert_eq!(told("05:00", 0, |risk| risk.max_open_trades = 4).as_deref(), Ok("28.00"));
+        assert_eq!(told("05:00", 0, |risk| risk.max_open_trades_per_symbol = 1).as_deref(), Ok("7.00"));
+        let own = |risk: &mut RiskSettings| {
+            let limits = BotLimitSettings { max_open_trades: 3, ..BotLimitSettings::default() };
+            risk.bots.insert("one".to_owned(), limits);
+        };
+        assert_eq!(told("05:00", 0, own).as_deref(), Ok("21.00"));
+        let day = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(41));
+        let day = day.unwrap_err();
+        for part in [
+            "all ladders together cost 42.00, more than the 41.00",
+            "max_open_trades_per_symbol = 1, or raise it",
+        ] {
+            assert!(day.contains(part), "{day}");
+        }
     }
 
     #[test]
@@ -213,6 +278,11 @@ mod tests {
             session,
             Err("risk.session.loss_limit: all ladders together cost 70.00, more than the 69.00"),
         );
+        let session = |risk: &mut RiskSettings| {
+            (risk.session.loss_limit, risk.session.loss_limit_percent) = (Decimal::from(80), 0.69);
+        };
+        let words = "risk.session.loss_limit_percent: all ladders together cost 70.00, more than the 69.00";
+        check(1, 10, session, Err(words));
         let own = |most: i64| {
             move |risk: &mut RiskSettings| {
                 let limits =

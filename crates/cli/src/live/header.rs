@@ -261,7 +261,12 @@ fn doors_of(loaded: &Loaded, begins: Option<Millis>) -> Vec<(&'static str, Strin
 /// The bots that have a gate, and what opens and closes it.
 fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
     let rules = bots.iter().zip(gate_rules(bots, registry));
-    rules.filter_map(|(bot, rule)| Some(format!("{}: {}", bot.name, rule?))).collect()
+    let words = |(bot, rule): (&BotSettings, Option<String>)| {
+        let goes_on = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
+        let ladder = if goes_on { "; its ladder goes on while it is closed" } else { "" };
+        Some(format!("{}: {}{ladder}", bot.name, rule?))
+    };
+    rules.filter_map(words).collect()
 }
 
 fn stake_words(stake: &StakeSettings) -> String {

@@ -171,9 +171,11 @@ impl Limits {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
 
-    /// Whether no two trades can be open together on one symbol.
-    pub(crate) const fn is_one_at_a_time(&self) -> bool {
-        self.max_open_trades == 1 || self.max_open_trades_per_symbol == 1
+    /// How many trades of the bot of this name, which trades one symbol, may be open together; none where nothing limits them.
+    pub(crate) fn most_open_of(&self, bot: &str) -> Option<usize> {
+        let own = self.named_bots.get(bot).map_or(0, |own| own.max_open_trades);
+        let caps = [self.max_open_trades, self.max_open_trades_per_symbol, own];
+        caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
     /// How many trades can be open together; at least 1. Without a cap nobody knows, and it is 1: a new run that needs to know

@@ -58,7 +58,7 @@ pub struct BotLimitSettings {
 /// The same, checked and in the engine's own units.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BotLimits {
-    max_open_trades: usize,
+    pub(super) max_open_trades: usize,
     max_trades_per_day: u32,
     pub(super) daily_loss_limit: Bound,
     daily_profit_target: Bound,

@@ -3,9 +3,19 @@
 use super::{Finding, FindingKind, Severity};
 use candlewick_engine::BotSettings;
 
-/// `return_per_unit` counts every trade the same; `has_earned` is money.
-pub(super) fn find(return_per_unit: Option<f64>, has_earned: bool, bots: &[BotSettings]) -> Option<Finding> {
-    let losing = return_per_unit.filter(|mean| *mean < 0.0 && has_earned)?;
+/// With fewer trades the mean says nothing: at a payout of 80 % a trade returns 0.8 or -1, so that of 30 is uncertain by a third of the
+/// stake either way (1.96 * 0.9 / sqrt(30)), and one more win would often turn its sign.
+const LEAST_TRADES: u64 = 30;
+
+/// `return_per_unit` counts each of the `decided` trades the same; `has_earned` is money.
+pub(super) fn find(
+    return_per_unit: Option<f64>,
+    decided: u64,
+    has_earned: bool,
+    bots: &[BotSettings],
+) -> Option<Finding> {
+    let is_known = decided >= LEAST_TRADES && has_earned;
+    let losing = return_per_unit.filter(|mean| *mean < 0.0 && is_known)?;
     let climbing = bots.iter().filter(|bot| bot.stake.climbs_after_losses());
     let ladders: Vec<&str> = climbing.map(|bot| bot.name.as_str()).collect();
     let who = match ladders[..] {
@@ -26,14 +36,18 @@ mod tests {
 
     #[test]
     fn money_made_on_losing_trades_is_reported_and_an_honest_result_is_not() {
-        for (return_per_unit, has_earned, expected) in [
-            (Some(-0.05), true, true),
-            (Some(-0.05), false, false),
-            (Some(0.05), true, false),
-            (Some(0.05), false, false),
-            (None, false, false),
+        for (return_per_unit, decided, has_earned, expected) in [
+            (Some(-0.05), 30, true, true),
+            // Lost 5, won 8 of 10: two trades tell nothing of the next.
+            (Some(-0.1), 2, true, false),
+            (Some(-0.05), 29, true, false),
+            (Some(-0.05), 300, false, false),
+            (Some(0.05), 300, true, false),
+            (Some(0.05), 300, false, false),
+            (None, 0, false, false),
         ] {
-            assert_eq!(find(return_per_unit, has_earned, &[]).is_some(), expected, "{return_per_unit:?}");
+            let found = find(return_per_unit, decided, has_earned, &[]);
+            assert_eq!(found.is_some(), expected, "{return_per_unit:?} of {decided}");
         }
     }
 }

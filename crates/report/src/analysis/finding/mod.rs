@@ -167,7 +167,7 @@ impl Finding {
             facts.variants_unknown.map(variants_unknown::find),
             gaps::find(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             draw_share::find(summary.draw, summary.trades),
-            ladder_hides_losses::find(expectancy, summary.pnl.is_positive(), facts.bots),
+            ladder_hides_losses::find(expectancy, decided, summary.pnl.is_positive(), facts.bots),
             data_revised::find(background.revised_candles),
             variants.and_then(in_sample_only::find),
         ];
