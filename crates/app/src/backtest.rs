@@ -130,7 +130,7 @@ impl BacktestTerms {
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
-        let signals = list.signals(&loaded.config.bots, &candles.series);
+        let (signals, contradictions) = list.signals(&loaded.config.bots, &candles.series);
         if list.len() > 0 {
             candles.notices.push(format!(
                 "the list of signals ({}) has {} for these candles",
@@ -138,6 +138,7 @@ impl BacktestTerms {
                 signals.len()
             ));
         }
+        candles.notices.extend(contradictions);
         let header = settings.header(versions, Some(candles.hash.clone()));
         let prepared = PreparedBacktest {
             loaded,

@@ -100,6 +100,7 @@ fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Checked
             LineUse::Entry(words)
         }
         Taken::Date => LineUse::Date,
+        Taken::Expiry => LineUse::Remark("the expiry of the lines below that have none".to_owned()),
         Taken::Zones(zones) => {
             let zones: Vec<String> = zones.into_iter().map(zone_words).collect();
             LineUse::Remark(format!(

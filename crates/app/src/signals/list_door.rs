@@ -96,7 +96,11 @@ impl ListDoor {
                         }
                         has_begun = true;
                     }
-                    for due in self.due(door.now()) {
+                    let now = door.now();
+                    for problem in self.contradictions(now) {
+                        door.report_malformed(&problem);
+                    }
+                    for due in self.due(now) {
                         if !door.give(self.order_of(&due, &door), held.clone()).await {
                             return;
                         }
@@ -154,9 +158,16 @@ impl ListDoor {
     fn next_entry(&self) -> Option<NextEntry> {
         let at = self.next_due()?;
         let due = self.list.due(at - Millis::new(1), at);
-        let due = due.into_iter().find(|due| !self.given.contains(&(due.at, due.entry.bot)))?;
+        let due = due.into_iter().find(|due| !self.given.contains(&(due.at, due.entry.bot)));
+        let due = due.or_else(|| self.list.next_given(at))?;
         let bot = self.bots.get(due.entry.bot.index())?.name.clone();
-        Some(NextEntry { at, bot, direction: due.entry.direction })
+        Some(NextEntry { at: due.at, bot, direction: due.entry.direction })
+    }
+
+    /// Where lines contradict each other at what has come since the last look.
+    fn contradictions(&self, now: Millis) -> Vec<String> {
+        let (_, found) = self.list.due_and_contradictions(self.done.max(now - OLDEST), now);
+        found.iter().map(|found| found.words(&self.bots)).collect()
     }
 
     /// What is due now and was not given.

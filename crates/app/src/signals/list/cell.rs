@@ -17,8 +17,8 @@ const PARTS_OF_HOURS: [(bool, u32, u32, Tz); 6] = [
 ];
 
 /// Arrows that say which way.
-const ARROWS_UP: [char; 4] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}'];
-const ARROWS_DOWN: [char; 4] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}'];
+const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '\u{2934}'];
+const ARROWS_DOWN: [char; 5] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}', '\u{2935}'];
 /// Circles of the colours in which charts draw rising and falling candles.
 const GREEN: char = '\u{1f7e2}';
 const RED: char = '\u{1f534}';

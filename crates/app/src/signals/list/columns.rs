@@ -5,7 +5,7 @@
 
 use super::cell::{timeframe, zone_cell};
 use super::clock_time::time_of_day;
-use super::date::WrittenDate;
+use super::date::{WrittenDate, fault_of};
 use super::split::split;
 use crate::configuration::DateOrder;
 use crate::signals::message::{DIRECTIONS, direction_of};
@@ -186,8 +186,15 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
         return Some(format!("{cell:?} is no expiry: write M1 to M59 for minutes, H1 to H24 for hours"));
     }
-    if is_date_like(cell) {
-        return Some(format!("{cell:?} is no date: no month has such a day in that year"));
+    if let Some(fault) = fault_of(cell) {
+        return Some(format!("{cell:?} is no date: {fault}"));
+    }
+    if let Some(colon) = cell.split_at_checked(2).map(|(hours, minutes)| format!("{hours}:{minutes}"))
+        && cell.len() == 4
+        && is_number(cell)
+        && time_of_day(&colon).is_some()
+    {
+        return Some(format!("{cell:?} is nothing by itself: did you mean the time {colon}?"));
     }
     let colon = cell.replacen('.', ":", 1);
     if cell.contains('.') && time_of_day(&colon).is_some() {
@@ -195,14 +202,6 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     }
     let hours = upper.strip_suffix('H').filter(|hours| timeframe(&format!("H{hours}")).is_some())?;
     Some(format!("{cell:?} is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?"))
-}
-
-/// Whether a cell is written as a date with a year.
-fn is_date_like(cell: &str) -> bool {
-    let parts: Vec<&str> = cell.split(['/', '-', '.']).collect();
-    let is_number =
-        |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|digit| digit.is_ascii_digit());
-    parts.len() == 3 && parts.iter().all(is_number)
 }
 
 const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";

@@ -1,10 +1,11 @@
 //! Dates of a list as people write them: 2026-11-27, 27/11/2026, 11/27/2026, 27/11.
 
 use crate::configuration::DateOrder;
-use chrono::NaiveDate;
+use chrono::{Datelike as _, NaiveDate};
 
 /// A year in which every day of a year exists.
 const LEAP_YEAR: i32 = 2_024;
+const ORDERS: [DateOrder; 2] = [DateOrder::DayFirst, DateOrder::MonthFirst];
 
 /// A date, of one year or of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,12 @@ pub(super) enum WrittenDate {
 impl WrittenDate {
     /// Reads a cell that can be a date in one order at least.
     pub(super) fn parse(cell: &str) -> Option<Self> {
+        let is_one = |date: &Self| ORDERS.into_iter().any(|order| date.read(order).is_some());
+        Self::written_as(cell).filter(is_one)
+    }
+
+    /// Reads a cell that is written as a date, whether there is such a day or not.
+    fn written_as(cell: &str) -> Option<Self> {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
         let number = |text: &str, most: usize| {
@@ -42,7 +49,7 @@ impl WrittenDate {
             2 if separator != '-' => Some(2_000 + i32::try_from(number(text, 2)?).ok()?),
             _ => None,
         };
-        let date = match parts.as_slice() {
+        Some(match parts.as_slice() {
             [first, month, day] if first.len() == 4 => {
                 let (month, day) = (number(month, 2)?, number(day, 2)?);
                 Self::YearFirst(ListDate { year: Some(year(first)?), month, day })
@@ -54,23 +61,22 @@ impl WrittenDate {
                 Self::YearLast { numbers: (number(first, 2)?, number(second, 2)?), year: None }
             }
             _ => return None,
-        };
-        [DateOrder::DayFirst, DateOrder::MonthFirst]
-            .into_iter()
-            .any(|order| date.read(order).is_some())
-            .then_some(date)
+        })
     }
 
     /// The date, where it is one in this order.
     pub(super) fn read(self, order: DateOrder) -> Option<ListDate> {
-        let date = match (self, order) {
+        Some(self.in_order(order)).filter(|date| date.exists())
+    }
+
+    const fn in_order(self, order: DateOrder) -> ListDate {
+        match (self, order) {
             (Self::YearFirst(date), _) => date,
             (Self::YearLast { numbers: (day, month), year }, DateOrder::DayFirst)
             | (Self::YearLast { numbers: (month, day), year }, DateOrder::MonthFirst) => {
                 ListDate { year, month, day }
             }
-        };
-        Some(date).filter(|date| date.exists())
+        }
     }
 
     pub(super) const fn has_year(self) -> bool {
@@ -81,6 +87,19 @@ impl WrittenDate {
     fn depends_on_order(self) -> bool {
         self.read(DateOrder::DayFirst) != self.read(DateOrder::MonthFirst)
     }
+}
+
+/// Why a cell that is written as a date is none; nothing of one that is not written so.
+pub(super) fn fault_of(cell: &str) -> Option<String> {
+    let written = WrittenDate::written_as(cell)?;
+    let mut months = ORDERS.into_iter().map(|order| written.in_order(order));
+    let of_month = months.find_map(|date| {
+        let first = NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, 1)?;
+        let is_february = date.month == 2 && date.year.is_some();
+        let month = first.format(if is_february { "%B %Y" } else { "%B" });
+        Some(format!("{month} has {} days", first.num_days_in_month()))
+    });
+    Some(of_month.unwrap_or_else(|| "there is no such month".to_owned()))
 }
 
 /// The order of all dates of a list that depend on one, of lines that are counted from 1; none where none does. One date that fits

@@ -37,8 +37,12 @@ pub(crate) struct ListEntry {
 impl ListEntry {
     /// Whether both are one trade; why they are asked for may differ.
     pub(super) fn is_trade_of(&self, other: &Self) -> bool {
-        (self.when, self.bot, self.direction, self.close_type)
-            == (other.when, other.bot, other.direction, other.close_type)
+        (self.when, self.bot) == (other.when, other.bot) && self.asks_as(other)
+    }
+
+    /// Whether both ask for the same, whenever they do.
+    pub(super) fn asks_as(&self, other: &Self) -> bool {
+        (self.direction, self.close_type) == (other.direction, other.close_type)
     }
 }
 
@@ -126,6 +130,8 @@ pub(crate) enum Taken {
     Entry(ListEntry, Tz),
     /// For the date of the lines below it.
     Date,
+    /// For the expiry of the lines below it that have none.
+    Expiry,
     /// For a heading that names these time zones and no more.
     Zones(Vec<Tz>),
     /// For a remark on gales, which are the bot's own affair.
@@ -178,7 +184,7 @@ pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Resul
     for line in &lines {
         match &line.taken {
             Taken::Entry(entry, _) => file.entries.push(*entry),
-            Taken::Date | Taken::Zones(_) | Taken::Gale => {}
+            Taken::Date | Taken::Expiry | Taken::Zones(_) | Taken::Gale => {}
             Taken::Comment => file.comments.push(line.line),
             Taken::Repeats(_) => file.repeated.push(line.line),
             Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
@@ -225,6 +231,7 @@ pub(super) fn read_lines(
         let has_gale = matches!(&cells, Ok(LineCells::Entry(cells)) if cells.has_gale);
         let taken = match cells {
             Ok(LineCells::Date(_)) => Taken::Date,
+            Ok(LineCells::Expiry) => Taken::Expiry,
             Ok(LineCells::Zones(zones)) => Taken::Zones(zones),
             Ok(LineCells::Gale) => Taken::Gale,
             Ok(LineCells::Comment) => Taken::Comment,

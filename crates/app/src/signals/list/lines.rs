@@ -1,24 +1,19 @@
 //! The lines of a list: what stands in each, and which date a heading gives those below it.
 
-use super::clock_time::time_of_day;
+use super::above::{Above, Day};
 use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::date::WrittenDate;
 use super::heading::{comment_names_a_day, may_head_a_day, may_name_a_day};
 use super::plain::plain;
-use super::shown::{Shown, only_cell, recognised, shown_cells, time_in};
+use super::shown::{Shown, only_cell, only_expiry, recognised, shown_cells, time_in};
 use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
-use chrono::{NaiveTime, TimeDelta, Timelike};
 use chrono_tz::Tz;
 
 /// More is no list.
 pub(super) const MAX_ENTRIES: usize = 20_000;
 /// A line of more letters is none.
 const LONGEST: usize = 1_000;
-/// A time before this hour of the day, below one of the afternoon, is more likely of the next day.
-const NIGHT_ENDS: u32 = 6;
-/// A time that is earlier by more than the one above it may be of the day after.
-const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
 
 /// Signs that only say how the one before them is drawn.
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
@@ -38,26 +33,14 @@ pub(super) struct CellLine {
     pub(super) day: Day,
 }
 
-/// Where the date of a line is from.
-#[derive(Clone, Copy, Default)]
-pub(super) enum Day {
-    /// From the line itself, or from nowhere.
-    #[default]
-    Own,
-    /// From this line above it.
-    Above(u64),
-    /// It would have been from this line above it, which another ended.
-    Ended { heading: u64, by: u64 },
-    /// This comment above it, which stands below no date, names one.
-    Commented(u64),
-}
-
 /// What a line has.
 pub(super) enum LineCells {
     /// An entry.
     Entry(Box<Cells>),
     /// A date alone: that of the lines below.
     Date(WrittenDate),
+    /// An expiry alone: that of the lines below that have none.
+    Expiry,
     /// Time zones alone.
     Zones(Vec<Tz>),
     /// Gales alone, which are the bot's own affair.
@@ -77,7 +60,7 @@ impl CellLine {
         match self.cells.as_ref().ok()? {
             LineCells::Entry(cells) => cells.date,
             LineCells::Date(date) => Some(*date),
-            LineCells::Zones(_) | LineCells::Gale | LineCells::Comment => None,
+            LineCells::Expiry | LineCells::Zones(_) | LineCells::Gale | LineCells::Comment => None,
         }
     }
 }
@@ -101,7 +84,16 @@ impl Elsewhere {
         let recognised = |column: Column| {
             lines.iter().find(|line| line.recognised.contains(&column)).map(|line| line.line)
         };
-        let zones = |line: &CellLine| line.zones.iter().map(|zone| (line.line, *zone)).collect::<Vec<_>>();
+        let has_expiry = |line: &&CellLine| {
+            matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
+        };
+        // Each once, where it stands first: so many headings cost no more than they say.
+        let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
+        for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {
+            if heading_zones.iter().all(|(_, known)| *known != zone) {
+                heading_zones.push((line, zone));
+            }
+        }
         let has_zone =
             |line: &&CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.has_shown_zone());
         Self {
@@ -109,8 +101,8 @@ impl Elsewhere {
             day: lines.iter().find(|line| line.names_day).map(|line| line.line),
             year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
             zone: lines.iter().find(has_zone).map(|line| line.line),
-            heading_zones: lines.iter().flat_map(zones).collect(),
-            expiry: recognised(Column::Expiry),
+            heading_zones,
+            expiry: lines.iter().find(has_expiry).map(|line| line.line),
             no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
         }
     }
@@ -206,60 +198,6 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
     Ok(lines)
 }
 
-/// A date above lines that have none.
-struct Heading {
-    date: WrittenDate,
-    line: u64,
-    /// The last time below it, and its line.
-    last: Option<(NaiveTime, u64)>,
-}
-
-/// What stands above a line: a date that holds, or one that a line ended.
-#[derive(Default)]
-struct Above {
-    heading: Option<Heading>,
-    ended: Day,
-}
-
-impl Above {
-    fn end(&mut self, by: u64) {
-        if let Some(heading) = self.heading.take() {
-            self.ended = Day::Ended { heading: heading.line, by };
-        }
-    }
-
-    /// A comment names a day, which the lines below may be of.
-    fn comment(&mut self, by: u64) {
-        if self.heading.is_none() && matches!(self.ended, Day::Own) {
-            self.ended = Day::Commented(by);
-        }
-        self.end(by);
-    }
-
-    /// Gives an entry its date; one of its own may be that of the lines below as well.
-    fn date(&mut self, cells: &mut Cells, own: &mut Vec<Column>, line: u64) -> Result<Day, String> {
-        match (cells.date, &mut self.heading) {
-            (Some(date), Some(heading)) if heading.date != date => {
-                self.end(line);
-                Ok(Day::Own)
-            }
-            (Some(_), _) => Ok(Day::Own),
-            (None, None) => Ok(self.ended),
-            (None, Some(heading)) => {
-                let (date, heading_line) = (heading.date, heading.line);
-                if let Err(problem) = heading.take(time_of_day(&cells.texts[0]), line) {
-                    // Nor is it known of which day those below are.
-                    self.end(line);
-                    return Err(problem);
-                }
-                cells.date = Some(date);
-                own.insert(0, Column::Date);
-                Ok(Day::Above(heading_line))
-            }
-        }
-    }
-}
-
 /// The lines of which each is an entry or the date of those below it, and what the cells of the entries are.
 pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
     let (mut lines, mut columns) = (Vec::new(), Vec::new());
@@ -270,6 +208,7 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
         }
         if written.chars().nth(LONGEST).is_some() {
             above.end(line);
+            above.end_expiry();
             let problem = format!("it has more than {LONGEST} letters, which no line of a list has");
             lines.push(CellLine::new(line, written, Err(problem)));
             continue;
@@ -283,14 +222,23 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
             } else if may_name_a_day(left_out) {
                 above.end(line);
             }
-            if is_like_entry(&recognised(left_out, bots)) {
+            let recognised = recognised(left_out, bots);
+            if recognised.contains(&Column::Expiry) {
+                above.end_expiry();
+            }
+            if is_like_entry(&recognised) {
                 lines.push(new(Ok(LineCells::Comment)));
             }
             continue;
         }
         if let Some(date) = heading_of(text, bots) {
-            above.heading = Some(Heading { date, line, last: None });
+            above.begin(date, line);
             lines.push(new(Ok(LineCells::Date(date))));
+            continue;
+        }
+        if let Some(expiry) = only_expiry(text, bots) {
+            above.begin_expiry(expiry);
+            lines.push(new(Ok(LineCells::Expiry)));
             continue;
         }
         match shown_cells(text, bots) {
@@ -298,6 +246,7 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
             Ok(Shown::Gale) => lines.push(new(Ok(LineCells::Gale))),
             Ok(Shown::Entry(mut cells, mut own)) => {
                 let day = above.date(&mut cells, &mut own, line);
+                above.expiry(&mut cells, &mut own);
                 columns.push(own);
                 let entry = new(day.clone().map(|_| LineCells::Entry(cells)));
                 lines.push(CellLine { day: day.unwrap_or_default(), ..entry });
@@ -322,33 +271,14 @@ fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) 
     let names_day = may_be_named || (!is_like_entry && alone.is_empty() && may_head_a_day(text));
     if names_day || (!is_like_entry && alone.is_empty()) {
         above.end(line.line);
-    } else if let Some(heading) = &mut above.heading {
-        // Entries of others, in a list by time: those below may be of the day after.
-        if heading.take(time_in(text, bots), line.line).is_err() {
-            above.end(line.line);
-        }
+    } else {
+        above.pass(time_in(text, bots), line.line);
+    }
+    if recognised.contains(&Column::Expiry) || (!is_like_entry && alone.is_empty()) {
+        above.end_expiry();
     }
     let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
     CellLine { cells, recognised, zones: zones_in(text), names_day, ..line }
-}
-
-impl Heading {
-    /// Takes the time of a line below it.
-    ///
-    /// # Errors
-    /// It is so long before the one above it that it may be of the day after.
-    fn take(&mut self, time: Option<NaiveTime>, line: u64) -> Result<(), String> {
-        let Some(time) = time else { return Ok(()) };
-        let is_next_day =
-            |last: NaiveTime| last - time > FARTHEST_BACK || (time.hour() < NIGHT_ENDS && last.hour() >= 12);
-        if let Some((_, above)) = self.last.filter(|(last, _)| is_next_day(*last)) {
-            return Err(format!(
-                "its time is long before that of line {above}, so that it may be of the day after: write its date in it, or above it"
-            ));
-        }
-        self.last = Some((time, line));
-        Ok(())
-    }
 }
 
 /// The date of a line that has nothing else.

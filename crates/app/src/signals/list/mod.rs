@@ -1,5 +1,6 @@
 //! The list: a file of times at which bots are to trade, in a live run as in a backtest.
 
+mod above;
 mod cell;
 mod clock_time;
 mod columns;
@@ -15,7 +16,7 @@ mod zone_names;
 mod zones;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
-use candlewick_engine::{BotSettings, OutsideSignal, SignalId, SignalSource};
+use candlewick_engine::{BotId, BotSettings, OutsideSignal, SignalId, SignalSource};
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
 use entry::{MAX_BYTES, ReadFile};
@@ -25,9 +26,12 @@ use std::path::Path;
 
 pub(crate) use cell::{offset_zone, timeframe, zone_words};
 pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
+pub(crate) use twins::Contradiction;
 
 /// How many lines that were passed over are named.
 const NAMED: usize = 5;
+/// How many moments that give nothing are looked behind for one that does.
+const LOOKED_BEHIND: usize = 100;
 
 /// The door's name.
 pub(crate) const SOURCE: &str = "list";
@@ -144,21 +148,31 @@ impl SignalList {
         self.entries.iter().filter(|entry| !same(entry)).count()
     }
 
-    /// What is due after `from` and not after `to`, by moment, and of one moment in the order of the file.
+    /// What is due after `from` and not after `to`, by moment, and of one moment in the order of the file. Where two lines ask a bot
+    /// for different trades at one moment, neither is.
     pub(crate) fn due(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
+        self.due_and_contradictions(from, to).0
+    }
+
+    /// What is due, and where lines contradict each other.
+    pub(super) fn due_and_contradictions(
+        &self,
+        from: Millis,
+        to: Millis,
+    ) -> (Vec<DueEntry>, Vec<Contradiction>) {
         let moments = |entry: &ListEntry| {
             let entry = *entry;
             entry.when.between(from, to).map(move |at| DueEntry { at, id: id_of(at), entry })
         };
         let mut due: Vec<DueEntry> = self.entries.iter().flat_map(moments).collect();
         due.sort_by_key(|due| (due.at, due.entry.line));
-        due
+        let contradictions = twins::take_contradictions(&mut due);
+        (due, contradictions)
     }
 
     /// What was read, and what is due next after a moment: what a person reads at the start of a run.
     pub(super) fn outlook(&self, bots: &[BotSettings], now: Millis) -> String {
-        let next = self.next_after(now).and_then(|at| self.due(at - Millis::new(1), at).first().copied());
-        let next = next.map(|due| {
+        let next = self.next_given(now).map(|due| {
             let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
             format!("next {} of {bot} at {}", due.entry.direction, id_of(due.at))
         });
@@ -174,24 +188,38 @@ impl SignalList {
         self.entries.iter().filter_map(|entry| entry.when.next_after(from)).min()
     }
 
-    /// The signals of a backtest over these candles: each that falls behind the first candle of its bot and not behind its last one.
+    /// What is given next after `from`.
+    pub(super) fn next_given(&self, from: Millis) -> Option<DueEntry> {
+        let mut at = from;
+        (0..LOOKED_BEHIND).find_map(|_| {
+            at = self.next_after(at)?;
+            self.due(at - Millis::new(1), at).first().copied()
+        })
+    }
+
+    /// The signals of a backtest over these candles: each that falls behind the first candle of its bot and not behind its last one;
+    /// and what is to be said where lines contradict each other.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
         candles: &[CandleSeries],
-    ) -> Vec<(Millis, OutsideSignal)> {
+    ) -> (Vec<(Millis, OutsideSignal)>, Option<String>) {
         let span_of =
             |bot: &BotSettings| span_of(candles.iter().find(|candles| candles.series() == bot.series())?);
         let spans: Vec<Option<Range<Millis>>> = bots.iter().map(span_of).collect();
         let starts = spans.iter().flatten().map(|span| span.start);
         let ends = spans.iter().flatten().map(|span| span.end);
-        let (Some(from), Some(to)) = (starts.min(), ends.max()) else { return Vec::new() };
-        let is_shown = |due: &DueEntry| {
-            let span = spans.get(due.entry.bot.index()).and_then(Option::as_ref);
-            span.is_some_and(|span| span.start < due.at && due.at <= span.end)
+        let (Some(from), Some(to)) = (starts.min(), ends.max()) else { return Default::default() };
+        let is_shown = |bot: BotId, at: Millis| {
+            let span = spans.get(bot.index()).and_then(Option::as_ref);
+            span.is_some_and(|span| span.start < at && at <= span.end)
         };
-        let due = self.due(from, to).into_iter().filter(is_shown);
-        due.filter_map(|due| Some((due.at, due.signal(bots.get(due.entry.bot.index())?)))).collect()
+        let (due, mut contradictions) = self.due_and_contradictions(from, to);
+        let due = due.into_iter().filter(|due| is_shown(due.entry.bot, due.at));
+        let signals =
+            due.filter_map(|due| Some((due.at, due.signal(bots.get(due.entry.bot.index())?)))).collect();
+        contradictions.retain(|found| is_shown(found.bot, found.at));
+        (signals, Contradiction::all_words(&contradictions, bots))
     }
 }
 

@@ -67,7 +67,10 @@ pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, Stri
     match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
         [true, true] => Ok(Shown::Entry(Box::new(cells), columns)),
         [false, true] => Err("it has no time such as 10:00".to_owned()),
-        [true, false] => Err("it has no direction, CALL or PUT".to_owned()),
+        [true, false] => Err(match text.chars().find(|sign| CHARTS.contains(sign)) {
+            Some(chart) => format!("it has no direction, CALL or PUT: {chart} is as often an ornament"),
+            None => "it has no direction, CALL or PUT".to_owned(),
+        }),
         [false, false] => Err("it has no time and no direction".to_owned()),
     }
 }
@@ -102,6 +105,9 @@ fn set(cells: &mut Cells, column: Column, cell: &str) {
     };
 }
 
+/// Charts that channels put before any line, whichever way it goes.
+const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
+
 /// Signs that strike a line out, or say how it ended.
 const CROSSES: [char; 6] = ['\u{274c}', '\u{1f6ab}', '\u{26d4}', '\u{2716}', '\u{2717}', '\u{2718}'];
 
@@ -134,6 +140,23 @@ pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
     let mut cells = split(line, bots);
     cells.retain(|cell| label_of(cell).is_none_or(|columns| columns != [Column::Date]));
     cells.pop().filter(|_| cells.is_empty())
+}
+
+/// The expiry of a line that has nothing else, with its label or without.
+pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
+    let cells = split(line, bots);
+    let (label, cell) = match cells.as_slice() {
+        [cell] => (None, cell),
+        [label, cell] => (Some(label_of(label)?), cell),
+        _ => return None,
+    };
+    if label.is_some_and(|columns| columns != [Column::Expiry]) || line.contains(CROSSES) {
+        return None;
+    }
+    let minutes = label.and_then(|columns| minutes_of(cell, columns));
+    let cell = minutes.as_ref().unwrap_or(cell);
+    let is_expiry = Column::of(cell, bots) == Ok(Column::Expiry);
+    timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
 }
 
 /// The first time of day in a line.

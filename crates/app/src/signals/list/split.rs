@@ -19,6 +19,8 @@ const LABELS: [(&str, &[Column]); 6] = [
     (" data date dia fecha day ", &[Column::Date]),
     (" entrada entry sinal signal senal ", &[Column::Time, Column::Direction]),
 ];
+/// Those that need no colon.
+const EXPIRIES: &str = " exp expira expiry expiration expiracao expiracion ";
 /// Words that a time stands behind.
 const BEFORE_TIME: &str = " @ at as ";
 /// What follows a number of minutes, and one of hours.
@@ -54,7 +56,7 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
                 continue;
             }
             // Of the same part alone: a separator stands between two cells.
-            match cells.get(start..).and_then(<[String]>::last).and_then(|last| joined(last, word)) {
+            match cells.get(start..).and_then(<[String]>::last).and_then(|last| joined(last, word, bots)) {
                 Some(joined) => {
                     cells.pop();
                     cells.push(joined);
@@ -85,7 +87,15 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
 }
 
 /// Two words that are one cell.
-fn joined(last: &str, word: &str) -> Option<String> {
+fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
+    // `EUR USD`, neither of which is anything by itself.
+    let parts = [last, word];
+    let is_word = |part: &str| part.len() >= 3 && part.bytes().all(|sign| sign.is_ascii_alphabetic());
+    if parts.into_iter().all(is_word) {
+        let both = parts.concat();
+        let is_symbol = bots.signals.symbol_of(&both).is_some();
+        return Some(both).filter(|_| is_symbol && parts.iter().all(|part| Column::of(part, bots).is_err()));
+    }
     let unit = folded(word);
     let is_count = (1..=2).contains(&last.len()) && last.bytes().all(|sign| sign.is_ascii_digit());
     if is_count && is_one_of(&unit, MINUTES) {
@@ -134,9 +144,9 @@ pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
     if is_one_of(&word, BEFORE_TIME) {
         return Some(&[Column::Time]);
     }
-    // `EXP 5` has no colon.
-    let label =
-        word.strip_suffix([':', '=']).or_else(|| Some(word.as_str()).filter(|word| *word == "exp"))?;
+    // `EXP 5` and `EXPIRAÇÃO 5` have no colon.
+    let bare = || Some(word.as_str()).filter(|word| is_one_of(word.trim_end_matches('.'), EXPIRIES));
+    let label = word.strip_suffix([':', '=']).or_else(bare)?;
     LABELS
         .iter()
         .find(|(names, _)| is_one_of(label.trim_end_matches('.'), names))

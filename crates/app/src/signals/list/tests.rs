@@ -2,6 +2,7 @@
 
 mod channels;
 mod chats;
+mod contradictions;
 
 use super::entry::When;
 use super::*;
@@ -302,7 +303,7 @@ fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
             "M5;EURUSD;10:00;CALL\nM5;EURUSD;;PUT",
             "line 2: it has no time such as 10:00. It is \"M5;EURUSD;;PUT\"",
         ),
-        ("M5;EURUSD;10:00;CALL\nM5", "line 2: it has no time and no direction. It is \"M5\""),
+        ("M5;EURUSD;10:00;CALL\nEURUSD", "line 2: it has no time and no direction. It is \"EURUSD\""),
         ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10h5x;PUT", "line 2: \"10h5x\" is nothing"),
         (
             "M5;EURUSD;10:00;PUTT",
@@ -349,7 +350,7 @@ fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is
     let skipping = ListTerms { skip_unknown: true, ..terms("America/Sao_Paulo") };
     let list = SignalList::parse(CHAT, &traders_bots(), skipping).unwrap();
     let words = "3 entries, its columns taken as expiry; symbol; time (each day, since there is no date); \
-                 direction, 4 lines passed over (1, 4, 10, 11)";
+                 direction, 3 lines passed over (1, 10, 11)";
     assert_eq!(list.words(), words);
     let due = list.due(at("2026-01-05T12:00"), at("2026-01-06T12:00"));
     let found: Vec<_> = due
@@ -384,7 +385,7 @@ fn a_heading_that_is_passed_over_takes_the_lines_along_that_lack_what_it_says() 
             traders_bots(),
             "no year, and line 1 has one",
         ),
-        ("M15\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, and line 1 has one"),
+        ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, and line 1 has one"),
         ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, and line 1,"),
     ] {
         let (lines, _) = super::entry::read_lines(text, &bots, skipping).unwrap();
@@ -443,7 +444,8 @@ fn no_text_is_half_taken() {
                 let header = usize::from(list.columns.is_none());
                 let (lines, _) =
                     super::entry::read_lines(&text, &traders_bots(), terms("America/Sao_Paulo")).unwrap();
-                let dates = lines.iter().filter(|line| matches!(line.taken, Taken::Date)).count();
+                let is_heading = |line: &&ReadLine| matches!(line.taken, Taken::Date | Taken::Expiry);
+                let dates = lines.iter().filter(is_heading).count();
                 assert_eq!(list.len() + header + dates + list.repeated.len(), rows, "{text:?}");
                 taken += list.len();
             }

@@ -1,29 +1,202 @@
 //! Two lines of one bot for one moment: a line that was copied twice, or two that contradict each other.
 
+use super::DueEntry;
+use super::clock_time::ClockTime;
 use super::entry::{ListEntry, ReadLine, Taken, When};
-use candlewick_engine::BotSettings;
-use std::collections::BTreeMap;
+use candlewick_engine::{BotId, BotSettings};
+use candlewick_sdk::Millis;
+use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
+use chrono_tz::Tz;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The years 2026 to 2028, in which two times of day are compared: clocks are changed in each, and one has a 29 February. What
+/// contradicts in other years alone is given by neither line when its moment comes.
+const COMPARED: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
+/// The years 2000 to 2036, of which offsets from UTC are known, and how far apart they are looked at.
+const KNOWN: (i64, i64) = (946_684_800, 2_082_758_400);
+const APART: i64 = 10 * 86_400;
+/// How much is compared in a file; the rest is left to the moments. Two times of day cost as much as so many single moments.
+const MOST_COMPARED: u32 = 1_000_000;
+const TIMES_OF_DAY: u32 = 500;
 
 /// Takes lines that ask for the same as an earlier one for its repetition, and those that ask for something else for an error.
 pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
     let mut known: BTreeMap<_, Vec<ListEntry>> = BTreeMap::new();
+    let mut clocks = writes_in_several_ways(lines).then(Clocks::default);
     for line in lines {
         let Taken::Entry(entry, _) = line.taken else { continue };
         let when = match entry.when {
             When::Once(at) => (at.get(), None),
             When::Daily(daily) => (0, Some((daily.time, daily.zone.name(), daily.date))),
         };
+        let name = || bots.get(entry.bot.index()).map_or("", |bot| bot.name.as_str());
         let alike = known.entry((entry.bot, when)).or_default();
         match alike.iter().find(|earlier| earlier.when.is_same(entry.when)) {
             None => alike.push(entry),
-            Some(earlier) if earlier.is_trade_of(&entry) => line.taken = Taken::Repeats(earlier.line),
+            Some(earlier) if earlier.is_trade_of(&entry) => {
+                line.taken = Taken::Repeats(earlier.line);
+                continue;
+            }
             Some(earlier) => {
-                let name = bots.get(entry.bot.index()).map_or("", |bot| bot.name.as_str());
                 line.taken = Taken::Contradicts(format!(
-                    "line {} asks {name} for another trade at that time already: keep one of them",
-                    earlier.line
+                    "line {} asks {} for another trade at that time already: keep one of them",
+                    earlier.line,
+                    name()
                 ));
+                continue;
             }
         }
+        if let Some((earlier, at)) = clocks.as_mut().and_then(|clocks| clocks.take(entry)) {
+            line.taken = Taken::Contradicts(format!(
+                "line {earlier} asks {} for another trade at {} already, which it writes in another way: keep one of them",
+                name(),
+                super::id_of(at)
+            ));
+        }
     }
+}
+
+/// Whether one moment may be written in two ways: as one and as a time of day, in two zones, or as one of each day and of each year.
+fn writes_in_several_ways(lines: &[ReadLine]) -> bool {
+    let way = |line: &ReadLine| match line.taken {
+        Taken::Entry(ListEntry { when: When::Daily(daily), .. }, _) => {
+            Some(Some((daily.zone.name(), daily.date.is_some())))
+        }
+        Taken::Entry(ListEntry { when: When::Once(_), .. }, _) => Some(None),
+        _ => None,
+    };
+    lines.iter().filter_map(way).collect::<BTreeSet<_>>().len() > 1
+}
+
+/// Entries by their bots and the times of day that theirs may be in UTC.
+#[derive(Default)]
+struct Clocks {
+    entries: BTreeMap<(BotId, i64), AtTime>,
+    offsets: BTreeMap<&'static str, BTreeSet<i64>>,
+    compared: u32,
+}
+
+#[derive(Default)]
+struct AtTime {
+    once: Vec<ListEntry>,
+    daily: Vec<ListEntry>,
+}
+
+impl Clocks {
+    /// The line of an earlier entry that asks for another trade at a moment of this one, and the moment; else it is kept.
+    fn take(&mut self, entry: ListEntry) -> Option<(u64, Millis)> {
+        let times: BTreeSet<i64> = match entry.when {
+            When::Once(at) => BTreeSet::from([at.get().div_euclid(1_000).rem_euclid(86_400)]),
+            When::Daily(ClockTime { time, zone, .. }) => {
+                let offsets = self.offsets.entry(zone.name()).or_insert_with(|| offsets_of(zone));
+                let second = i64::from(time.num_seconds_from_midnight());
+                offsets.iter().map(|offset| (second - offset).rem_euclid(86_400)).collect()
+            }
+        };
+        for time in &times {
+            let there = self.entries.entry((entry.bot, *time)).or_default();
+            let once = there.once.iter().filter(|_| matches!(entry.when, When::Daily(_)));
+            for earlier in there.daily.iter().chain(once) {
+                if earlier.asks_as(&entry) || !may_meet(earlier.when, entry.when) {
+                    continue;
+                }
+                let are_daily = matches!((earlier.when, entry.when), (When::Daily(_), When::Daily(_)));
+                self.compared += if are_daily { TIMES_OF_DAY } else { 1 };
+                if self.compared > MOST_COMPARED {
+                    return None;
+                }
+                if let Some(at) = common_moment(earlier.when, entry.when) {
+                    return Some((earlier.line, at));
+                }
+            }
+        }
+        for time in times {
+            let there = self.entries.entry((entry.bot, time)).or_default();
+            let kind = if matches!(entry.when, When::Once(_)) { &mut there.once } else { &mut there.daily };
+            kind.push(entry);
+        }
+        None
+    }
+}
+
+/// How many seconds a zone has been ahead of UTC.
+fn offsets_of(zone: Tz) -> BTreeSet<i64> {
+    let mut offsets = BTreeSet::new();
+    let mut second = KNOWN.0;
+    while second < KNOWN.1 {
+        let utc = DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc();
+        offsets.insert(i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc()));
+        second += APART;
+    }
+    offsets
+}
+
+/// Whether two moments that are not written alike may be one: without looking at each day.
+fn may_meet(one: When, other: When) -> bool {
+    match (one, other) {
+        (When::Daily(one), When::Daily(other)) => match (one.date, other.date) {
+            (Some(one), Some(other)) => one == other || one.0 != other.0 || one.1.abs_diff(other.1) == 1,
+            (None, None) => one.zone != other.zone,
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+/// The first moment that both mean, of the years that are compared where both come again.
+fn common_moment(one: When, other: When) -> Option<Millis> {
+    let of = |when: When, at: Millis| when.between(at - Millis::new(1), at).next();
+    match (one, other) {
+        (When::Once(at), when) | (when, When::Once(at)) => of(when, at),
+        (When::Daily(_), When::Daily(_)) => {
+            one.between(COMPARED.0, COMPARED.1).find(|at| of(other, *at).is_some())
+        }
+    }
+}
+
+/// A moment at which two lines ask a bot for different trades.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Contradiction {
+    pub(crate) at: Millis,
+    pub(crate) bot: BotId,
+    lines: (u64, u64),
+}
+
+impl Contradiction {
+    /// What is said of it.
+    pub(crate) fn words(&self, bots: &[BotSettings]) -> String {
+        let name = bots.get(self.bot.index()).map_or("", |bot| bot.name.as_str());
+        let (one, other) = self.lines;
+        format!(
+            "lines {one} and {other} ask {name} for different trades at {}: neither is given; keep one of them",
+            super::id_of(self.at)
+        )
+    }
+
+    /// What is said of several; nothing of none.
+    pub(super) fn all_words(all: &[Self], bots: &[BotSettings]) -> Option<String> {
+        let first = all.first()?.words(bots);
+        let more = match all.len() {
+            1 => String::new(),
+            2 => " (1 more such moment)".to_owned(),
+            count => format!(" ({} more such moments)", count - 1),
+        };
+        Some(format!("the list of signals: {first}{more}"))
+    }
+}
+
+/// Takes out what contradicts another entry of its bot and moment.
+pub(super) fn take_contradictions(due: &mut Vec<DueEntry>) -> Vec<Contradiction> {
+    let mut first: BTreeMap<(Millis, BotId), ListEntry> = BTreeMap::new();
+    let mut found: BTreeMap<(Millis, BotId), Contradiction> = BTreeMap::new();
+    for DueEntry { at, entry, .. } in due.iter() {
+        let key = (*at, entry.bot);
+        let earlier = *first.entry(key).or_insert(*entry);
+        if !earlier.asks_as(entry) {
+            let lines = (earlier.line, entry.line);
+            found.entry(key).or_insert(Contradiction { at: *at, bot: entry.bot, lines });
+        }
+    }
+    due.retain(|due| !found.contains_key(&(due.at, due.entry.bot)));
+    found.into_values().collect()
 }

@@ -208,3 +208,31 @@ fn a_run_that_begins_again_gives_what_was_due_shortly_before_and_nothing_older()
     // The machine slept: the run refuses what is late, and the journal says so.
     assert_eq!(door.due(at("2026-07-02T09:00:00")).len(), 2);
 }
+
+/// Sao Paulo had summer time until 2019, so that both lines were of one moment then alone.
+#[tokio::test(start_paused = true)]
+async fn lines_that_contradict_each_other_when_their_moment_comes_are_an_alarm_and_no_trade() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "10:00,btc,BUY,America/Sao_Paulo\n12:00,btc,SELL,UTC\n12:01,btc,SELL,UTC\n";
+    let loaded = loaded(&folder, &format!("time,bot,direction,zone\n{rows}"));
+    let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(at("2018-12-03T11:59:00"), Speed::Times(1.0)));
+    let (sender, orders) = mpsc::channel(16);
+    let (telling, mut told) = mpsc::unbounded_channel();
+    tokio::spawn(run(orders, telling));
+    let (ready, is_ready) = oneshot::channel();
+    let watch = door(&loaded, clock.now())
+        .watch(Door::new("list", Arc::clone(&clock), Arc::default(), sender.downgrade()), ready);
+    let task = tokio::spawn(watch);
+    is_ready.await.unwrap();
+    assert_eq!(heard(&mut told).await, "status");
+    assert!(heard(&mut told).await.contains("was read: 3 entries ("));
+    assert_eq!(told.recv().await.unwrap(), format!("next SELL of btc at {}", at("2018-12-03T12:01:00")));
+    let alarm = heard(&mut told).await;
+    assert!(
+        alarm.starts_with("1 wrong: lines 2 and 3 ask btc for different trades at 2018-12-03T12:00:00Z"),
+        "{alarm}"
+    );
+    assert_eq!(heard(&mut told).await, "btc 2018-12-03T12:01:00Z");
+    drop(sender);
+    task.abort();
+}

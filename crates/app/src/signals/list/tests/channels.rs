@@ -14,6 +14,10 @@ fn lines_of_channels_are_entries_without_being_edited() {
         ("PAIR:EURUSD TIME:15:55 Direction: PUT EXP: 15", "18:55", "SELL", Some(15)),
         ("EURUSD 15:50:00 CALL EXP 5", "18:50", "BUY", Some(5)),
         ("EURUSD 15:50 CALL Exp: M5", "18:50", "BUY", Some(5)),
+        ("EURUSD 15:50 CALL EXPIRAÇÃO 5", "18:50", "BUY", Some(5)),
+        ("EURUSD 15:50 CALL EXPIRAÇÃO: 15 min", "18:50", "BUY", Some(15)),
+        ("EUR USD 15:50 CALL M5", "18:50", "BUY", Some(5)),
+        ("Par: EUR - USD 15:50 PUT", "18:50", "SELL", None),
         ("EURUSD @ 16:00 CALL", "19:00", "BUY", None),
         ("EURUSD @16:00 CALL", "19:00", "BUY", None),
         ("EURUSD às 10:46 PUT M5", "13:46", "SELL", Some(5)),
@@ -29,6 +33,9 @@ fn lines_of_channels_are_entries_without_being_edited() {
         ("\u{1f534} 15:30 EURUSD SELL 1MIN", "18:30", "SELL", Some(1)),
         ("EURUSD 16:55 \u{2197}\u{fe0f}", "19:55", "BUY", None),
         ("EURUSD 16:55 \u{2198}", "19:55", "SELL", None),
+        ("EURUSD 16:55 \u{2934}\u{fe0f}", "19:55", "BUY", None),
+        ("EURUSD 16:55 \u{2935}", "19:55", "SELL", None),
+        ("\u{1f4c8} EURUSD 16:55 PUT", "19:55", "SELL", None),
         ("EURUSD;16:40;CALL;M5;GALE 1", "19:40", "BUY", Some(5)),
         ("EURUSD 17:00 M15 PUT - sem gale", "20:00", "SELL", Some(15)),
         ("EURUSD 17:00 CALL (COMPRA) M5 até 2 gales", "20:00", "BUY", Some(5)),
@@ -63,7 +70,15 @@ fn what_a_channel_may_mean_otherwise_is_no_entry() {
         ("EURUSD 16:35 \u{1f7e2}\u{1f534}", "it has a green circle and a red one"),
         ("EURUSD 17:10 CALL PUT", "are both a direction"),
         ("EURUSD 17:10 CALL 00:30", "are both a time: leave one of them out; an expiry is written M5"),
-        ("31/11/2026 EURUSD 10:35 PUT", "\"31/11/2026\" is no date: no month has such a day"),
+        ("31/11/2026 EURUSD 10:35 PUT", "\"31/11/2026\" is no date: November has 30 days"),
+        ("11/31/2026 EURUSD 10:35 PUT", "\"11/31/2026\" is no date: November has 30 days"),
+        ("30/02 EURUSD 10:35 PUT", "\"30/02\" is no date: February has 29 days"),
+        ("29/02/2026 EURUSD 10:35 PUT", "\"29/02/2026\" is no date: February 2026 has 28 days"),
+        ("2026-13-01 EURUSD 10:35 PUT", "\"2026-13-01\" is no date: there is no such month"),
+        ("EURUSD 1650 PUT", "\"1650\" is nothing by itself: did you mean the time 16:50?"),
+        ("EURUSD 16:50 \u{1f4c8}", "it has no direction, CALL or PUT: \u{1f4c8} is as often an ornament"),
+        ("EUR;USD;16:50;PUT", "\"EUR\" is nothing"),
+        ("EURUSD 16:50 PUT EXPIRAÇÃO 16:55", "\"16:55\" stands behind \"EXPIRAÇÃO\" and is not an expiry"),
         ("EURUSD 13:30 PM CALL", "did you mean 13:30?"),
         ("EURUSD 10:30 CALL M90", "\"M90\" is no expiry: write M1 to M59 for minutes"),
         ("EURUSD 10:30 CALL S30", "\"S30\" is no expiry"),
@@ -101,4 +116,49 @@ fn a_comment_that_looks_like_an_entry_and_a_zone_that_is_accepted_are_told() {
     let words = traders(text).unwrap().words();
     assert!(words.ends_with(", 1 line behind # that might be an entry (3)"), "{words}");
     assert_eq!(below("TIMEZONE: UTC -3", "UTC"), Vec::<String>::new());
+}
+
+/// Written, and the minutes of each entry, in their order; those without are the bot's own.
+#[test]
+fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
+    for (text, expected) in [
+        ("26/11/2026\nM5\nEURUSD 10:00 CALL\nEURUSD 10:05 PUT", vec![(3, 5), (4, 5)]),
+        ("EXP 5\n26/11/2026\nEURUSD 10:00 CALL", vec![(3, 5)]),
+        ("26/11/2026\nExpiração: 15 min\nEURUSD 10:00 CALL\nM1\nEURUSD 10:05 PUT", vec![(3, 15), (5, 1)]),
+        (
+            "26/11/2026\nM5\nEURUSD 10:00 CALL\n# good luck\nGALE 1\nUTC\nEURUSD 10:05 PUT",
+            vec![(3, 5), (7, 5)],
+        ),
+        // A line's own holds, and ends the heading's, as a date does.
+        ("26/11/2026\nM5\nEURUSD 10:00 CALL M1\nEURUSD 10:05 PUT", vec![(3, 1)]),
+        ("26/11/2026\nM5\nXAUUSD 10:00 CALL M1\nEURUSD 10:05 PUT", vec![]),
+        ("26/11/2026\nM5\n# M15\nEURUSD 10:05 PUT", vec![]),
+        ("26/11/2026\nM5\n\u{274c} M15\nEURUSD 10:05 PUT", vec![]),
+        ("26/11/2026\nM5 VIP\nEURUSD 10:05 PUT", vec![]),
+        ("26/11/2026\nEURUSD 10:00 CALL\nM5\nEURUSD 10:05 PUT", vec![(4, 5)]),
+        // Whether it holds for another day is not known.
+        ("26/11/2026\nM5\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 10:05 PUT", vec![(3, 5)]),
+        ("26/11/2026\nM5\nVIP ROOM\n26/11/2026\nEURUSD 10:05 PUT", vec![]),
+    ] {
+        let list = SignalList::parse(text, &traders_bots(), skipping("UTC")).unwrap();
+        let minutes = |entry: &ListEntry| entry.close_type.map_or(0, |own| own.duration().get() / 60_000);
+        let found: Vec<_> = list.entries.iter().map(|entry| (entry.line, minutes(entry))).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+    let text = "26/11/2026\nEURUSD 10:00 CALL\nM5\nEURUSD 10:05 PUT\n";
+    let problem = traders(text).unwrap_err();
+    assert!(problem.starts_with("line 2: it has no expiry, and line 3 has one"), "{problem}");
+    assert_eq!(uses(text, skipping("UTC"))[2], "expiry");
+}
+
+/// Each heading is looked at once: 4,000 of them cost 4,000 entries nothing.
+#[test]
+fn many_headings_that_say_one_zone_cost_as_much_as_one() {
+    let text = "26/11/2026\n".to_owned()
+        + &(0..4_000).fold(String::new(), |mut text, number| {
+            let (hour, minute, second) = (number / 3_600, number / 60 % 60, number % 60);
+            writeln!(text, "UTC-3\nEURUSD {hour:02}:{minute:02}:{second:02} CALL").unwrap();
+            text
+        });
+    assert_eq!(entries(&text, skipping("America/Sao_Paulo")).len(), 4_000);
 }

@@ -24,6 +24,7 @@ pub(super) fn uses(text: &str, terms: ListTerms) -> Vec<String> {
     let word = |line: &ReadLine| match &line.taken {
         Taken::Entry(entry, _) => entry.when.words(),
         Taken::Date => "date".to_owned(),
+        Taken::Expiry => "expiry".to_owned(),
         Taken::Zones(zones) => format!("zones {zones:?}"),
         Taken::Gale => "gale".to_owned(),
         Taken::Comment => "comment".to_owned(),
@@ -72,7 +73,7 @@ fn no_date_is_guessed_for_a_line_below_a_date() {
             "line 4: its date is that of line 3, which has no year, and line 1 has one: write the year in line 3",
         ),
         ("27/11/2026\n11/28/2026\nEURUSD;10:00;CALL", "line 2: its date has the month first"),
-        ("31/02/2026\nEURUSD;10:00;CALL", "line 1: \"31/02/2026\" is no date: no month has such a day"),
+        ("31/02/2026\nEURUSD;10:00;CALL", "line 1: \"31/02/2026\" is no date: February 2026 has 28 days"),
     ] {
         let problem = traders(text).unwrap_err();
         assert!(problem.starts_with(expected), "{text}: {problem}");
@@ -95,7 +96,6 @@ fn no_date_is_guessed_for_a_line_below_a_date() {
         "# 28.11",
         "# tomorrow",
         "Saturday 28/11",
-        "M1",
         "Saturday UTC",
         "Amanhã UTC",
         "28.11 EURUSD;10:30;CALL",

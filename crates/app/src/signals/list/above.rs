@@ -1,0 +1,145 @@
+//! What stands above a line and is meant for it: a date, an expiry, or one that another line ended.
+
+use super::clock_time::time_of_day;
+use super::columns::{Cells, Column};
+use super::date::WrittenDate;
+use chrono::{NaiveTime, TimeDelta, Timelike};
+
+/// A time before this hour of the day, below one of the afternoon, is more likely of the next day.
+const NIGHT_ENDS: u32 = 6;
+/// A time that is earlier by more than the one above it may be of the day after.
+const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
+
+/// Where the date of a line is from.
+#[derive(Clone, Copy, Default)]
+pub(super) enum Day {
+    /// From the line itself, or from nowhere.
+    #[default]
+    Own,
+    /// From this line above it.
+    Above(u64),
+    /// It would have been from this line above it, which another ended.
+    Ended { heading: u64, by: u64 },
+    /// This comment above it, which stands below no date, names one.
+    Commented(u64),
+}
+
+/// What stands above a line: a date that holds, or one that a line ended, and an expiry.
+#[derive(Default)]
+pub(super) struct Above {
+    heading: Option<Heading>,
+    ended: Day,
+    expiry: Option<ExpiryHeading>,
+}
+
+/// A date above lines that have none.
+struct Heading {
+    date: WrittenDate,
+    line: u64,
+    /// The last time below it, and its line.
+    last: Option<(NaiveTime, u64)>,
+}
+
+/// An expiry above lines that have none.
+struct ExpiryHeading {
+    code: String,
+    /// Whether a line had it.
+    is_used: bool,
+}
+
+impl Above {
+    /// A date alone. What stood above entries of the date before may not be meant for those of this one.
+    pub(super) fn begin(&mut self, date: WrittenDate, line: u64) {
+        self.heading = Some(Heading { date, line, last: None });
+        self.expiry.take_if(|expiry| expiry.is_used);
+    }
+
+    /// An expiry alone.
+    pub(super) fn begin_expiry(&mut self, code: String) {
+        self.expiry = Some(ExpiryHeading { code, is_used: false });
+    }
+
+    pub(super) fn end(&mut self, by: u64) {
+        if let Some(heading) = self.heading.take() {
+            self.ended = Day::Ended { heading: heading.line, by };
+        }
+    }
+
+    pub(super) fn end_expiry(&mut self) {
+        self.expiry = None;
+    }
+
+    /// A comment names a day, which the lines below may be of.
+    pub(super) fn comment(&mut self, by: u64) {
+        if self.heading.is_none() && matches!(self.ended, Day::Own) {
+            self.ended = Day::Commented(by);
+        }
+        self.end(by);
+    }
+
+    /// An entry of others, in a list by time: those below may be of the day after.
+    pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
+        if self.heading.as_mut().is_some_and(|heading| heading.take(time, line).is_err()) {
+            self.end(line);
+        }
+    }
+
+    /// Gives an entry its date; one of its own may be that of the lines below as well.
+    pub(super) fn date(
+        &mut self,
+        cells: &mut Cells,
+        own: &mut Vec<Column>,
+        line: u64,
+    ) -> Result<Day, String> {
+        match (cells.date, &mut self.heading) {
+            (Some(date), Some(heading)) if heading.date != date => {
+                self.end(line);
+                Ok(Day::Own)
+            }
+            (Some(_), _) => Ok(Day::Own),
+            (None, None) => Ok(self.ended),
+            (None, Some(heading)) => {
+                let (date, heading_line) = (heading.date, heading.line);
+                if let Err(problem) = heading.take(time_of_day(&cells.texts[0]), line) {
+                    // Nor is it known of which day those below are.
+                    self.end(line);
+                    return Err(problem);
+                }
+                cells.date = Some(date);
+                own.insert(0, Column::Date);
+                Ok(Day::Above(heading_line))
+            }
+        }
+    }
+
+    /// Gives an entry its expiry; another of its own may be that of the lines below as well.
+    pub(super) fn expiry(&mut self, cells: &mut Cells, own: &mut Vec<Column>) {
+        let Some(heading) = &mut self.expiry else { return };
+        if cells.texts[4].is_empty() {
+            heading.is_used = true;
+            cells.texts[4].clone_from(&heading.code);
+            own.push(Column::Expiry);
+        } else if cells.texts[4] != heading.code {
+            self.expiry = None;
+        }
+    }
+}
+
+impl Heading {
+    /// Takes the time of a line below it.
+    ///
+    /// # Errors
+    /// It is so long before the one above it that it may be of the day after.
+    fn take(&mut self, time: Option<NaiveTime>, line: u64) -> Result<(), String> {
+        let Some(time) = time else { return Ok(()) };
+        let is_next_day =
+            |last: NaiveTime| last - time > FARTHEST_BACK || (time.hour() < NIGHT_ENDS && last.hour() >= 12);
+        if let Some((_, above)) = self.last.filter(|(last, _)| is_next_day(*last)) {
+            return Err(format!(
+                "its time is long before that of line {above}, so that it may be of the day after: write its date in it, or above it"
+            ));
+        }
+        self.last = Some((time, line));
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Two lines of one bot that ask for different trades at one moment, which they write in two ways.
+
+use super::*;
+use candlewick_sdk::{Candle, Ohlcv};
+
+fn named(rows: &str) -> Result<SignalList, String> {
+    SignalList::parse(&format!("time,bot,direction,close_type,days,zone\n{rows}\n"), &bots(), terms("UTC"))
+}
+
+/// The moments are from `date -u -d 'TZ="..." ...'`.
+#[test]
+fn lines_that_contradict_each_other_in_two_ways_to_write_a_moment_are_refused() {
+    for (rows, moment) in [
+        ("10:00,btc,BUY,,,\n2022-01-05 10:00,btc,SELL,,,", "2022-01-05T10:00:00Z"),
+        ("2022-01-05 10:00,btc,SELL,,,\n10:00,btc,BUY,,,", "2022-01-05T10:00:00Z"),
+        ("10:00,btc,BUY,,,\n2022-01-05T11:00:00+01:00,btc,SELL,,,", "2022-01-05T10:00:00Z"),
+        ("2022-07-05T10:00:00Z,btc,SELL,,,\n12:00,btc,BUY,,,Europe/Berlin", "2022-07-05T10:00:00Z"),
+        // 5 January 2026 is the first Monday of the years that are compared.
+        ("10:00,btc,BUY,,mon,\n11:00,btc,SELL,,,Europe/Berlin", "2026-01-05T10:00:00Z"),
+        ("10:00,btc,BUY,,,\n11:00,btc,BUY,05:00,,Europe/Berlin", "2026-01-01T10:00:00Z"),
+        // Monday in Berlin is still Sunday in London.
+        ("23:30,btc,BUY,,sun,\n00:30,btc,SELL,,mon,Europe/Berlin", "2026-01-04T23:30:00Z"),
+        // New York puts its clocks forward on 8 March, London on 29 March.
+        ("06:00,btc,BUY,,,America/New_York\n10:00,btc,SELL,,,Europe/London", "2026-03-08T10:00:00Z"),
+    ] {
+        let problem = named(rows).unwrap_err();
+        let expected = format!(
+            "line 3: line 2 asks btc for another trade at {moment} already, which it writes in another way: keep one of them"
+        );
+        assert_eq!(problem, expected, "{rows}");
+    }
+    for rows in [
+        "10:00,btc,BUY,,,\n2022-01-05 10:00,btc,BUY,,,",
+        "10:00,btc,BUY,,,\n2022-01-05 10:00,eur,SELL,,,",
+        "10:00,btc,BUY,,mon,\n2022-01-05 10:00,btc,SELL,,,",
+        "10:00,btc,BUY,,,\n10:00,btc,SELL,,,Europe/Berlin",
+        "23:30,btc,BUY,,sun,\n00:30,btc,SELL,,tue,Europe/Berlin",
+        "05:00,btc,BUY,,,America/New_York\n11:00,btc,SELL,,,Europe/London",
+    ] {
+        assert_eq!(named(rows).unwrap().len(), 2, "{rows}");
+    }
+}
+
+/// 20,000 lines that may all be one moment, and are not, are read in the time of a person's patience.
+#[test]
+fn many_times_of_day_cost_no_more_than_is_allowed() {
+    let mut rows = String::new();
+    for number in 0..10_000 {
+        let (minute, second) = (number / 60 % 60, number % 60);
+        let (hour, days) = (number / 3_600, ["mon", "sat"][number % 2]);
+        let other = ["thu", "wed"][number % 2];
+        writeln!(rows, "{hour:02}:{minute:02}:{second:02},btc,BUY,,{days},UTC").unwrap();
+        writeln!(rows, "{:02}:{minute:02}:{second:02},btc,SELL,,{other},Europe/Berlin", hour + 1).unwrap();
+    }
+    assert_eq!(named(rows.trim_end()).unwrap().len(), 20_000);
+}
+
+/// Sao Paulo had summer time until 2019, 2 h behind UTC: then, and not since, both lines are of one moment.
+#[test]
+fn where_lines_contradict_in_other_years_neither_is_given_and_a_backtest_says_so() {
+    let list = named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
+    let due = |day: &str| {
+        let due = list.due(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
+        due.iter().map(|due| (due.id.to_string(), due.entry.line)).collect::<Vec<_>>()
+    };
+    assert_eq!(due("2018-12-03"), [("2018-12-03T12:01:00Z".to_owned(), 4)]);
+    let lines: Vec<u64> = due("2018-07-02").into_iter().map(|(_, line)| line).collect();
+    assert_eq!(lines, [3, 4, 2]);
+    let next = list.next_given(at("2018-12-03T11:00")).unwrap();
+    assert_eq!((next.at, next.entry.line), (at("2018-12-03T12:01"), 4));
+    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
+    let series = bots()[0].series();
+    let candle = |time: &str| Candle::new(at(time), series.interval, numbers).unwrap();
+    let over =
+        |last: &str| CandleSeries::new(series, vec![candle("2018-12-03T11:00"), candle(last)]).unwrap();
+    let (signals, words) = list.signals(&bots(), &[over("2018-12-04T13:00")]);
+    assert_eq!(signals.len(), 2, "12:01 on both days");
+    assert_eq!(
+        words.unwrap(),
+        "the list of signals: lines 2 and 3 ask btc for different trades at 2018-12-03T12:00:00Z: neither is given; keep one of them (1 more such moment)"
+    );
+    let (signals, words) = list.signals(&bots(), &[over("2018-12-03T11:30")]);
+    assert_eq!((signals.len(), words), (0, None));
+}
