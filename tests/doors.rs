@@ -277,9 +277,12 @@ fn status_says_which_lines_of_the_list_are_passed_over_and_why() {
     };
     let told = passed_over(&|told| !told.is_null());
     assert_eq!(told, json!(format!("2 lines passed over (2, 3); line 2: {why}")));
+    let text = folder.run(&["status", "--config", "bot.toml"]).stdout;
+    assert!(text.contains(" passed over ") && text.contains("2 lines passed over (2, 3)"), "{text}");
     // A list that is mended has none.
     std::fs::write(folder.path("list.csv"), "10:30 btc BUY\n").unwrap();
     passed_over(&Value::is_null);
+    assert!(!folder.run(&["status", "--config", "bot.toml"]).stdout.contains("passed over"));
     bot.end();
     // What a list gives belongs to a running bot, and is no part of what came.
     let after = folder.run(&["status", "--config", "bot.toml", "--json"]).json();

@@ -225,6 +225,13 @@ impl Status {
         })
     }
 
+    /// What the list's lines that are no entries come to; nothing where all are taken.
+    fn passed_over(&self) -> Vec<String> {
+        let signals = self.bot.as_ref().and_then(|bot| bot.signals.as_ref());
+        let words = signals.and_then(|signals| signals.passed_over.as_deref());
+        words.map(|words| visible(words).into_owned()).into_iter().collect()
+    }
+
     /// As the bot answers: without one, nobody knows how they stand.
     fn gates(&self) -> Vec<String> {
         let gates = self.bot.iter().filter_map(|bot| bot.gates.as_deref()).flatten();
@@ -277,6 +284,7 @@ impl fmt::Display for Status {
             ("slowest candle", self.slowest_text()),
             ("streamed prices", self.stream_text()),
             ("next of the list", self.next_entry_text()),
+            ("passed over", String::new()),
             ("signals from outside", String::new()),
             ("trouble", self.trouble()),
             ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
@@ -300,6 +308,7 @@ impl fmt::Display for Status {
                 "pauses" => self.pauses.iter().map(PauseLine::words).collect(),
                 "ladders" => self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect(),
                 "gates" => self.gates(),
+                "passed over" => self.passed_over(),
                 "limits in force" if self.limits.is_empty() => {
                     vec!["none of money, losses or numbers of trades".to_owned()]
                 }

@@ -25,6 +25,9 @@ const WAITING: usize = 4_096;
 const PACE: Duration = Duration::from_secs(1);
 /// How long an end waits until all before it was looked at.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How often the last alerts of a run are looked at before it is said that they are waited for, and how long between two looks.
+const LOOKS: u32 = 20;
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The alerts of a run; nothing in it is ever waited for while the run trades.
 pub(crate) struct Alerts(Option<Sending>);
@@ -88,6 +91,11 @@ impl Alerts {
             drop(following.await);
         }
         notifier.send(of_end(clock.as_ref(), how));
+        let slow = slow_channels(&notifier, end_timeout).await;
+        if !slow.is_empty() {
+            let seconds = end_timeout.as_secs();
+            tracing::warn!("waiting up to {seconds} s for alerts of {}", slow.join(", "));
+        }
         let Ok(notifier) = Arc::try_unwrap(notifier) else { return };
         let seconds = end_timeout.as_secs();
         for ChannelCounts { channel, waiting, dropped, refused, .. } in notifier.end(end_timeout).await {
@@ -144,7 +152,10 @@ impl Following {
                 return self.facts.note_doubt(row.approved.decision_time(), self.names.order_of(row));
             }
             Notice::Begins(funds) => {
-                let text = format!("the run begins with {} bots", self.names.bots().len());
+                let text = match self.names.bots().len() {
+                    1 => "the run begins with 1 bot".to_owned(),
+                    bots => format!("the run begins with {bots} bots"),
+                };
                 self.notifier.send(alert(now, AlertEvent::Started, text));
                 Some(*funds)
             }
@@ -166,6 +177,19 @@ impl Following {
             self.notifier.send(alert);
         }
     }
+}
+
+/// The channels that still have something to send shortly after the end; none where nobody waits for them.
+async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String> {
+    for _ in 0..LOOKS {
+        let counts = notifier.counts().into_iter();
+        if counts.map(|counts| counts.waiting).sum::<u64>() == 0 || end_timeout <= LOOK * LOOKS {
+            return Vec::new();
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    let counts = notifier.counts().into_iter();
+    counts.filter(|counts| counts.waiting > 0).map(|counts| counts.channel).collect()
 }
 
 /// The last alert of a run.

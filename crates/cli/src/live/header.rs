@@ -1,6 +1,7 @@
 //! What a run says before its first event: whose money, where, which bots, within which limits, and how it is stopped.
 
 use super::limit_words::limit_words;
+use super::onlookers::onlookers_of;
 use crate::combinations::combinations_of;
 use crate::terminal::lines;
 use crate::time_zones::zone_notes;
@@ -44,6 +45,8 @@ pub(crate) struct Header {
     zones: Vec<String>,
     /// The doors for signals, each behind its label.
     doors: Vec<(&'static str, String)>,
+    /// Who is told of the run, each behind its label.
+    onlookers: Vec<(&'static str, String)>,
     limits: String,
     /// What the ruin of the stakes is worked out of, with what each bot's symbol is taken to pay.
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
@@ -92,6 +95,7 @@ impl Header {
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
             zones: zone_notes(loaded, registry),
             doors: doors_of(loaded, begins),
+            onlookers: onlookers_of(loaded),
             limits: limit_words(&loaded.config.risk),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
@@ -142,6 +146,9 @@ impl Header {
         }
         for (place, ruin) in self.ruin(free).iter().enumerate() {
             add(if place == 0 { "ruin" } else { "" }, ruin);
+        }
+        for (label, onlooker) in &self.onlookers {
+            add(label, onlooker);
         }
         add("journal", &self.journal);
         add("control", &self.control);

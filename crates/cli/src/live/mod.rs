@@ -10,6 +10,7 @@ mod full_screen;
 mod full_screen;
 mod header;
 mod limit_words;
+mod onlookers;
 mod reading;
 mod screen;
 mod stopping;
@@ -110,6 +111,8 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     if is_full_screen {
         full_screen::end(log);
     }
+    // What was counted is said before the figures of the run, and not behind them.
+    log.flush();
     Ok(outcome?)
 }
 

@@ -19,6 +19,8 @@ const PAGE: u32 = 2_000;
 const LOOKED_AT: u64 = 200_000;
 /// Decisions that are shown.
 const SHOWN: usize = 10;
+/// Letters of a reason that may come again.
+const FEW: usize = 24;
 
 /// The last decisions of a journal, the latest last.
 #[derive(Debug, Serialize)]
@@ -136,9 +138,10 @@ impl Decision {
     }
 }
 
-impl Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (time, bot, reason) = (clock(self.time), visible(&self.bot), visible(&self.reason));
+impl Decision {
+    /// With its reason, or with what is said in place of it.
+    fn words(&self, reason: &str) -> String {
+        let (time, bot) = (clock(self.time), visible(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("refused: {refusal}"),
@@ -149,8 +152,20 @@ impl Display for Decision {
             (None, Some(intent), None) => format!("approved as intent {intent}"),
             (None, None, _) => "approved".to_owned(),
         };
-        write!(f, "{time}  {bot} on {}:{direction} {outcome} ({reason})", self.symbol)
+        format!("{time}  {bot} on {}:{direction} {outcome} ({reason})", self.symbol)
     }
+}
+
+/// Reasons in the order of their decisions; one of more letters than a few that the last line of its bot and direction had is not said
+/// again.
+fn reasons_of(decisions: &[Decision]) -> Vec<String> {
+    let of = |(place, own): (usize, &Decision)| {
+        let mut before = decisions[..place].iter().rev();
+        let last = before.find(|other| (&other.bot, other.direction) == (&own.bot, own.direction));
+        let is_said = own.reason.chars().count() > FEW && last.is_some_and(|last| last.reason == own.reason);
+        if is_said { "the same reason".to_owned() } else { visible(&own.reason).to_string() }
+    };
+    decisions.iter().enumerate().map(of).collect()
 }
 
 impl Display for LastDecisions {
@@ -164,13 +179,50 @@ impl Display for LastDecisions {
             );
         };
         writeln!(f, "The last decisions, in UTC:")?;
-        for decision in &self.decisions {
-            writeln!(f, "{decision}")?;
+        for (decision, reason) in self.decisions.iter().zip(reasons_of(&self.decisions)) {
+            writeln!(f, "{}", decision.words(&reason))?;
         }
         write!(
             f,
             "`candlewick why \"{}\"` says more of one, `candlewick explain NUMBER` of an intent.",
             clock(last.time)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reason_is_said_once_for_a_bot_and_a_direction() {
+        let decision = |bot: &str, direction, reason: &str| Decision {
+            time: Millis::ZERO,
+            seq: 1,
+            run: 1,
+            bot: bot.to_owned(),
+            symbol: "EURUSD".parse().unwrap(),
+            direction: Some(direction),
+            rule: None,
+            refusal: None,
+            intent: None,
+            state: None,
+            is_under_way: false,
+            reason: reason.to_owned(),
+        };
+        let (long, other) = ("rsi(14) < 30 and close > sma(200)", "rsi(14) > 70 and close < sma(200)");
+        let decisions = [
+            decision("a", Direction::Buy, long),
+            decision("a", Direction::Sell, other),
+            decision("a", Direction::Buy, long),
+            decision("b", Direction::Buy, long),
+            decision("a", Direction::Buy, "by hand"),
+            decision("a", Direction::Buy, "by hand"),
+            decision("a", Direction::Buy, long),
+        ];
+        let same = "the same reason";
+        assert_eq!(reasons_of(&decisions), [long, other, same, long, "by hand", "by hand", long]);
+        let last = LastDecisions { decisions: decisions.into(), looked_at: 7 }.to_string();
+        assert_eq!(last.matches(long).count(), 3, "{last}");
     }
 }

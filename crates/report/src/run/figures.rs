@@ -127,7 +127,9 @@ impl RunReport {
             }
             figures.push(("refused", refused));
         }
-        figures.extend(self.gates.iter().map(|gate| ("gate", gate.words())));
+        for gate in &self.gates {
+            figures.extend(std::iter::once("gate").chain(std::iter::repeat("")).zip(gate.words()));
+        }
         if !self.audit_findings.is_empty() {
             let found = self.audit_findings.iter().map(|(audit, count)| format!("{audit} {count}"));
             figures.push(("audits found", found.collect::<Vec<_>>().join(", ")));

@@ -72,24 +72,26 @@ impl GateLine {
         }
     }
 
-    /// As people read it.
-    pub(super) fn words(&self) -> String {
+    /// As people read it, in lines that a terminal has room for.
+    pub(super) fn words(&self) -> Vec<String> {
         let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.worth;
+        let gate = format!("{bot} {}", self.gate);
         let Some(mean) = self.worth.mean_of_real else {
-            return format!("{bot} {}: it never opened, over {trades} signals", self.gate);
+            return vec![gate, format!("it never opened, over {trades} signals")];
         };
         let random = random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)));
         let p = p_shuffled.map_or_else(|| "-".to_owned(), |p| format!("{p:.4}"));
-        format!(
-            "{bot} {}: {} against {} a trade without it, {} of a random gate (95 %), p-value in random order {p}: {} ({real} of {trades} \
-             signals let pass, those of the warm-up and those a limit refused included; at a payout of {:.0} %)",
-            self.gate,
-            percent(mean),
-            percent(*mean_of_all),
-            random.unwrap_or_else(|| "-".to_owned()),
-            self.worth.words(),
-            self.payout_percent,
-        )
+        vec![
+            gate,
+            format!("{} against {} a trade without it", percent(mean), percent(*mean_of_all)),
+            format!(
+                "{} of a random gate (95 %), p-value in random order {p}",
+                random.unwrap_or_else(|| "-".to_owned())
+            ),
+            self.worth.words().to_owned(),
+            format!("{real} of {trades} signals let pass, at a payout of {:.0} %;", self.payout_percent),
+            "those of the warm-up and those a limit refused included".to_owned(),
+        ]
     }
 }
 
@@ -121,9 +123,18 @@ mod tests {
         // Virtual, virtual, real: the real ones are the third (won) and the sixth (lost), -10 % on average; all six lose 70 %.
         let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
         let words = line.words();
-        let begin = "a opens after 2 virtual losses in a row, closes after 1 signal it let pass: -10.00 % against -70.00 % a trade without it, ";
-        assert!(words.starts_with(begin), "{words}");
-        assert!(words.ends_with("nothing beyond chance (2 of 6 signals let pass, those of the warm-up and those a limit refused included; at a payout of 80 %)"), "{words}");
+        let begin = [
+            "a opens after 2 virtual losses in a row, closes after 1 signal it let pass",
+            "-10.00 % against -70.00 % a trade without it",
+        ];
+        assert_eq!(words[..2], begin);
+        let end = [
+            "nothing beyond chance",
+            "2 of 6 signals let pass, at a payout of 80 %;",
+            "those of the warm-up and those a limit refused included",
+        ];
+        assert_eq!(words[3..], end);
+        assert!(words.iter().all(|line| line.len() < 80), "{words:?}");
         let json = serde_json::to_value(&line).unwrap();
         let (real, gain) = (&json["real"], json["gain"].as_f64().unwrap());
         assert!(*real == 2 && (gain - 0.6).abs() < 1e-12 && json["draws"] == 2_000, "{json}");
@@ -132,7 +143,7 @@ mod tests {
     #[test]
     fn one_that_never_opened_says_so_and_one_without_signals_says_nothing() {
         let closed = line(&[0.8; 5]).unwrap().words();
-        assert!(closed.ends_with("it never opened, over 5 signals"), "{closed}");
+        assert_eq!(closed[1..], ["it never opened, over 5 signals"]);
         assert!(line(&[]).is_none());
     }
 }
