@@ -21,7 +21,7 @@ pub async fn recorded_candles(
     let read = visit_all(reader, |stored| {
         if stored.line.kind == LineKind::Run {
             let runs = RecordedRun::all_of(std::slice::from_ref(stored))?;
-            series = runs.iter().flat_map(RecordedRun::series).collect();
+            series = runs.iter().flat_map(RecordedRun::series).copied().collect();
         } else if is_candle(stored) && run.is_none_or(|run| run == stored.line.run) {
             let event: Event = serde_json::from_str(&stored.line.body)
                 .map_err(|error| RecordsError::unreadable(stored, error))?;

@@ -115,7 +115,7 @@ impl DelayReading {
     pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Run {
             for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
-                self.series = run.series();
+                self.series = run.series().to_vec();
                 let delay = |bot: &BotSettings| bot.entry_delay().unwrap_or(Millis::ZERO);
                 self.bots = run.settings.bots.iter().map(|bot| (bot.symbol, delay(bot))).collect();
             }

@@ -31,6 +31,7 @@ pub struct RecordedRun {
     pub trading: Option<TradingMode>,
     /// Name and version of each bot's strategy.
     pub strategies: Vec<(String, String)>,
+    pub(crate) series: Vec<Series>,
 }
 
 impl RecordedRun {
@@ -47,7 +48,8 @@ impl RecordedRun {
         let header: Header = serde_json::from_str(&stored.line.body)
             .map_err(|error| RecordsError::unreadable(stored, error))?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
-        let settings = serde_json::from_value(with_earlier_kelly(part("session")));
+        let settings: SessionSettings = serde_json::from_value(with_earlier_kelly(part("session")))
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
         let simulation = serde_json::from_value(part("simulation"));
         let trading = serde_json::from_value(part("trading"));
         let rule = header.settings.pointer("/session/risk/verdict/lambda").cloned();
@@ -58,7 +60,8 @@ impl RecordedRun {
             seq: stored.seq,
             began: stored.line.at,
             format: header.format,
-            settings: settings.map_err(|error| RecordsError::unreadable(stored, error))?,
+            series: series_of(&settings),
+            settings,
             simulation: simulation.map_err(|error| RecordsError::unreadable(stored, error))?,
             trading: trading.map_err(|error| RecordsError::unreadable(stored, error))?,
             strategies: header.strategies,
@@ -130,14 +133,8 @@ impl RecordedRun {
     }
 
     /// Its series, in the order of their numbers.
-    pub fn series(&self) -> Vec<Series> {
-        let mut series = Vec::new();
-        for bot in &self.settings.bots {
-            if !series.contains(&bot.series()) {
-                series.push(bot.series());
-            }
-        }
-        series
+    pub fn series(&self) -> &[Series] {
+        &self.series
     }
 
     /// Its symbols, in the order of their numbers.
@@ -150,6 +147,17 @@ impl RecordedRun {
         }
         symbols
     }
+}
+
+/// Found once: of many bots that takes longer than to read a candle.
+pub(crate) fn series_of(settings: &SessionSettings) -> Vec<Series> {
+    let mut series = Vec::new();
+    for bot in &settings.bots {
+        if !series.contains(&bot.series()) {
+            series.push(bot.series());
+        }
+    }
+    series
 }
 
 /// What is said of a file that holds another strategy than the run's.

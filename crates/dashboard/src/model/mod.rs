@@ -99,7 +99,7 @@ impl Model {
         let session = run.silent_session()?;
         Ok(Self {
             bots: session.bots().iter().map(|_| BotFigures::default()).collect(),
-            feeds: run.series().into_iter().map(Feed::new).collect(),
+            feeds: run.series().iter().copied().map(Feed::new).collect(),
             is_reloaded: false,
             fold: SessionFold::new(session),
             run,
@@ -194,8 +194,12 @@ impl Model {
         let event: Event =
             serde_json::from_str(&stored.line.body).map_err(|error| unreadable(stored, &error))?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(()) };
-        let of = self.present().series().get(series.index()).copied();
-        if let Some(feed) = self.feeds.iter_mut().find(|feed| Some(feed.series) == of) {
+        let Some(of) = self.present().series().get(series.index()).copied() else { return Ok(()) };
+        // Of the last run, and of one with the same bots, they have the same places.
+        let is_there = self.feeds.get(series.index()).is_some_and(|feed| feed.series == of);
+        let elsewhere = || self.feeds.iter().position(|feed| feed.series == of);
+        let place = if is_there { Some(series.index()) } else { elsewhere() };
+        if let Some(feed) = place.and_then(|place| self.feeds.get_mut(place)) {
             feed.take(&candle, origin, event.received);
         }
         Ok(())

@@ -105,6 +105,35 @@ fn a_doubt_that_was_found_not_opened_is_shown_as_open_no_more_until_its_trade_is
     assert_eq!((written.shown(), written.model.bots[0].lost), (vec![], 2));
 }
 
+/// Each run counts its series by its own bots.
+#[test]
+fn candles_of_a_run_with_its_bots_in_another_order_come_to_their_own_series() {
+    let header = |number: u64, symbols: &[&str]| {
+        let bot = |symbol: &&str| json!({"name": symbol, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
+        let bots: Vec<Value> = symbols.iter().map(bot).collect();
+        let session = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": bots});
+        let settings = json!({"session": session, "simulation": {}, "trading": null});
+        let strategies = vec![("probe".to_owned(), "1.0.0".to_owned()); symbols.len()];
+        let header = Header { format: Header::FORMAT, settings, strategies, data_hash: None };
+        line((number, number * 10), LineKind::Run, Millis::ZERO, &json!(header))
+    };
+    let last = header(2, &["AAA", "BBB"]);
+    let run = RecordedRun::all_of(std::slice::from_ref(&last)).unwrap().pop().unwrap();
+    let mut model = Model::new(run).unwrap();
+    let candle = |model: &mut Model, at: (u64, u64), series: usize| {
+        let candle = json!({"time": 0, "open": 1.0, "high": 1.0, "low": 1.0, "close": 1.0, "volume": 0.0});
+        let event = json!({"at": 60_000, "received": 60_000, "event": "candle", "series": series, "candle": candle, "origin": "live"});
+        model.take(line(at, LineKind::Event, Millis::MINUTE, &event)).unwrap();
+        model.feeds.iter().map(|feed| (feed.series.symbol.to_string(), feed.live)).collect::<Vec<_>>()
+    };
+    let counts = |aaa, bbb| [("AAA".to_owned(), aaa), ("BBB".to_owned(), bbb)];
+    assert_eq!(candle(&mut model, (2, 21), 1), counts(0, 1));
+    model.take(header(1, &["BBB", "CCC", "AAA"])).unwrap();
+    assert_eq!(candle(&mut model, (1, 11), 0), counts(0, 2));
+    assert_eq!(candle(&mut model, (1, 12), 1), counts(0, 2));
+    assert_eq!(candle(&mut model, (1, 13), 2), counts(1, 2));
+}
+
 #[test]
 fn limits_are_used_as_their_rules_count() {
     let mut written = Written::new();

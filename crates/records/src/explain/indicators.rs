@@ -215,6 +215,7 @@ fn series_of(body: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::series_of;
     use candlewick_engine::{Header, SessionSettings};
     use candlewick_journal::{ChainHash, Line};
     use candlewick_sdk::{
@@ -285,13 +286,15 @@ mod tests {
     fn run(version: &str) -> RecordedRun {
         let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});
+        let settings: SessionSettings = serde_json::from_value(settings).unwrap();
         RecordedRun {
+            series: series_of(&settings),
             has_earlier_verdict_rule: false,
             number: 2,
             seq: 10,
             began: Millis::ZERO,
             format: Header::FORMAT,
-            settings: serde_json::from_value::<SessionSettings>(settings).unwrap(),
+            settings,
             simulation: SimulationSettings::default(),
             trading: None,
             strategies: vec![("probe".to_owned(), version.to_owned()); 2],

@@ -25,7 +25,7 @@ impl RecordedCandles {
         for stored in lines {
             if stored.line.kind == LineKind::Run {
                 let run = runs.iter().find(|run| run.seq == stored.seq);
-                series = run.map(RecordedRun::series).unwrap_or_default();
+                series = run.map(RecordedRun::series).unwrap_or_default().to_vec();
             } else if is_candle(stored)
                 && let Ok(Event { kind: EventKind::Candle { series: id, candle, .. }, .. }) =
                     serde_json::from_str(&stored.line.body)
