@@ -1,6 +1,6 @@
 //! What other programs call what has another name here, or none.
 
-use crate::catalog::{find, names};
+use crate::catalog::{Takes, find, names};
 use crate::error::nearest;
 
 /// Names that other programs give to what has another here.
@@ -116,6 +116,15 @@ pub(crate) fn meant(name: &str, own: &[&str]) -> String {
     }
     if let Some((_, cure)) = OTHERWISE.iter().find(|(there, _)| *there == plain) {
         return (*cure).to_owned();
+    }
+    // A period that stands in the name: `rsi7`, `ema_20`.
+    let function = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let period = &plain[function.len()..];
+    let function = find(function.trim_end_matches('_'));
+    if let Some(function) =
+        function.filter(|one| !period.is_empty() && one.takes.first() == Some(&Takes::Period))
+    {
+        return format!("did you mean `{}({period})`?", function.name);
     }
     match nearest(name, own.iter().copied()).or_else(|| nearest(name, names())) {
         Some(near) => format!("did you mean `{near}`?"),

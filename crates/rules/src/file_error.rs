@@ -4,6 +4,7 @@ use crate::RuleError;
 use crate::error::suggestion;
 use crate::file::{Wrong, line_of};
 use crate::rule::Side;
+use candlewick_sdk::CloseType;
 
 /// Words for a higher price, and for a lower one, that people take for the key of a condition.
 const HIGHER: [&str; 8] = ["buy", "call", "long", "up", "higher", "rise", "compra", "buys"];
@@ -48,16 +49,25 @@ fn cure_of_key(message: &str) -> Option<String> {
     };
     let is_top = known.contains(&Side::Buy.key());
     let elsewhere = if is_top && !cure.starts_with("did") { format!("; {ELSEWHERE}") } else { String::new() };
-    Some(format!("there is no key `{unknown}`: {cure}{elsewhere}"))
+    let step =
+        if unknown == "step" { "; a step stands in the search, as --param period=2..50:2" } else { "" };
+    Some(format!("there is no key `{unknown}`: {cure}{elsewhere}{step}"))
 }
 
 /// What to do about a line on which people often go wrong.
 fn cure_of_line(line: &str, message: &str) -> Option<String> {
+    if message.starts_with("expected `.`, `=`") {
+        return Some(cure_of_bare(line));
+    }
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
-    if key == "expiry" && message.contains("expected a string") {
-        let minutes = value.parse().ok().filter(|minutes| (1..60).contains(minutes)).unwrap_or(5);
-        return Some(format!("a duration has minutes and seconds, in quotes: expiry = \"{minutes:02}:00\""));
+    if message.contains("struct WrittenParameter") {
+        return Some(format!(
+            "a parameter has a default, and a range if it is searched: {key} = {{ default = {value}, min = 2, max = 50 }}"
+        ));
+    }
+    if key == "expiry" {
+        return Some(cure_of_expiry(value));
     }
     if ![Side::Buy.key(), Side::Sell.key()].contains(&key) {
         return None;
@@ -75,14 +85,52 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
         '\'' if quotes('\'') > 2 => Some(
             "a condition that has texts stands in double quotes: \"between('08:00', '17:00')\"".to_owned(),
         ),
-        '"' | '\'' => None,
-        _ => {
-            let condition = value.replace('"', "'");
-            Some(format!(
-                "a condition stands in double quotes: {key} = \"{}\"",
-                condition.trim_end_matches('\'')
-            ))
+        '"' | '\'' if message.starts_with("expected newline") => {
+            Some("the condition ends at its closing quote: the whole of it stands between the two".to_owned())
         }
+        '"' | '\'' => None,
+        '[' | '{' => {
+            Some("a condition is one text in double quotes: join several with `and` or `or`".to_owned())
+        }
+        _ => Some(in_quotes(key, value)),
+    }
+}
+
+/// What is said of a line that has no `=`.
+fn cure_of_bare(line: &str) -> String {
+    let name = line.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
+    let (key, rest) = match [Side::Buy, Side::Sell].into_iter().find(|side| side.key() == name) {
+        Some(side) => (side.key(), &line[name.len()..]),
+        None if line.contains(['<', '>', '(']) => (Side::Buy.key(), line),
+        None => return "a line is a key, `=` and a value".to_owned(),
+    };
+    let condition = rest.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
+    format!("a line is a key, `=` and a value; {}", in_quotes(key, condition))
+}
+
+/// How a condition is written behind its key.
+fn in_quotes(key: &str, condition: &str) -> String {
+    let is_quote = |letter: char| "\"'\u{201c}\u{201d}\u{201e}".contains(letter);
+    let condition = condition.trim().trim_start_matches(is_quote);
+    // A closing one belongs to a text within where that has an opening one.
+    let curly = condition.trim_end_matches(['\u{201c}', '\u{201d}']);
+    let bare = curly.strip_suffix(['"', '\'']).filter(|bare| bare.matches(['"', '\'']).count() % 2 == 0);
+    let condition = bare.unwrap_or(curly).replace('"', "'");
+    format!("a condition stands in double quotes: {key} = \"{condition}\"")
+}
+
+/// What is said of a duration that is none.
+fn cure_of_expiry(value: &str) -> String {
+    let plain = value.trim_matches(|letter| letter == '"' || letter == '\'').to_lowercase();
+    let digits = plain.trim_start_matches('m').trim_end_matches("min").trim_end_matches('m').trim();
+    let minutes = digits.parse().ok().filter(|minutes: &u16| (1..60).contains(minutes));
+    let code = minutes.map(|minutes| format!("{minutes:02}:00"));
+    let code = code.or_else(|| Some(format!("0{plain}")).filter(|code| code.parse::<CloseType>().is_ok()));
+    match code {
+        Some(code) => {
+            format!("a duration has minutes and seconds, in quotes: did you mean expiry = \"{code}\"?")
+        }
+        None => "a duration has minutes and seconds, in quotes, such as expiry = \"05:00\"".to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What people write by habit of speech and of other languages where a sign should stand, and how it is written here.
 
 use crate::RuleError;
+use crate::catalog;
 use crate::token::{Token, Word};
 use candlewick_sdk::Interval;
 use std::ops::Range;
@@ -107,6 +108,12 @@ pub(crate) fn spoken(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleE
             format!("{} < {left} and {left} < {}", short(text, low, "low"), high.unwrap_or("high"))
         }
         "since" => format!("since({left}) <= {}", short(text, right_of(words, next), "3")),
+        "within" => format!("since({left}) < {}", short(text, right_of(words, next), "3")),
+        "for" => {
+            let many = words.get(next).map_or(0..0, |word| word.place.clone());
+            let many = short(text, many, "3");
+            format!("count({left}, {many}) == {many}")
+        }
         "rising" | "rises" => format!("rising({left}, 1)"),
         "falling" | "falls" => format!("falling({left}, 1)"),
         _ if next > at && name(at).as_deref() == Some("is") => {
@@ -122,6 +129,23 @@ pub(crate) fn spoken(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleE
     let place = words[at].place.start..words[next - 1].place.end;
     let message = format!("there is no `{}`: write {cure}", &text[place.clone()]);
     Some(RuleError::new(place, message))
+}
+
+/// What is wrong with a name before a number or another name, `rsi 7` and `previous high`; the latter is the word at this place.
+pub(crate) fn side_by_side(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleError> {
+    let (before, word) = (words.get(at.checked_sub(1)?)?, words.get(at)?);
+    let Word::Name(name) = before.kind else { return None };
+    let written = &text[word.place.clone()];
+    let message = match word.kind {
+        Word::Number(_) if catalog::find(name).is_some_and(|function| !function.takes.is_empty()) => {
+            format!("a period stands in brackets: write {name}({written})")
+        }
+        Word::Name(_) if ["previous", "prev", "last"].contains(&name.to_lowercase().as_str()) => {
+            format!("there is no `{name}`: the value of the candle before is written {written}[1]")
+        }
+        _ => return None,
+    };
+    Some(RuleError::new(before.place.start..word.place.end, message))
 }
 
 /// A part of the rule as it is written; something shorter where it is empty or long.

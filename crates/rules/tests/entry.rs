@@ -19,9 +19,18 @@ fn refusal(text: &str, more: &Value) -> String {
     told.replace(path.to_str().unwrap(), "my.toml")
 }
 
+/// Files, each with a part of what is said of it; nothing where it is sound.
+fn check_files(files: &[(&str, &str)]) {
+    for (text, expected) in files {
+        let told = refusal(text, &json!({}));
+        let is_as_expected = if expected.is_empty() { told.is_empty() } else { told.contains(expected) };
+        assert!(is_as_expected, "{text}\nis told:  {told}\nexpected: {expected}");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_file_has_its_line_and_column() {
-    for (text, expected) in [
+    check_files(&[
         ("buy = \"rsi(14) < 30\"\nsell = \"rsi(14) > 70\"", ""),
         (
             "# Dips\nbuy = \"rsy(14) < 30\"",
@@ -44,25 +53,6 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         (
             "buy = \"close > open\n",
             "my.toml, line 1: column 20: the condition has no closing \"\n  buy = \"close > open\n                     ^",
-        ),
-        ("sell = 'close > open\n", "the condition has no closing '\n"),
-        (
-            "# Dips\nbuy = rsi(7) < 20\n",
-            "my.toml, line 2: column 7: a condition stands in double quotes: buy = \"rsi(7) < 20\"\n  buy = rsi(7) < 20\n        ^",
-        ),
-        ("sell = between(\"08:00\", '17:00')", "double quotes: sell = \"between('08:00', '17:00')\"\n"),
-        ("BUY = \"close > open\"", "my.toml, line 1: column 1: there is no key `BUY`: did you mean `buy`?\n"),
-        ("call = \"close > open\"", "there is no key `call`: did you mean `buy`?\n"),
-        ("buy = \"close > open\"\nPut = \"close < open\"", "there is no key `Put`: did you mean `sell`?\n"),
-        ("long = \"close > open\"", "there is no key `long`: did you mean `buy`?\n"),
-        ("short = \"close > open\"", "there is no key `short`: did you mean `sell`?\n"),
-        (
-            "buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }",
-            "my.toml, line 3: column 7: there is no key `defualt`: did you mean `default`?\n",
-        ),
-        (
-            "buy = \"close > open\"\nexpiry = 3",
-            "my.toml, line 2: column 10: a duration has minutes and seconds, in quotes: expiry = \"03:00\"\n  expiry = 3\n           ^",
         ),
         (
             "# Low\nbuy = \"rsi(14) < low\"\n[parameters]\nhigh = { default = 14 }\nlow = { default = 14 }",
@@ -97,11 +87,63 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
             "buy = \"close > open\"\ngale = 2",
             "my.toml, line 2: column 1: there is no key `gale`: there are about, buy, sell, expiry, parameters; stakes and ladders stand with the bot of a configuration",
         ),
-    ] {
-        let told = refusal(text, &json!({}));
-        let is_as_expected = if expected.is_empty() { told.is_empty() } else { told.contains(expected) };
-        assert!(is_as_expected, "{text}\nis told:  {told}\nexpected: {expected}");
-    }
+    ]);
+}
+
+#[test]
+fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
+    check_files(&[
+        ("sell = 'close > open\n", "the condition has no closing '\n"),
+        (
+            "# Dips\nbuy = rsi(7) < 20\n",
+            "my.toml, line 2: column 7: a condition stands in double quotes: buy = \"rsi(7) < 20\"\n  buy = rsi(7) < 20\n        ^",
+        ),
+        ("sell = between(\"08:00\", '17:00')", "double quotes: sell = \"between('08:00', '17:00')\"\n"),
+        ("BUY = \"close > open\"", "my.toml, line 1: column 1: there is no key `BUY`: did you mean `buy`?\n"),
+        ("call = \"close > open\"", "there is no key `call`: did you mean `buy`?\n"),
+        ("buy = \"close > open\"\nPut = \"close < open\"", "there is no key `Put`: did you mean `sell`?\n"),
+        ("long = \"close > open\"", "there is no key `long`: did you mean `buy`?\n"),
+        ("short = \"close > open\"", "there is no key `short`: did you mean `sell`?\n"),
+        (
+            "buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }",
+            "my.toml, line 3: column 7: there is no key `defualt`: did you mean `default`?\n",
+        ),
+        (
+            "buy = \"close > open\"\nexpiry = 3",
+            "my.toml, line 2: column 10: a duration has minutes and seconds, in quotes: did you mean expiry = \"03:00\"?\n  expiry = 3\n           ^",
+        ),
+        ("buy = \"close > open\"\nexpiry = \"3:30\"", "did you mean expiry = \"03:30\"?\n"),
+        ("buy = \"close > open\"\nexpiry = \"M15\"", "did you mean expiry = \"15:00\"?\n"),
+        ("buy = \"close > open\"\nexpiry = \"5 min\"", "did you mean expiry = \"05:00\"?\n"),
+        ("buy = \"close > open\"\nexpiry = 180", "in quotes, such as expiry = \"05:00\"\n"),
+        (
+            "buy = \"close > open\" and doji()",
+            "my.toml, line 1: column 22: the condition ends at its closing quote: the whole of it stands between the two\n",
+        ),
+        (
+            "buy: \"close > open\"",
+            "a key, `=` and a value; a condition stands in double quotes: buy = \"close > open\"\n",
+        ),
+        ("sell close > open", "double quotes: sell = \"close > open\"\n"),
+        (
+            "buy = \"close > open\"\n[parameters]\nperiod: 14",
+            "line 3: column 7: a line is a key, `=` and a value\n",
+        ),
+        ("rsi(7) < 30", "double quotes: buy = \"rsi(7) < 30\"\n"),
+        ("buy = \u{201c}close > open\u{201d}", "double quotes: buy = \"close > open\"\n"),
+        (
+            "buy = [\"close > open\", \"doji()\"]",
+            "a condition is one text in double quotes: join several with `and` or `or`\n",
+        ),
+        (
+            "buy = \"rsi(period) < 30\"\n[parameters]\nperiod = 14",
+            "my.toml, line 3: column 10: a parameter has a default, and a range if it is searched: period = { default = 14, min = 2, max = 50 }\n",
+        ),
+        (
+            "buy = \"close > x\"\n[parameters]\nx = { default = 1, step = 2 }",
+            "there is no key `step`: there are default, min, max, about; a step stands in the search, as --param period=2..50:2\n",
+        ),
+    ]);
 }
 
 #[test]
