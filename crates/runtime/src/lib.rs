@@ -24,6 +24,7 @@ mod observer;
 mod overview;
 // The rest of a run.
 mod error;
+mod least_remembered;
 pub mod paper;
 mod past;
 mod reload;
@@ -40,6 +41,7 @@ pub use coordinator::{
     profit_by_rule, taken_of,
 };
 pub use error::RuntimeError;
+pub use least_remembered::least_remembered;
 pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher, may_settle};
 pub use observer::{Observer, Question};
 pub use overview::{BotOverview, Overview, TradeOverview};

@@ -114,6 +114,7 @@ mod tests {
             snapshot_every: 1,
             shortage: None,
             stale_after_s: None,
+            least_remembered: None,
         };
         let before = to_value(RuntimeSettings::default()).unwrap();
         // Every setting differs, so that none is forgotten here.

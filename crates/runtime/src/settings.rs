@@ -1,5 +1,6 @@
 //! The `[runtime]` section of the configuration.
 
+use candlewick_sdk::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -54,6 +55,9 @@ pub struct RuntimeSettings {
     /// person's: then it is [`RunState::SILENT_AFTER`](crate::control::RunState::SILENT_AFTER).
     #[serde(skip)]
     pub stale_after_s: Option<NonZeroU32>,
+    /// No setting: for how long an intent that is over is remembered at least, in tests of the whole program.
+    #[serde(skip)]
+    pub least_remembered: Option<Millis>,
 }
 
 /// What follows when the venue has a second trade of one request.
@@ -89,6 +93,7 @@ impl Default for RuntimeSettings {
             snapshot_every: 100_000,
             shortage: None,
             stale_after_s: None,
+            least_remembered: None,
         }
     }
 }

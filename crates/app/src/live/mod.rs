@@ -44,6 +44,7 @@ use candlewick_journal::{JournalUrl, LoggedExchange};
 use candlewick_records::TradingMode;
 use candlewick_runtime::{
     Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
+    least_remembered,
 };
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
@@ -187,6 +188,7 @@ async fn run_watched(
     let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget(&demand, requests_per_second, &mut runtime);
     let journal_url = old_rows::where_they_are(&journal, &mut runtime);
+    runtime.least_remembered = least_remembered();
     let of_run = (&settings, &runtime);
     let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
     let simulation = &loaded.config.simulation;
@@ -270,7 +272,11 @@ async fn check_start(
     (past, session): (&Past, &Session),
     journal: Option<&JournalUrl>,
 ) -> Result<(), AppError> {
-    let known = Standing { forgotten: past.left_in_journal(), ..Standing::of(session, past.book()) };
+    let left = past.left_in_journal();
+    if left > 0 {
+        tracing::info!("{left} trades that were over long ago are left in the journal");
+    }
+    let known = Standing { forgotten: left, ..Standing::of(session, past.book()) };
     let standing = old_rows::whole(&known, journal, settings).await?;
     ladders::check(settings, &standing, simulation)?;
     if trading == TradingMode::Real { real::check(past, session) } else { Ok(()) }

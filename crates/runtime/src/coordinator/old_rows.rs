@@ -17,7 +17,8 @@ impl Coordinator {
     /// is in doubt, or that was taken as not opened, keeps what lies beside it: its trade is told from theirs.
     pub(super) fn forget_old(&mut self, looked: Millis) {
         let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
-        let (trades, doubts, slack) = (&self.trades, &self.doubts, least_remembered(&self.doubts));
+        let least = least_remembered(&self.settings, &self.doubts);
+        let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             trades.find(row.approved.intent()).is_some() || doubts.is_beside(session, row, slack)
         };
@@ -30,10 +31,10 @@ impl Coordinator {
 /// For how long an intent that is over is remembered; none for ever.
 fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
     let set = Some(settings.remember_s).filter(|seconds| *seconds > 0)?;
-    Some(Millis::from_seconds(i64::from(set)).max(least_remembered(doubts)))
+    Some(Millis::from_seconds(i64::from(set)).max(least_remembered(settings, doubts)))
 }
 
 /// For how long that is at least.
-fn least_remembered(doubts: &Doubts) -> Millis {
-    doubts.list_lag().max(LONGEST_LIST_LAG) + SLACK
+fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
+    settings.least_remembered.unwrap_or(doubts.list_lag().max(LONGEST_LIST_LAG) + SLACK)
 }

@@ -2,6 +2,7 @@
 
 use super::snapshot::KeptIntent;
 use crate::RuntimeError;
+use crate::least_remembered;
 use crate::overview::{BotTallies, SETTLED};
 use crate::resolver::{Claimed, hash_of, latest_close};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
@@ -157,7 +158,7 @@ impl OldFilter {
     /// For a snapshot whose last line, of this moment, has these intents; a run remembers what is over for so long.
     pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
         let Leaving { held_to, remember, bots, kept } = leaving;
-        let remembered = remember.max(YOUNGEST);
+        let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
         Self {
             held_to,
             until: at - remembered,
