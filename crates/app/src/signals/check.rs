@@ -166,6 +166,7 @@ fn closed_note(at: Millis, symbol: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::configuration::{Base, Flag};
     use candlewick_sandbox::parse_time;
 
     #[test]
@@ -185,6 +186,30 @@ mod tests {
             let note = closed_note(parse_time(time).unwrap(), symbol);
             assert_eq!(note.as_deref(), expected, "{time} {symbol}");
         }
+    }
+
+    /// What is to be said of gales and of a zone is said where they stand first.
+    #[test]
+    fn a_note_that_holds_for_all_lines_is_said_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, list) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
+        let bot = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
+        std::fs::write(&file, format!("[signals]\ntimezone = \"EST\"\n{bot}")).unwrap();
+        std::fs::write(&list, "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:05 PUT GALE 1\n").unwrap();
+        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let lines = check_list(&loaded, &list).unwrap();
+        let notes: Vec<_> = lines
+            .into_iter()
+            .filter_map(|line| match line.taken {
+                LineUse::Entry(entry) => Some(entry.note),
+                _ => None,
+            })
+            .collect();
+        let [Some(first), None] = notes.as_slice() else { panic!("{notes:?}") };
+        assert!(
+            first.contains("EST has no summer time") && first.contains("its gale is passed over"),
+            "{first}"
+        );
     }
 
     #[test]

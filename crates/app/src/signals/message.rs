@@ -355,6 +355,7 @@ mod tests {
             (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),
             (r#"{"bot":"btc","direction":"BUY","id":[1]}"#, "its id"),
             (r#"{"bot":"btc","direction":"BUY","id":""}"#, "its id is empty"),
+            (r#"{"bot":"btc","direction":"BUY","id":"{{time"}"#, "its id \"{{time\" holds a placeholder"),
             (
                 r#"{"bot":"btc","direction":"BUY","id":"{{time}}"}"#,
                 "holds a placeholder that was not filled in",

@@ -168,6 +168,7 @@ mod tests {
             "ET",
             "(ET)",
             "Signals (PT)",
+            "VIP room (PT)",
             "NY session",
             "NYC",
             "Timezone: IST",

@@ -86,6 +86,31 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
     assert!(!after.contains(&"send 2".to_owned()), "{after:?}");
 }
 
+/// A bot's delay is no lateness of its signal: `expires_ms` counts from when the request may leave.
+#[test]
+fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_it_expires() {
+    // Given at 80 s, for 10 s later, with 2 s to leave.
+    for (leaves_ms, expected) in [(90_000, "send 2"), (92_000, "send 2"), (92_001, "record not sent 2")] {
+        let mut bench = Bench::start(|parts| {
+            parts.session = delayed_session(RiskSettings::default(), Box::new(Buys), 10);
+        });
+        bench.signal();
+        bench.step(Input::Durable(Ok(())));
+        assert_eq!(words(&bench.at(70_000).step(Input::Time)), ["send 1"]);
+        let refused = OpenOutcome::NotSent { reason: "no way".to_owned() };
+        bench.step(Input::Answer(Answer::Open(IntentId::new(1), refused)));
+        bench.step(Input::Durable(Ok(())));
+        let expiring = SignalOrder { expires_ms: Some(2_000), ..order("1") };
+        let (answer, _) = give(bench.at(80_000), expiring);
+        assert_eq!(answer.unwrap(), outcome(SignalOutcome::Approved { intent: IntentId::new(2) }));
+        bench.step(Input::Durable(Ok(())));
+        let before = words(&bench.at(89_999).step(Input::Time));
+        assert!(!before.iter().any(|word| word.ends_with(" 2")), "{before:?}");
+        let then = words(&bench.at(leaves_ms).step(Input::Time));
+        assert!(then.contains(&expected.to_owned()), "at {leaves_ms}: {then:?}");
+    }
+}
+
 #[test]
 fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
     let mut bench = run();

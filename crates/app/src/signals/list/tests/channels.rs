@@ -135,6 +135,7 @@ fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
         ("26/11/2026\nM5\n# M15\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nM5\n\u{274c} M15\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nM5 VIP\nEURUSD 10:05 PUT", vec![]),
+        ("26/11/2026\nTIME: M5\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nEURUSD 10:00 CALL\nM5\nEURUSD 10:05 PUT", vec![(4, 5)]),
         // Whether it holds for another day is not known.
         ("26/11/2026\nM5\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 10:05 PUT", vec![(3, 5)]),

@@ -81,4 +81,10 @@ fn where_lines_contradict_in_other_years_neither_is_given_and_a_backtest_says_so
     );
     let (signals, words) = list.signals(&bots(), &[over("2018-12-03T11:30")]);
     assert_eq!((signals.len(), words), (0, None));
+    // Candles of another bot's reach over it.
+    let later =
+        CandleSeries::new(series, vec![candle("2018-12-04T13:00"), candle("2018-12-04T13:01")]).unwrap();
+    let of_eur = CandleSeries::new(bots()[1].series(), vec![candle("2018-12-03T11:00")]).unwrap();
+    let (signals, words) = list.signals(&bots(), &[later, of_eur]);
+    assert_eq!((signals.len(), words), (0, None));
 }

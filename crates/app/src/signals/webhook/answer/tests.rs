@@ -205,6 +205,38 @@ async fn a_sender_is_told_what_is_known_of_its_signal_already() {
     }
 }
 
+/// The status of what is accepted, of the signal with this id.
+async fn status_of(bench: &Bench, id: usize) -> String {
+    let body = format!(r#"{{"bot":"btc","direction":"BUY","id":"{id}"}}"#);
+    let (code, answer, _) = bench.send(request(&body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await;
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    answer["status"].as_str().map_or_else(|| code.to_string(), str::to_owned)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_found_no_room_is_no_duplicate_when_it_comes_again() {
+    let mut bench = Bench::new(|_| {});
+    for id in 0..4 {
+        assert_eq!(status_of(&bench, id).await, "accepted");
+    }
+    assert_eq!(status_of(&bench, 4).await, "429");
+    bench.waiting.recv().await.unwrap();
+    assert_eq!(status_of(&bench, 4).await, "accepted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_1024_signals_are_remembered_and_no_more() {
+    let mut bench = Bench::new(|settings| settings.requests_per_minute = 10_000);
+    for id in 0..1_024 {
+        assert_eq!(status_of(&bench, id).await, "accepted");
+        bench.waiting.recv().await.unwrap();
+    }
+    for (id, status) in [(0, "duplicate"), (1_024, "accepted"), (0, "accepted"), (2, "duplicate")] {
+        assert_eq!(status_of(&bench, id).await, status, "{id}");
+        bench.waiting.recv().await.unwrap();
+    }
+}
+
 /// What comes in one go is told at once, by its first mistake: the others may follow from it.
 #[tokio::test(start_paused = true)]
 async fn of_several_mistakes_the_first_is_told_and_all_are_counted() {
