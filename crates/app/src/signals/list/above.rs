@@ -42,8 +42,9 @@ struct Heading {
 
 /// An expiry above lines that have none.
 struct ExpiryHeading {
-    code: String,
-    /// Whether a line had it.
+    /// None of several in a row that differ: one may be the chart's.
+    code: Option<String>,
+    /// Whether a line without one stood below it.
     is_used: bool,
 }
 
@@ -56,7 +57,9 @@ impl Above {
 
     /// An expiry alone.
     pub(super) fn begin_expiry(&mut self, code: String) {
-        self.expiry = Some(ExpiryHeading { code, is_used: false });
+        let above = self.expiry.take().filter(|above| !above.is_used);
+        let is_doubted = above.is_some_and(|above| above.code.as_ref() != Some(&code));
+        self.expiry = Some(ExpiryHeading { code: Some(code).filter(|_| !is_doubted), is_used: false });
     }
 
     pub(super) fn end(&mut self, by: u64) {
@@ -117,9 +120,11 @@ impl Above {
         let Some(heading) = &mut self.expiry else { return };
         if cells.texts[4].is_empty() {
             heading.is_used = true;
-            cells.texts[4].clone_from(&heading.code);
-            own.push(Column::Expiry);
-        } else if cells.texts[4] != heading.code {
+            if let Some(code) = &heading.code {
+                cells.texts[4].clone_from(code);
+                own.push(Column::Expiry);
+            }
+        } else if heading.code.as_ref() != Some(&cells.texts[4]) {
             self.expiry = None;
         }
     }

@@ -137,6 +137,10 @@ fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
         ("26/11/2026\nM5 VIP\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nTIME: M5\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nEURUSD 10:00 CALL\nM5\nEURUSD 10:05 PUT", vec![(4, 5)]),
+        // One of two may be the chart's.
+        ("26/11/2026\nExp: 5 min\nM1\nEURUSD 10:05 PUT", vec![]),
+        ("26/11/2026\nM1\nM5\nM1\nEURUSD 10:05 PUT\nM5\nEURUSD 10:10 PUT", vec![(7, 5)]),
+        ("26/11/2026\nM5\nEXP 5\nEURUSD 10:05 PUT", vec![(4, 5)]),
         // Whether it holds for another day is not known.
         ("26/11/2026\nM5\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 10:05 PUT", vec![(3, 5)]),
         ("26/11/2026\nM5\nVIP ROOM\n26/11/2026\nEURUSD 10:05 PUT", vec![]),
