@@ -10,7 +10,9 @@ impl Session {
     pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
         self.state.begin_probe(symbol, id);
         let purse = self.purse();
-        if let Some(bot) = self.bots.get_mut(bot.index()).filter(|bot| bot.stake.next(purse) > stake) {
+        let Some(bot) = self.bots.get_mut(bot.index()) else { return };
+        // As it would have been staked: rounded down to the step.
+        if self.limits.step_down(bot.stake.next(purse)) > stake {
             bot.stake.leave_apart(id);
         }
     }

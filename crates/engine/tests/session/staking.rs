@@ -245,6 +245,22 @@ fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
 }
 
 #[test]
+fn a_ladders_own_first_stake_moves_it_where_the_step_rounds_it_to_the_smallest() {
+    let amount = Decimal::new(105, 2);
+    let ladder = StakeSettings::Martingale { amount, factor: 2.0, levels: 3, entry: LadderEntry::NextSignal };
+    let mut session = TestSession::new(&[patient(&[1, 3]).staking(ladder)], |risk| {
+        probing(risk);
+        risk.stake_step = Decimal::new(50, 2);
+    });
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 1.00"),
+        (at(62, opened_paying(1, 80)), ""),
+        (at(122, lost(1, 100)), ""),
+        (candle(0, 3), "#2 a BUY 2.00"),
+    ]);
+}
+
+#[test]
 fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
     let scripts = [
         patient(&[1, 3, 5]),
