@@ -25,6 +25,33 @@ fn a_configuration_is_written_and_runs_at_once() {
 }
 
 #[test]
+fn a_configuration_of_a_rule_is_written_with_its_file_or_with_an_example() {
+    let rule = "buy = \"close > open\"\n";
+    let folder = Folder::new().with("my.rule.toml", rule);
+    let told = folder.run(&["config", "init", "a.toml", "--strategy", "rules", "--stake", "5 %"]);
+    assert!(told.stdout.contains("a.rule.toml is written"), "{}{}", told.stdout, told.stderr);
+    let text = folder.read("a.toml");
+    assert!(
+        text.contains("file = \"a.rule.toml\"") && text.contains("kind = \"share\", percent = 5.0"),
+        "{text}"
+    );
+    folder.run(&["config", "init", "b.toml", "--rules", "my.rule.toml"]);
+    assert!(folder.read("b.toml").contains("file = \"my.rule.toml\""), "{}", folder.read("b.toml"));
+    for file in ["a.toml", "b.toml"] {
+        assert_eq!(folder.run(&["config", "check", "--config", file]).code, 0, "{file}");
+        let report = folder.run(&["backtest", "--config", file, "--json"]).json();
+        assert!(report["trades"].as_u64() > Some(0), "{file}: {report}");
+    }
+    assert_eq!(folder.read("my.rule.toml"), rule);
+    folder
+        .run(&["config", "init", "c.toml", "--rules", "none.toml"])
+        .fails(2, &["--rules none.toml: there is no such file"]);
+    folder
+        .run(&["config", "init", "c.toml", "--strategy", "ema-cross", "--rules", "my.rule.toml"])
+        .fails(2, &["--rules goes with the strategy \"rules\""]);
+}
+
+#[test]
 fn a_run_says_how_it_is_looked_at_later_and_status_finds_its_journal() {
     let folder = Folder::new();
     let run = ["live", "--sandbox", "--speed", "300", "--for", "1s"];

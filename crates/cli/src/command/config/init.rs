@@ -1,5 +1,7 @@
 //! `config init`: a first configuration, from a few answers.
 
+use super::dialogue::{Dialogue, Question};
+use super::stake_answer::{TypedStake, percent};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::print;
@@ -7,18 +9,23 @@ use anyhow::Context as _;
 use candlewick_app::AppError;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::{notices_of_stakes, problems_of};
+use candlewick_app::suggestion::suggest;
 use candlewick_history::known_market;
+use candlewick_sdk::{CloseType, Interval, Symbol};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 const TEMPLATE: &str = include_str!("template.toml");
+const EXAMPLE: &str = include_str!("example.rule.toml");
+/// The strategy whose rule stands in a file.
+const RULES: &str = "rules";
 
 /// What the file is to say.
 #[derive(Debug, Args)]
 #[command(
     after_help = "At a terminal it asks for what is not given; elsewhere, and with --defaults, it takes defaults and says which.\n\nExamples:\n  candlewick config init\n  \
-                  candlewick config init my.toml --defaults\n  candlewick config init eur.toml --symbol EURUSD --interval 5m --expiry 15:00"
+                  candlewick config init my.toml --defaults\n  candlewick config init eur.toml --symbol EURUSD --interval 5m --expiry 15:00\n  candlewick config init dips.toml --rules dips.rule.toml --stake 2%"
 )]
 pub(crate) struct InitArguments {
     /// The file; one that is there is left alone
@@ -36,10 +43,13 @@ pub(crate) struct InitArguments {
     /// A strategy of `strategy list`
     #[arg(long)]
     strategy: Option<String>,
+    /// File of the rule, for the strategy `rules`; without one an example is written
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
     /// Length of a trade, minutes and seconds
     #[arg(long)]
     expiry: Option<String>,
-    /// Stake of each trade
+    /// Stake of each trade: an amount such as 10, or a part of the balance such as 2%
     #[arg(long)]
     stake: Option<String>,
     /// What a win pays, in percent of the stake
@@ -49,63 +59,45 @@ pub(crate) struct InitArguments {
 
 pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
     let file = &arguments.file;
-    if file.exists() {
-        return Err(Failure::configuration(format!(
-            "{} exists already: name another file, or move it away",
-            file.display()
-        )));
-    }
+    refuse_existing(file)?;
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut taken = Vec::new();
-    let mut answer = |(option, given): (&str, &Option<String>), question: &str, usual: &str| match given {
-        Some(given) => Ok(given.clone()),
-        None if asks => ask(question, usual),
-        None => {
-            taken.push(format!("--{option} {usual}"));
-            Ok(usual.to_owned())
-        }
-    };
-    let strategies: Vec<&str> = context.registry.entries().iter().map(|entry| entry.name.as_str()).collect();
-    let symbol = answer(("symbol", &arguments.symbol), "Symbol", "BTCUSDT")?;
-    let interval = answer(("interval", &arguments.interval), "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m")?;
-    let first = strategies.first().copied().unwrap_or_default();
-    let usual = strategies.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
-    let strategy =
-        answer(("strategy", &arguments.strategy), &format!("Strategy ({})", strategies.join(", ")), usual)?;
-    let expiry = answer(("expiry", &arguments.expiry), "Length of a trade (minutes:seconds)", "01:00")?;
-    let stake = answer(("stake", &arguments.stake), "Stake of a trade", "1.0")?;
-    let payout = answer(("payout", &arguments.payout), "What a win pays, in percent of the stake", "80.0")?;
-    for (what, text) in [("stake", &stake), ("payout", &payout)] {
-        if !text.parse().is_ok_and(f64::is_finite) {
-            return Err(Failure::configuration(format!(
-                "the {what} \"{text}\" is no number: write one such as 10.0"
-            )));
-        }
-    }
+    let (mut from, mut to) = (std::io::stdin().lock(), anstream::stderr());
+    let mut dialogue =
+        Dialogue::new(asks.then_some((&mut from as &mut dyn BufRead, &mut to as &mut dyn Write)));
+    let answers = Answers::ask(arguments, &mut dialogue, context)?;
+    let stake = TypedStake::parse(&answers.stake).map_err(Failure::configuration)?;
+    let payout = percent(&answers.payout).map_err(Failure::configuration)?;
+    let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
     let asset_type = if symbol.ends_with("USDT") { "crypto" } else { "forex" };
     let name = format!("{}-{strategy}", symbol.to_lowercase());
-    let daily_loss =
-        stake.parse::<f64>().map_or_else(|_| stake.clone(), |stake| format!("{:?}", stake * 20.0));
-    let text = filled(&[
-        ("file", &file.display().to_string()),
-        ("payout", &payout),
-        ("ticks", &ticks_of(&symbol)),
-        ("daily_loss", &daily_loss),
-        ("name", &name),
-        ("symbol", &symbol),
-        ("asset_type", asset_type),
-        ("interval", &interval),
-        ("strategy", &strategy),
-        ("expiry", &expiry),
-        ("stake", &stake),
-    ]);
-    check(&text, file, context)?;
-    candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
-        .with_context(|| format!("{} cannot be written", file.display()))
-        .map_err(unwritable)?;
+    let params = rules.params();
+    let text = filled(
+        TEMPLATE,
+        &[
+            ("file", &file.display().to_string()),
+            ("payout", &payout.to_string()),
+            ("ticks", &ticks_of(symbol)),
+            ("daily_loss", &stake.daily_loss()),
+            ("name", &name),
+            ("symbol", symbol),
+            ("asset_type", asset_type),
+            ("interval", interval),
+            ("strategy", strategy),
+            ("expiry", expiry),
+            ("params", &params),
+            ("stake", &stake.table()),
+        ],
+    );
+    check(&text, (file, rules), context)
+        .map_err(|failure| if dialogue.asks() { failure.help(answers.command(file)) } else { failure })?;
+    if let Rules::Example(path) = rules {
+        write(path, &example_of(path))?;
+        print(&format!("{} is written: a rule to begin with. Change its conditions.", path.display()))?;
+    }
+    write(file, &text)?;
     let shown = file.display();
-    if !taken.is_empty() {
-        let taken = taken.join(" ");
+    if !dialogue.taken().is_empty() {
+        let taken = dialogue.taken().join(" ");
         print(&format!(
             "Not asked for, so taken by default: {taken}\nThese options set them, and so do the lines of the file."
         ))?;
@@ -113,6 +105,167 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     print(&format!(
         "{shown} is written. Next:\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}"
     ))
+}
+
+/// What was answered, as it was typed.
+struct Answers {
+    symbol: String,
+    interval: String,
+    strategy: String,
+    rules: Rules,
+    expiry: String,
+    stake: String,
+    payout: String,
+}
+
+/// The rule of a bot whose strategy is a text.
+enum Rules {
+    /// It has none.
+    None,
+    /// In this file.
+    File(PathBuf),
+    /// In a file that is written beside the configuration.
+    Example(PathBuf),
+}
+
+impl Rules {
+    /// The bot's parameters.
+    fn params(&self) -> String {
+        match self {
+            Self::None => "{}".to_owned(),
+            Self::File(path) => format!("{{ file = {:?} }}", path.display().to_string()),
+            // It lies beside the configuration.
+            Self::Example(path) => format!("{{ file = {:?} }}", file_name(path)),
+        }
+    }
+}
+
+impl Answers {
+    fn ask(
+        arguments: &InitArguments,
+        dialogue: &mut Dialogue<'_>,
+        context: &Context<'_>,
+    ) -> Result<Self, Failure> {
+        let names: Vec<&str> = context.registry.entries().iter().map(|entry| entry.name.as_str()).collect();
+        let first = names.first().copied().unwrap_or_default();
+        let usual = names.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
+        let question = |option, text, usual| Question { option, text, usual };
+        let symbol =
+            dialogue.answer(question("symbol", "Symbol", "BTCUSDT"), arguments.symbol.as_ref(), |text| {
+                text.parse::<Symbol>().map(|_| ()).map_err(|error| error.to_string())
+            })?;
+        let interval = dialogue.answer(
+            question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m"),
+            arguments.interval.as_ref(),
+            |text| text.parse::<Interval>().map(|_| ()).map_err(|error| error.to_string()),
+        )?;
+        let known = |text: &str| {
+            if names.contains(&text) {
+                return Ok(());
+            }
+            Err(format!("there is no strategy \"{text}\"; {}", suggest(text, names.iter().copied())))
+        };
+        let given = arguments.strategy.clone().or_else(|| arguments.rules.as_ref().map(|_| RULES.to_owned()));
+        let text = format!("Strategy ({})", names.join(", "));
+        let strategy = dialogue.answer(question("strategy", &text, usual), given.as_ref(), known)?;
+        let rules = Self::ask_rules(arguments, &strategy, dialogue)?;
+        let expiry = dialogue.answer(
+            question("expiry", "Length of a trade (minutes:seconds, such as 05:00)", "01:00"),
+            arguments.expiry.as_ref(),
+            |text| text.parse::<CloseType>().map(|_| ()).map_err(|error| error.to_string()),
+        )?;
+        let stake = dialogue.answer(
+            question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0"),
+            arguments.stake.as_ref(),
+            |text| TypedStake::parse(text).map(|_| ()),
+        )?;
+        let payout = dialogue.answer(
+            question("payout", "What a win pays, in percent of the stake", "80.0"),
+            arguments.payout.as_ref(),
+            |text| match percent(text)? {
+                share if share <= 2.0 => {
+                    let percent = (share * 1e6).round() / 1e4;
+                    Err(format!("payouts are in percent: did you mean {percent}?"))
+                }
+                _ => Ok(()),
+            },
+        )?;
+        Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
+    }
+
+    /// Where the rule is; where there is none, an example is written beside the configuration.
+    fn ask_rules(
+        arguments: &InitArguments,
+        strategy: &str,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rules, Failure> {
+        if strategy != RULES {
+            return match &arguments.rules {
+                None => Ok(Rules::None),
+                Some(_) => Err(Failure::configuration(format!(
+                    "--rules goes with the strategy \"rules\", not with \"{strategy}\": leave one of them out"
+                ))),
+            };
+        }
+        let example = arguments.file.with_extension("rule.toml");
+        let usual = example.display().to_string();
+        if let Some(path) = arguments.rules.as_ref().filter(|path| !path.is_file()) {
+            return Err(Failure::configuration(format!(
+                "--rules {}: there is no such file; --strategy rules without --rules writes an example of one",
+                path.display()
+            )));
+        }
+        let given = arguments.rules.as_ref().map(|path| path.display().to_string());
+        let question =
+            Question { option: "rules", text: "File of the rule (a new one gets an example)", usual: &usual };
+        let named = dialogue.answer(question, given.as_ref(), |text| {
+            if text == usual || Path::new(text).is_file() {
+                Ok(())
+            } else {
+                Err(format!("there is no file {text}"))
+            }
+        })?;
+        let path = PathBuf::from(&named);
+        Ok(if path == example && !path.exists() { Rules::Example(path) } else { Rules::File(path) })
+    }
+
+    /// The command that gives all of them.
+    fn command(&self, file: &Path) -> String {
+        let Self { symbol, interval, strategy, rules, expiry, stake, payout } = self;
+        let rules = match rules {
+            Rules::File(path) => format!(" --rules {:?}", path.display().to_string()),
+            Rules::None | Rules::Example(_) => String::new(),
+        };
+        format!(
+            "with these answers, to change one: candlewick config init {} --symbol {symbol} --interval {interval} --strategy {strategy}{rules} \
+             --expiry {expiry} --stake {stake:?} --payout {payout:?}",
+            file.display()
+        )
+    }
+}
+
+fn refuse_existing(file: &Path) -> Result<(), Failure> {
+    if !file.exists() {
+        return Ok(());
+    }
+    Err(Failure::configuration(format!(
+        "{} exists already: name another file, or move it away",
+        file.display()
+    )))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
+        .with_context(|| format!("{} cannot be written", file.display()))
+        .map_err(unwritable)
+}
+
+fn example_of(path: &Path) -> String {
+    filled(EXAMPLE, &[("file", &path.display().to_string())])
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The section of price steps, where the symbol's is known: prices inside of a candle are rounded to it, as a venue's are.
@@ -130,25 +283,13 @@ fn unwritable(error: anyhow::Error) -> Failure {
     Failure::new(FailureKind::Configuration, error)
 }
 
-/// The template with each `{name}` replaced.
-fn filled(values: &[(&str, &str)]) -> String {
-    values.iter().fold(TEMPLATE.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
-}
-
-/// One line from the terminal; nothing typed is the usual answer.
-fn ask(question: &str, usual: &str) -> Result<String, Failure> {
-    let mut line = String::new();
-    let mut questions = anstream::stderr();
-    let read = write!(questions, "{question} [{usual}]: ")
-        .and_then(|()| questions.flush())
-        .and_then(|()| std::io::stdin().lock().read_line(&mut line));
-    read.context("the terminal cannot be read; --defaults asks nothing").map_err(unwritable)?;
-    let typed = line.trim();
-    Ok(if typed.is_empty() { usual.to_owned() } else { typed.to_owned() })
+/// A template with each `{name}` replaced.
+fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
 /// Holds the answers to what `config check` holds a configuration to, before anything is written.
-fn check(text: &str, file: &Path, context: &Context<'_>) -> Result<(), Failure> {
+fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> Result<(), Failure> {
     // Beside the file that it is to become: what cannot be written there is found here.
     let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(beside);
@@ -158,6 +299,11 @@ fn check(text: &str, file: &Path, context: &Context<'_>) -> Result<(), Failure> 
     std::fs::write(&draft, text)
         .with_context(|| format!("{} cannot be written", file.display()))
         .map_err(unwritable)?;
+    if let Rules::Example(path) = rules {
+        std::fs::write(folder.path().join(file_name(path)), example_of(path))
+            .with_context(|| format!("{} cannot be written", path.display()))
+            .map_err(unwritable)?;
+    }
     check_draft(&draft, context).map_err(|error| match error {
         // The draft is gone when they are read.
         AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
@@ -197,13 +343,11 @@ mod tests {
             "interval",
             "strategy",
             "expiry",
+            "params",
             "stake",
         ];
-        let text = filled(&names.map(|name| (name, "7")));
+        let text = filled(TEMPLATE, &names.map(|name| (name, "7")));
         assert!(names.iter().all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");
-        assert!(
-            text.contains("params = {}") && text.contains("stake = { kind = \"fixed\", amount = 7 }"),
-            "{text}"
-        );
+        assert!(text.contains("params = 7") && text.contains("stake = 7"), "{text}");
     }
 }

@@ -1,6 +1,8 @@
 //! `config init`, `config show`, `config check` and `config schema`.
 
+mod dialogue;
 mod init;
+mod stake_answer;
 
 use crate::command::conditions::doubtful_parts_of;
 use crate::command::long_parts::long_parts_of;
