@@ -21,7 +21,7 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     check(
         "[[bots]]",
         "stake = 1\n[[bots]]",
-        "stake (bot.toml): there is no such key; known are: account, bots",
+        "stake (bot.toml): there is no such key; stake of [[bots]] is meant? It stands below that line",
     );
     let risk = |line: &str| format!("[risk]\n{line}\n[[bots]]");
     check(

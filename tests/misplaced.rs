@@ -115,3 +115,96 @@ fn a_key_of_a_section_that_stands_at_the_top_is_told_where_it_goes() {
     let folder = folder().with("bot.toml", &format!("{BOT}[account]\nmode = \"demo\"\n"));
     folder.run(&["config", "check", "bot.toml", "--json"]).json();
 }
+
+/// What a trader writes, in place of a line of the bot.
+#[test]
+fn what_other_programs_write_is_answered_with_what_stands_here() {
+    for (key, line, words) in [
+        ("stake", "stake = { kind = \"percent\", percent = 5 }", "kind = \"share\", percent = 2.0"),
+        (
+            "stake",
+            "stake = { kind = \"soros\", amount = 10, levels = 3 }",
+            "error: bots[0].stake.levels (bot.toml): there is no such key; a soros counts the wins that are staked again: 3 stakes in a row, the first included, are wins = 2\n",
+        ),
+        (
+            "stake",
+            "stake = { kind = \"gale\", amount = 10, levels = 3 }",
+            "this key is missing; factor = 2.25 wins back, at a payout of 80 %",
+        ),
+        ("close_type", "close_type = 3", "use a text in quotes: 3 minutes are \"03:00\""),
+        ("close_type", "close_type = \"3:00\"", "did you mean 03:00?"),
+        ("interval", "interval = \"M1\"", "did you mean 1m?"),
+        (
+            "stake",
+            "mode = \"real\"",
+            "bots[0].mode (bot.toml): there is no such key; mode stands in [account]",
+        ),
+        (
+            "stake",
+            "[risk]\ngate = 3",
+            "gate stands in the params of a bot: params = { gate = ... } with strategy = \"combine\"",
+        ),
+        (
+            "stake",
+            "[risk]\nxyz = 3",
+            "risk.xyz (bot.toml): there is no such key; `candlewick config show` lists those that there are",
+        ),
+        (
+            "stake",
+            "[risk]\nhours = [{ from = \"08:00\", to = \"10:00\", days = [\"mon-frei\"] }]",
+            "\"mon-frei\" is no day: use mon, tue",
+        ),
+    ] {
+        let others = BOT.lines().filter(|other| !other.starts_with(&format!("{key} =")));
+        let text = others.collect::<Vec<_>>().join("\n");
+        let folder = folder().with("bot.toml", &format!("{text}\n{line}\n"));
+        folder.run(&["config", "check", "bot.toml"]).fails(2, &[words]);
+    }
+}
+
+#[test]
+fn values_that_are_seldom_meant_are_noted() {
+    let gale = "stake = { kind = \"gale\", amount = 1, factor = 2.0, levels = 3, entry = \"next_candle\" }\n";
+    let combine = BOT.lines().map(|line| match line {
+        _ if line.starts_with("strategy") => "strategy = \"combine\"",
+        _ if line.starts_with("params") => {
+            "params = { first_of = [{ strategy = \"rsi-reversal\" }], filters = [{ volatility = { min = 0.5 } }] }"
+        }
+        _ => line,
+    });
+    let combine = combine.collect::<Vec<_>>().join("\n");
+    let bot = |stake: &str| {
+        BOT.lines().filter(|line| !line.starts_with("stake")).collect::<Vec<_>>().join("\n") + "\n" + stake
+    };
+    for (text, words) in [
+        (
+            format!("{BOT}[simulation]\npayout_percent = 185\n"),
+            "BTCUSDT: a payout of 185 % is more than the stake, with which 35.09 % of wins break even",
+        ),
+        (
+            bot("stake = { kind = \"gale\", amount = 1, factor = 2.0, levels = 1 }\n"),
+            "levels = 1 is its first stake alone",
+        ),
+        (
+            combine,
+            "filters[0].volatility.min = 0.5 is 50 % of the price in a candle of 1m, which hardly any candle has: it is a share, and 0.5 % is min = 0.005",
+        ),
+        (
+            bot(gale) + "[risk]\npauses = [{ after = 2, of = \"losses\", for_s = 600 }]\n",
+            "risk.pauses rests after 2 losses, in the middle of its ladder of 3 levels: level 3 is not entered with the next candle",
+        ),
+        (
+            bot(gale) + "[risk]\ncooldown_after_loss_s = 60\n",
+            "risk.cooldown_after_loss_s rests after 1 loss, in the middle",
+        ),
+        (bot(gale) + "[risk]\npauses = [{ after = 3, of = \"losses\", for_s = 600 }]\n", ""),
+    ] {
+        let folder = folder().with("bot.toml", &text);
+        let checked = folder.run(&["config", "check", "bot.toml", "--json"]).json();
+        let notices: Vec<&str> =
+            checked["notices"].as_array().unwrap().iter().filter_map(|one| one.as_str()).collect();
+        let found = notices.iter().any(|notice| notice.contains(words));
+        let cut = notices.iter().any(|notice| notice.contains("in the middle of its ladder"));
+        assert!(found && (!words.is_empty() || !cut), "{text}\n{notices:?}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Everything that is wrong with a configuration, as far as it can be known without candles and without the venue.
 
+mod doubtful_values;
 mod notes;
 
 pub use notes::notes_of;

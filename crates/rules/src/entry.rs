@@ -145,6 +145,11 @@ impl Source {
         let given = params.as_object().into_iter().flatten();
         let own = given.filter(|(key, value)| KEYS.contains(&key.as_str()) && is_given(Some(value)));
         let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+        if let Some(minutes) = own.get("expiry").and_then(Value::as_u64) {
+            let problem =
+                format!("a duration has minutes and seconds, in quotes: expiry = \"{minutes:02}:00\"");
+            return Err(BuildError::parameters(NAME, problem));
+        }
         let own = Value::Object(own);
         let written = serde_json::from_value(own.clone());
         let written = written.map_err(|error| BuildError::parameters(NAME, error.to_string()))?;

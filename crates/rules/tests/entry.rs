@@ -181,6 +181,9 @@ fn a_rule_may_stand_in_the_bot_itself() {
     assert_eq!(strategy.indicators(), [("close", 12.0)]);
     let none = entry().build(&json!({}), &bot("BTCUSDT")).err().unwrap().to_string();
     assert!(none.contains("there is no rule"), "{none}");
+    let number =
+        entry().build(&json!({ "buy": "close > open", "expiry": 3 }), &bot("BTCUSDT")).err().unwrap();
+    assert!(number.to_string().ends_with("in quotes: expiry = \"03:00\""), "{number}");
     let gone = entry().build(&json!({ "file": "no/such.toml" }), &bot("BTCUSDT")).err().unwrap().to_string();
     assert!(gone.starts_with("no/such.toml: the rule cannot be read"), "{gone}");
 }

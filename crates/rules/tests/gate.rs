@@ -419,6 +419,7 @@ fn what_is_wrong_with_the_day_of_a_gate_is_said() {
             json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }),
             "a verdict is not reached within a day",
         ),
+        (json!({ "verdict": "shown", "payout": 0.85 }), "payout is in percent: did you mean 85?"),
         (
             json!({ "after_virtual_losses": 2, "resets": "day", "openings": 0 }),
             "whole numbers from 1 to 10000",

@@ -29,12 +29,17 @@ fn use_words(meant: Option<CloseType>) -> String {
     meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Codes are"))
 }
 
-/// The duration that a text names as traders name candles: `M5`, `5m`, `5min`, `H1`, `30s`.
+/// The duration that a text names as traders name candles: `M5`, `5m`, `5min`, `H1`, `30s`; `3:00`, and a bare number for
+/// minutes.
 fn meant_by(text: &str) -> Option<CloseType> {
     let text = text.trim().to_ascii_lowercase();
     let digits =
         |part: &str| part.parse::<i64>().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
-    let names = [("sec", 1), ("min", 60), ("s", 1), ("m", 60), ("h", 3_600)];
+    if let Some((minutes, seconds)) = text.split_once(':') {
+        let whole = digits(minutes).filter(|minutes| *minutes < 60)? * 60 + digits(seconds)?;
+        return CloseType::new(Millis::from_seconds(whole)).ok().filter(|_| seconds.len() == 2);
+    }
+    let names = [("sec", 1), ("min", 60), ("s", 1), ("m", 60), ("h", 3_600), ("", 60)];
     let seconds = names.iter().find_map(|(name, factor)| {
         let number = text.strip_suffix(name).or_else(|| text.strip_prefix(name))?;
         digits(number.trim()).filter(|number| *number <= 86_400).map(|number| number * factor)
@@ -233,13 +238,17 @@ mod tests {
             ("24h", "24:00:00"),
             ("30s", "00:30"),
             ("S5", "00:05"),
+            ("3", "03:00"),
+            ("90", "1:30:00"),
+            ("3:00", "03:00"),
+            ("0:30", "00:30"),
         ] {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
             let expected =
                 format!("\"{text}\" is not a closeType code: did you mean {code}? Codes are mm:ss,");
             assert!(error.starts_with(&expected), "{error}");
         }
-        for text in ["5", "25h", "m", "0m", "m-5", "5x", "1:00"] {
+        for text in ["0", "25h", "m", "0m", "m-5", "5x", "1:0", "x:00", ":", "9999", ""] {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
             assert!(error.contains("closeType code: use mm:ss"), "{error}");
         }

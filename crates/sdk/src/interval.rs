@@ -13,10 +13,44 @@ pub struct Interval(Millis);
 /// Why a text or a length is not an [`Interval`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not an interval: use a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)"
+    "\"{text}\" is not an interval: {} a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
+    use_words(*meant)
 )]
 pub struct IntervalError {
     text: String,
+    /// The length that it names in another way.
+    meant: Option<Interval>,
+}
+
+fn use_words(meant: Option<Interval>) -> String {
+    meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Write"))
+}
+
+/// The length that a text names as charts do: `M5`, `5min`, `5 m`, `H1`, and a bare number for minutes.
+fn meant_by(text: &str) -> Option<Interval> {
+    let text = text.trim().to_ascii_lowercase();
+    let names = [
+        ("minutes", 60),
+        ("hours", 3_600),
+        ("hour", 3_600),
+        ("secs", 1),
+        ("sec", 1),
+        ("mins", 60),
+        ("min", 60),
+        ("days", 86_400),
+        ("day", 86_400),
+        ("h", 3_600),
+        ("s", 1),
+        ("m", 60),
+        ("d", 86_400),
+        ("", 60),
+    ];
+    let seconds = names.iter().find_map(|(name, factor)| {
+        let number = text.strip_suffix(name).or_else(|| text.strip_prefix(name))?.trim();
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        number.parse::<i64>().ok().filter(|_| is_number)?.checked_mul(*factor)
+    })?;
+    Interval::from_seconds(seconds).ok()
 }
 
 const UNITS: [(char, i64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
@@ -36,7 +70,7 @@ impl Interval {
         if (1..=LONGEST_SECONDS).contains(&seconds) {
             Ok(Self(Millis::from_seconds(seconds)))
         } else {
-            Err(IntervalError { text: format!("{seconds} seconds") })
+            Err(IntervalError { text: format!("{seconds} seconds"), meant: None })
         }
     }
 
@@ -51,7 +85,10 @@ impl FromStr for Interval {
     type Err = IntervalError;
 
     fn from_str(text: &str) -> Result<Self, IntervalError> {
-        let error = || IntervalError { text: text.chars().take(32).collect() };
+        let error = || {
+            let text: String = text.chars().take(32).collect();
+            IntervalError { meant: meant_by(&text), text }
+        };
         let unit = text.chars().last().ok_or_else(error)?;
         let (_, unit_seconds) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
         let digits = &text[..text.len() - unit.len_utf8()];
@@ -103,6 +140,38 @@ mod tests {
                 (interval.length(), interval.to_string()),
                 (Millis::from_seconds(seconds), printed.into())
             );
+        }
+    }
+
+    #[test]
+    fn the_name_that_a_chart_has_for_an_interval_is_answered_with_ours() {
+        for (text, ours) in [
+            ("M1", "1m"),
+            ("1min", "1m"),
+            ("1 m", "1m"),
+            ("1M", "1m"),
+            ("15 minutes", "15m"),
+            ("15 mins", "15m"),
+            ("H1", "1h"),
+            ("4 hours", "4h"),
+            ("D1", "1d"),
+            ("S5", "5s"),
+            ("60", "1h"),
+            ("M", ""),
+            ("min", ""),
+            ("0m", ""),
+            ("-5m", ""),
+            ("1.5m", ""),
+            ("99999999999999999999", ""),
+            ("M45000", ""),
+        ] {
+            let error = text.parse::<Interval>().unwrap_err().to_string();
+            let expected = if ours.is_empty() {
+                format!("\"{text}\" is not an interval: use a whole")
+            } else {
+                format!("\"{text}\" is not an interval: did you mean {ours}? Write a whole number")
+            };
+            assert!(error.starts_with(&expected), "{error}");
         }
     }
 

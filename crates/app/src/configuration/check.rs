@@ -3,7 +3,9 @@
 //! The structs would refuse the same values, but stop at the first, and know neither where a value came from
 //! nor which key was meant.
 
-use super::near_keys::meant_key;
+use super::elsewhere::meant_elsewhere;
+use super::near_keys::{meant_key, of_another_program};
+use super::near_values::{cure_of_missing, levels_of_soros, meant_value, text_of_number};
 use super::{KeyPath, Problem, of_combination};
 use crate::suggestion::nearest;
 use figment::value::{Dict, Num, Tag, Value};
@@ -12,18 +14,19 @@ use serde_json::Value as Json;
 /// Compares values with a JSON Schema, as far as ours go.
 pub(super) struct Checker<'a, O> {
     schema: &'a Json,
+    root: &'a Value,
     origin_of: O,
 }
 
 impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
-    pub(super) const fn new(schema: &'a Json, origin_of: O) -> Self {
-        Self { schema, origin_of }
+    pub(super) const fn new(schema: &'a Json, root: &'a Value, origin_of: O) -> Self {
+        Self { schema, root, origin_of }
     }
 
     /// Everything that is wrong.
-    pub(super) fn check(&self, root: &Value) -> Vec<Problem> {
+    pub(super) fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        self.visit(self.schema, root, &KeyPath::default(), &mut problems);
+        self.visit(self.schema, self.root, &KeyPath::default(), &mut problems);
         problems
     }
 
@@ -70,11 +73,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 None if rest.is_object() => self.visit(rest, value, &inner, problems),
                 None if properties.is_none() => {}
                 None => {
-                    let strategy = dict.get("strategy").and_then(Value::as_str);
-                    let meant = strategy.and_then(|strategy| of_combination(key, strategy));
-                    let meant = meant.or_else(|| of_section(&inner, key, known()));
-                    let meant = meant.or_else(|| self.without_section(&inner, key));
-                    let meant = meant.unwrap_or_else(|| meant_key(key, &known().collect::<Vec<_>>()));
+                    let meant = self.meant(key, &inner, dict, &known().collect::<Vec<_>>());
                     let problem = format!("there is no such key; {meant}");
                     problems.push(Problem::of_key(&inner, (self.origin_of)(value.tag()), problem));
                 }
@@ -85,15 +84,24 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             // A key that is wrong by a letter is reported already.
             let misspelt =
                 dict.keys().any(|given| !known().any(|k| k == given) && nearest(given, [key]).is_some());
-            if !misspelt {
-                let origin = dict.values().next().map_or_else(|| table.tag(), Value::tag);
-                problems.push(Problem::of_key(
-                    &path.key(key),
-                    (self.origin_of)(origin),
-                    "this key is missing",
-                ));
+            if !misspelt && levels_of_soros(dict, "levels").is_none() {
+                let origin = (self.origin_of)(dict.values().next().map_or_else(|| table.tag(), Value::tag));
+                let cure = cure_of_missing(self.root, path, dict, key);
+                let cure = cure.map(|cure| format!("; {cure}")).unwrap_or_default();
+                problems.push(Problem::of_key(&path.key(key), origin, format!("this key is missing{cure}")));
             }
         }
+    }
+
+    /// What is meant by a key that a table does not have.
+    fn meant(&self, key: &str, path: &KeyPath, dict: &Dict, known: &[&str]) -> String {
+        let strategy = dict.get("strategy").and_then(Value::as_str);
+        let meant = strategy.and_then(|strategy| of_combination(key, strategy));
+        let meant = meant.or_else(|| levels_of_soros(dict, key));
+        let meant = meant.or_else(|| of_section(path, key, known.iter().copied()));
+        let meant = meant.or_else(|| of_another_program(key, known));
+        let meant = meant.or_else(|| meant_elsewhere(self.schema, path, key));
+        meant.unwrap_or_else(|| meant_key(key, known))
     }
 
     fn check_constant(&self, allowed: &[&str], value: &Value, path: &KeyPath, problems: &mut Vec<Problem>) {
@@ -102,8 +110,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             return;
         };
         if !allowed.contains(&text) {
-            let hint = nearest(text, allowed.iter().copied());
-            let hint = hint.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+            let near = nearest(text, allowed.iter().copied()).map(|near| format!("did you mean \"{near}\"?"));
+            let hint = meant_value(text, allowed).map(str::to_owned).or(near);
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             problems.push(self.wrong_value(value, path, &format!("{}{hint}", one_of(allowed))));
         }
     }
@@ -152,6 +161,10 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             Value::Dict(..) if allowed == kind_name("array") => {
                 format!(": write [[{path}]] in place of [{path}]")
             }
+            Value::Num(..) if allowed == kind_name("string") => {
+                let written = text_of_number(path.last(), value);
+                written.map(|written| format!(": {written}")).unwrap_or_default()
+            }
             _ => String::new(),
         };
         let problem = Problem::of_key(path, (self.origin_of)(value.tag()), format!("use {allowed}{more}"));
@@ -161,16 +174,6 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     fn resolve<'b>(&'b self, schema: &'b Json) -> &'b Json {
         let Some(reference) = schema["$ref"].as_str() else { return schema };
         self.schema.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null)
-    }
-
-    /// What is meant by a key at the top that is one of a section, or of some.
-    fn without_section(&self, path: &KeyPath, key: &str) -> Option<String> {
-        let sections = self.schema["properties"].as_object().filter(|_| path.to_string() == key)?;
-        let has_key = |schema: &Json| self.resolve(schema)["properties"].get(key).is_some();
-        let having = sections.iter().filter(|(_, schema)| has_key(schema));
-        let having: Vec<String> = having.map(|(section, _)| format!("[{section}]")).collect();
-        (!having.is_empty())
-            .then(|| format!("{key} of {} is meant? It stands below that line", having.join(" or ")))
     }
 
     fn describe(&self, schema: &Json) -> String {

@@ -42,6 +42,14 @@ impl KeyPath {
         Self(steps)
     }
 
+    /// The key at its end.
+    pub fn last(&self) -> &str {
+        match self.0.last() {
+            Some(Step::Key(key)) => key,
+            Some(Step::Index(_)) | None => "",
+        }
+    }
+
     /// The value there; where the path leads past the tree, the last value on the way.
     pub fn deepest<'a>(&self, root: &'a Value) -> &'a Value {
         let mut value = root;

@@ -185,8 +185,8 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
     let schema = serde_json::to_value(schemars::schema_for!(Config));
     let schema =
         schema.map_err(|error| AppError::system("the schema of the configuration is no JSON", error))?;
-    let checker = Checker::new(&schema, |tag| origin_of(figment, tag));
-    Problems::check(checker.check(root))?;
+    let checker = Checker::new(&schema, root, |tag| origin_of(figment, tag));
+    Problems::check(checker.check())?;
     // What a schema does not say, such as the form of an interval, the types themselves refuse.
     let mut config = root.deserialize::<Config>().map_err(|error| {
         let path = KeyPath::from_parts(error.path.iter().map(String::as_str));

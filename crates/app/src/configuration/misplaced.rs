@@ -50,6 +50,18 @@ impl FileKind {
     }
 }
 
+/// What is meant by a key that only the parameters of a bot have.
+pub(super) fn of_params(key: &str) -> Option<String> {
+    let strategy = match key {
+        _ if OF_COMBINATIONS.contains(&key) => "combine",
+        _ if OF_RULES.contains(&key) => "rules",
+        _ => return None,
+    };
+    Some(format!(
+        "{key} stands in the params of a bot: params = {{ {key} = ... }} with strategy = \"{strategy}\""
+    ))
+}
+
 /// What is meant by a key that only a combination has, beside another strategy.
 pub(crate) fn of_combination(key: &str, strategy: &str) -> Option<String> {
     (OF_COMBINATIONS.contains(&key) && strategy != "combine").then(|| {

@@ -45,6 +45,15 @@ const OTHER_NAMES: [(&str, &str); 38] = [
 ];
 /// As many keys that share a word are named at most.
 const MOST_NAMED: usize = 8;
+/// All that there are are listed where they are at most so many.
+const MOST_LISTED: usize = 24;
+
+/// What is meant by a key that has another name elsewhere.
+pub(super) fn of_another_program(key: &str, known: &[&str]) -> Option<String> {
+    let plain = key.to_lowercase().replace('-', "_");
+    let is_known = |(other, own): &&(&str, &str)| *other == plain && known.contains(own);
+    OTHER_NAMES.iter().find(is_known).map(|(_, own)| format!("did you mean \"{own}\"?"))
+}
 
 /// What may be meant by a key among those that there are: one that is spelt alike, has another name elsewhere, or shares a word.
 pub(super) fn meant_key(key: &str, known: &[&str]) -> String {
@@ -52,16 +61,18 @@ pub(super) fn meant_key(key: &str, known: &[&str]) -> String {
     if spelt_alike.ends_with('?') {
         return spelt_alike;
     }
-    let plain = key.to_lowercase().replace('-', "_");
-    let is_known = |(other, own): &&(&str, &str)| *other == plain && known.contains(own);
-    if let Some((_, own)) = OTHER_NAMES.iter().find(is_known) {
-        return format!("did you mean \"{own}\"?");
+    if let Some(meant) = of_another_program(key, known) {
+        return meant;
     }
+    let plain = key.to_lowercase().replace('-', "_");
     let words = |name: &str| name.split('_').map(str::to_owned).collect::<Vec<_>>();
     let own = words(&plain);
     let shares = |known: &&&str| words(known).iter().any(|word| word.len() > 2 && own.contains(word));
     let near: Vec<&str> = known.iter().filter(shares).copied().collect();
     if near.is_empty() || near.len() > MOST_NAMED {
+        if known.len() > MOST_LISTED {
+            return "`candlewick config show` lists those that there are".to_owned();
+        }
         return spelt_alike;
     }
     format!("near are: {}", near.join(", "))

@@ -1,5 +1,6 @@
 //! What a trader should know of a configuration that is sound: how bots stand in each other's way, and what they wait for.
 
+use super::doubtful_values::doubtful_values;
 use crate::candles::bots_without_candles;
 use crate::configuration::{Config, Loaded};
 use crate::warm_up::long_warm_ups;
@@ -21,6 +22,7 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         notes.extend(with_a_slash(bot.symbol));
         notes.extend(side_by_side(&own, most));
     }
+    notes.extend(doubtful_values(loaded));
     notes.extend(bots_without_candles(loaded));
     notes.extend(without_a_door(loaded));
     let waits = long_warm_ups(bots, registry).into_iter();

@@ -1,5 +1,6 @@
 //! Days and times of day in a time zone.
 
+use super::days::read_days;
 use super::zone_help::time_zone_help;
 use crate::EngineError;
 use candlewick_sdk::Millis;
@@ -14,8 +15,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hours {
-    /// The days on which the window starts; none means every day.
-    #[serde(default)]
+    /// The days on which the window starts, such as `["mon", "wed"]` or `["mon-fri"]`; none means every day.
+    #[serde(default, deserialize_with = "read_days")]
+    #[schemars(with = "Vec<String>")]
     pub days: Vec<Weekday>,
     /// When it starts, `HH:MM`.
     pub from: String,

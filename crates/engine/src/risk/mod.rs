@@ -13,6 +13,7 @@ mod clock_skew;
 mod cooldown;
 mod daily_loss_limit;
 mod daily_profit_target;
+mod days;
 mod duplicate_open;
 mod edge_rejected;
 mod gate_closed;

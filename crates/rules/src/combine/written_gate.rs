@@ -21,6 +21,8 @@ const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
 /// The verdict's error rates and its edge, as a run's are unless configured (`domain 6`).
 const ERROR_RATE: f64 = 0.05;
 const EDGE: f64 = 0.04;
+/// No venue pays so few percent: a payout up to here is meant as a share of the stake.
+const MOST_LIKE_A_SHARE: f64 = 2.0;
 
 /// What a gate does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -214,6 +216,10 @@ impl WrittenGate {
                 let payout = self.payout.filter(|payout| *payout > 0.0 && *payout <= 1_000.0);
                 let payout =
                     payout.ok_or_else(|| wrong("verdict needs the payout in percent: payout = 80.0"))?;
+                if payout <= MOST_LIKE_A_SHARE {
+                    let percent = (payout * 1e6).round() / 1e4;
+                    return Err(wrong(&format!("payout is in percent: did you mean {percent}?")));
+                }
                 let test = EdgeTestPlan::new(ERROR_RATE, ERROR_RATE, EDGE).expect("usual rates are valid");
                 GateOpening::VerdictShown { test, payout: payout / 100.0 }
             }

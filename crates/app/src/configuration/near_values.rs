@@ -1,0 +1,131 @@
+//! What somebody may have meant by a value that is not allowed, or left out.
+
+use super::KeyPath;
+use figment::value::{Dict, Value};
+
+/// Ways to stake by the names that they have elsewhere, the kind that is meant, and how it is written.
+const STAKES: [(&[&str], &str, &str); 4] = [
+    (
+        &["percent", "percentage", "percentual", "balance", "compound", "compounding", "proportional"],
+        "share",
+        "a part of the balance is kind = \"share\", percent = 2.0",
+    ),
+    (&["flat", "constant", "same"], "fixed", "the same amount each time is kind = \"fixed\", amount = 1.0"),
+    (
+        &["fibonacci", "dalembert", "d'alembert", "labouchere", "masaniello", "oscar", "progression"],
+        "gale",
+        "that way to stake is not among them; one that grows after a loss is kind = \"gale\", amount = 1.0, factor = 2.0, levels = 3",
+    ),
+    (
+        &["antimartingale", "anti_martingale", "anti-martingale", "parlay", "paroli"],
+        "soros",
+        "profit that is staked again is kind = \"soros\", amount = 1.0, wins = 2",
+    ),
+];
+
+/// What is meant by a name that is none of those allowed.
+pub(super) fn meant_value(given: &str, allowed: &[&str]) -> Option<&'static str> {
+    let given = given.to_lowercase();
+    let stake =
+        STAKES.iter().find(|(names, kind, _)| allowed.contains(kind) && names.contains(&given.as_str()));
+    stake.map(|(_, _, words)| *words)
+}
+
+/// How the text is written that was given as a number.
+pub(super) fn text_of_number(key: &str, number: &Value) -> Option<String> {
+    let minutes = whole(number)?;
+    match key {
+        "close_type" | "expiry" => Some(format!("{minutes} minutes are \"{minutes:02}:00\"")),
+        "interval" => Some(format!("{minutes} minutes are \"{minutes}m\"")),
+        _ => None,
+    }
+}
+
+/// What is meant by `levels` of a soros, which counts wins.
+pub(super) fn levels_of_soros(dict: &Dict, key: &str) -> Option<String> {
+    let is_soros = dict.get("kind").and_then(Value::as_str) == Some("soros");
+    let levels = dict.get("levels").filter(|_| is_soros && key == "levels")?;
+    let levels = whole(levels).filter(|levels| *levels > 1).unwrap_or(3);
+    Some(format!(
+        "a soros counts the wins that are staked again: {levels} stakes in a row, the first included, are wins = {}",
+        levels - 1
+    ))
+}
+
+fn whole(value: &Value) -> Option<u128> {
+    value.to_u128().or_else(|| value.to_i128().and_then(|number| u128::try_from(number).ok()))
+}
+
+/// What to write for a key of a ladder that is missing; what is configured stands in `root`.
+pub(super) fn cure_of_missing(root: &Value, path: &KeyPath, stake: &Dict, key: &str) -> Option<String> {
+    let kind = stake.get("kind").and_then(Value::as_str)?;
+    match (kind, key) {
+        ("gale" | "martingale", "factor") => {
+            let percent = payout_of(root, path)?;
+            let factor = (1.0 + 100.0 / percent) * 100.0;
+            Some(format!(
+                "factor = {} wins back, at a payout of {percent} %, all losses and the first win's profit",
+                factor.ceil() / 100.0
+            ))
+        }
+        ("gale" | "martingale", "levels") => {
+            Some("it counts the first stake too: two gales after it are levels = 3".to_owned())
+        }
+        ("soros", "wins") => Some("it counts the wins that are staked again, such as wins = 2".to_owned()),
+        _ => None,
+    }
+}
+
+/// The payout in percent that is configured for the bot that a stake is of.
+fn payout_of(root: &Value, stake: &KeyPath) -> Option<f64> {
+    let path = stake.to_string();
+    let bot = path.strip_suffix(".stake")?;
+    let number = |path: &str| match KeyPath::parse(path).deepest(root) {
+        Value::Num(_, number) => number.to_f64().or_else(|| number.to_i128().map(|whole| whole as f64)),
+        _ => None,
+    };
+    let symbol = KeyPath::parse(&format!("{bot}.symbol")).deepest(root).as_str();
+    let own = symbol.and_then(|symbol| number(&format!("simulation.payout_percent_by_symbol.{symbol}")));
+    own.or_else(|| number("simulation.payout_percent")).filter(|percent| *percent >= 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_to_stake_of_another_program_is_answered_with_ours() {
+        let kinds = ["fixed", "share", "martingale", "gale", "soros", "kelly"];
+        for (name, part) in [
+            ("Percent", "kind = \"share\""),
+            ("compound", "kind = \"share\""),
+            ("flat", "kind = \"fixed\""),
+            ("masaniello", "kind = \"gale\""),
+            ("paroli", "kind = \"soros\""),
+            ("x", ""),
+        ] {
+            let told = meant_value(name, &kinds).unwrap_or_default();
+            assert!(told.contains(part) && told.is_empty() == part.is_empty(), "{name}: {told}");
+            assert_eq!(meant_value(name, &["all", "symbol"]), None, "of another list");
+        }
+    }
+
+    /// At 80 % a first loss of 10 is won back with the 8 of a win by a stake of 22.5; 85 % needs 21.77 and gets 21.8.
+    #[test]
+    fn a_gale_without_a_factor_is_told_the_one_that_wins_back() {
+        let stake = Dict::from([("kind".to_owned(), Value::from("gale"))]);
+        let table = |entries: Vec<(&str, Value)>| {
+            Value::from(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Dict>())
+        };
+        let bot = table(vec![("symbol", Value::from("EURUSD"))]);
+        for (own, expected) in [(None, "factor = 2.25 wins"), (Some(85), "factor = 2.18 wins")] {
+            let by_symbol = table(own.map(|percent| ("EURUSD", Value::from(percent))).into_iter().collect());
+            let simulation =
+                table(vec![("payout_percent", Value::from(80.0)), ("payout_percent_by_symbol", by_symbol)]);
+            let bots = Value::from(vec![bot.clone()]);
+            let root = table(vec![("simulation", simulation), ("bots", bots)]);
+            let told = cure_of_missing(&root, &KeyPath::parse("bots[0].stake"), &stake, "factor").unwrap();
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
+}

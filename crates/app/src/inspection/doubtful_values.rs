@@ -1,0 +1,123 @@
+//! Values that may stand and are seldom meant: payouts above 100 %, a ladder of one level, a share where percent was meant, a pause in
+//! the middle of a ladder.
+
+use crate::configuration::Loaded;
+use candlewick_engine::{BotSettings, LadderEntry, PauseCause, RiskSettings, StakeSettings};
+use candlewick_sdk::{Millis, Payout, Symbol};
+
+/// A true range of so much of the price in a candle is rare, as a share of it.
+const RARE_RANGE: f64 = 0.05;
+/// Of candles that are at most so long.
+const LONGEST: Millis = Millis::from_seconds(3_600);
+
+/// In the order of the bots.
+pub(super) fn doubtful_values(loaded: &Loaded) -> Vec<String> {
+    let config = &loaded.config;
+    let mut notes = Vec::new();
+    let mut symbols: Vec<Symbol> = Vec::new();
+    for bot in &config.bots {
+        if !symbols.contains(&bot.symbol) {
+            symbols.push(bot.symbol);
+            notes.extend(high_payout(bot.symbol, config.simulation.payout_of(bot.symbol)));
+        }
+        notes.extend(ladder_of_one(bot));
+        notes.extend(wide_ranges(bot));
+        notes.extend(pause_in_a_ladder(bot, &config.risk));
+    }
+    notes
+}
+
+/// Venues of fixed-time trades pay less than the stake.
+fn high_payout(symbol: Symbol, payout: Payout) -> Option<String> {
+    let percent = payout.to_percent();
+    (percent > 100.0).then(|| {
+        let enough = 100.0 / (1.0 + percent / 100.0);
+        let meant = Some(percent - 100.0).filter(|rest| *rest >= 20.0);
+        let meant = meant.map(|rest| format!("; if a win of 1.00 brings back {:.2}, stake included, write {rest}", percent / 100.0));
+        format!(
+            "{symbol}: a payout of {percent} % is more than the stake, with which {enough:.2} % of wins break even: few venues pay above \
+             100 %{}",
+            meant.unwrap_or_default()
+        )
+    })
+}
+
+fn ladder_of_one(bot: &BotSettings) -> Option<String> {
+    matches!(bot.stake, StakeSettings::Martingale { levels: 1, .. }).then(|| {
+        format!(
+            "bot \"{}\": a ladder of levels = 1 is its first stake alone, and no gale: the first stake counts, so one gale is levels = 2",
+            bot.name
+        )
+    })
+}
+
+/// A filter of volatility whose bound is a share that no candle has, because percent were meant.
+fn wide_ranges(bot: &BotSettings) -> Vec<String> {
+    let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
+    let words = |(place, filter): (usize, &serde_json::Value)| {
+        let bounds = filter.get("volatility")?;
+        let (key, bound) = ["min", "max"].iter().find_map(|key| {
+            let bound = bounds.get(*key)?.as_f64()?;
+            (bound >= RARE_RANGE).then_some((key, bound))
+        })?;
+        let percent = (bound * 1e6).round() / 1e4;
+        let share = (bound * 1e6).round() / 1e8;
+        Some(format!(
+            "bot \"{}\": filters[{place}].volatility.{key} = {bound} is {percent} % of the price in a candle of {}, which hardly any \
+             candle has: it is a share, and {bound} % is {key} = {share}",
+            bot.name, bot.interval
+        ))
+    };
+    let is_short = bot.interval.length() <= LONGEST;
+    filters.into_iter().flatten().enumerate().filter(|_| is_short).filter_map(words).collect()
+}
+
+/// A pause that comes before the last level of a ladder.
+fn pause_in_a_ladder(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
+    let StakeSettings::Martingale { levels, entry, .. } = bot.stake else { return None };
+    let cuts = |after: u32| after >= 1 && after < levels;
+    let losses =
+        |pause: &&candlewick_engine::PauseSettings| pause.of == PauseCause::Losses && cuts(pause.after);
+    let (after, key) = if let Some(pause) = risk.pauses.iter().find(losses) {
+        (pause.after, "risk.pauses")
+    } else if risk.cooldown_after_loss_s > 0 && cuts(1) {
+        (1, "risk.cooldown_after_loss_s")
+    } else if risk.cooldown_after_losses_s > 0 && cuts(risk.cooldown_after_losses) {
+        (risk.cooldown_after_losses, "risk.cooldown_after_losses")
+    } else {
+        return None;
+    };
+    let plural = if after == 1 { "loss" } else { "losses" };
+    let then = match entry {
+        LadderEntry::NextSignal => "waits, and is staked on the first signal behind the pause",
+        LadderEntry::NextCandle => {
+            "is not entered with the next candle: it stays, and is staked on the first signal behind the pause"
+        }
+    };
+    Some(format!(
+        "bot \"{}\": {key} rests after {after} {plural}, in the middle of its ladder of {levels} levels: level {} {then}",
+        bot.name,
+        after + 1
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 / 2.85.
+    #[test]
+    fn a_payout_above_the_stake_is_noted_with_its_break_even() {
+        let symbol = Symbol::new("EURUSD").unwrap();
+        let noted =
+            |percent: &str| high_payout(symbol, Payout::from_percent(percent.parse().unwrap()).unwrap());
+        assert_eq!(noted("100"), None);
+        let words = noted("185").unwrap();
+        assert!(
+            words.contains("35.09 % of wins break even")
+                && words.ends_with("brings back 1.85, stake included, write 85"),
+            "{words}"
+        );
+        assert!(noted("110").unwrap().ends_with("100 %"), "10 % is nobody's payout");
+    }
+}
