@@ -12,11 +12,43 @@ fn run(entry_delay_s: i64) -> Bench {
     })
 }
 
-/// The venue took the first open at this moment of its own.
-fn taken(bench: &Bench) -> Input {
+/// A signal of the list, for now.
+fn from_outside() -> Input {
+    let signal = SignalOrder {
+        bot: Some("bot".to_owned()),
+        symbol: None,
+        direction: Direction::Buy,
+        source: SignalSource::truncated("list"),
+        id: SignalId::truncated("1"),
+        time: None,
+        expires_ms: None,
+        close_type: None,
+        reason: None,
+    };
+    Input::Order(OrderId(1), ControlOrder::Signal(signal))
+}
+
+/// A run whose second open, decided in the middle of a candle, leaves at that candle's close; the first never left.
+fn left_at_a_close() -> Bench {
+    let mut bench = run(30);
+    bench.signal();
+    bench.step(Input::Durable(Ok(())));
+    assert_eq!(words(&bench.at(90_000).step(Input::Time)), ["send 1"]);
+    let refused = OpenOutcome::NotSent { reason: "no way".to_owned() };
+    bench.step(Input::Answer(Answer::Open(IntentId::new(1), refused)));
+    bench.step(Input::Durable(Ok(())));
+    let commands = bench.step(from_outside());
+    assert!(words(&commands).contains(&"record open 2".to_owned()), "{commands:?}");
+    bench.step(Input::Durable(Ok(())));
+    assert_eq!(words(&bench.at(120_000).step(Input::Time)), ["send 2"]);
+    bench
+}
+
+/// The venue took the open of this number at this moment of its own.
+fn taken(bench: &Bench, number: u64) -> Input {
     let report = TradeReport { request_time: Some(bench.now), ..TradeReport::new("01JT") };
     let reply = Reply::at(Box::new(report), bench.now);
-    Input::Answer(Answer::Open(IntentId::new(1), OpenOutcome::Opened(reply)))
+    Input::Answer(Answer::Open(IntentId::new(number), OpenOutcome::Opened(reply)))
 }
 
 /// The events that reached the Session, each with its moment after the start.
@@ -36,24 +68,17 @@ fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
 
 #[test]
 fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close() {
-    let mut bench = run(60);
-    bench.signal();
-    assert_eq!(words(&bench.step(Input::Durable(Ok(())))), [""; 0], "it is held");
-    let commands = bench.at(120_000).step(Input::Time);
-    assert_eq!(words(&commands), ["send 1"]);
+    let mut bench = left_at_a_close();
     let candles = Candles { candles: vec![candle(bench.now)], ..Candles::default() };
     let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
     assert_eq!(handled(&bench.step(Input::Answer(answer))), []);
-    let answer = taken(&bench);
+    let answer = taken(&bench, 2);
     assert_eq!(handled(&bench.step(answer)), [(120_000, "opened"), (120_000, "candle")]);
 }
 
 #[test]
 fn candles_do_not_wait_for_an_answer_that_never_comes() {
-    let mut bench = run(60);
-    bench.signal();
-    bench.step(Input::Durable(Ok(())));
-    bench.at(120_000).step(Input::Time);
+    let mut bench = left_at_a_close();
     let candles = Candles { candles: vec![candle(bench.now)], ..Candles::default() };
     let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
     bench.step(Input::Answer(answer));
@@ -65,20 +90,9 @@ fn an_answer_of_the_moment_of_the_decision_comes_after_the_signals_of_that_momen
     let mut bench = run(0);
     bench.signal();
     assert_eq!(words(&bench.step(Input::Durable(Ok(())))), ["send 1"]);
-    let answer = taken(&bench);
+    let answer = taken(&bench, 1);
     assert_eq!(handled(&bench.step(answer)), []);
-    let signal = SignalOrder {
-        bot: Some("bot".to_owned()),
-        symbol: None,
-        direction: Direction::Buy,
-        source: SignalSource::truncated("list"),
-        id: SignalId::truncated("1"),
-        time: None,
-        expires_ms: None,
-        close_type: None,
-        reason: None,
-    };
-    let commands = bench.step(Input::Order(OrderId(1), ControlOrder::Signal(signal)));
+    let commands = bench.step(from_outside());
     assert_eq!(handled(&commands), [(60_000, "signal")]);
     let refused = ControlAnswer::Signal { outcome: SignalOutcome::Refused { rule: "InFlight".to_owned() } };
     assert!(
