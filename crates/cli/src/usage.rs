@@ -4,11 +4,16 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Arguments that people try, and where what they mean is said.
-const CURES: [(&str, &str); 2] = [
+const CURES: [(&str, &str); 3] = [
     (
         "--param",
         "here a parameter has one value, which stands in the bot's params, as params = { period = 7 }, or as the default in the rule's file; \
      `candlewick sweep --param period=5..20` tries several",
+    ),
+    (
+        "--payout",
+        "what a win pays stands in the configuration, as payout_percent = 85 under [simulation]; a configuration is named with --config FILE, \
+     and `candlewick config init` writes one",
     ),
     (
         "--strategy",
@@ -65,6 +70,8 @@ mod tests {
         {
             assert!(words.contains(part), "{words}");
         }
+        let payout = said(&["candlewick", "tune", "my.toml", "--payout", "85"]);
+        assert!(payout.contains("payout_percent = 85") && !payout.contains("use '-- --payout'"), "{payout}");
         // What is only misspelt is suggested as ever.
         let said = said(&["candlewick", "backtest", "--confg", "a.toml"]);
         assert!(said.contains("a similar argument exists: '--config'"), "{said}");

@@ -54,7 +54,8 @@ const MARKETS: [(&str, KnownMarket); 8] = [
     ("USDCAD", KnownMarket { usual_price: 1.39, volatility: 0.000_08, ..FOREX }),
 ];
 
-const OTC_SUFFIX: &str = ".OTC";
+/// How names of pairs end that are priced all week: the venue's own way, and those of others.
+const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
 const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
 /// The market of a well-known symbol; `EURUSD.OTC` is that of `EURUSD`, all week.
@@ -62,16 +63,15 @@ const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD",
 /// An unknown symbol has no tick that could be guessed: its prices are then not rounded.
 pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
-    let plain = name.strip_suffix(OTC_SUFFIX).unwrap_or(name);
+    let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     let (_, market) = MARKETS.iter().find(|(known, _)| *known == plain)?;
     Some(KnownMarket { asset_type: asset_type_of(symbol), ..*market })
 }
 
-/// The kind of a market, known or not, by its name: the suffix `.OTC`, a pair of currencies, else
-/// crypto.
+/// The kind of a market, known or not, by its name: the suffix `.OTC` (or `-OTC`, `_OTC`), a pair of currencies, else crypto.
 pub fn asset_type_of(symbol: Symbol) -> AssetType {
     let name = symbol.as_str();
-    if name.ends_with(OTC_SUFFIX) {
+    if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
         return AssetType::Otc;
     }
     let pair = name.split_at_checked(3).filter(|(base, _)| CURRENCIES.contains(base));
@@ -121,6 +121,7 @@ mod tests {
             ("EURUSD", AssetType::Forex, Some(0.000_01)),
             ("USDJPY", AssetType::Forex, Some(0.001)),
             ("EURUSD.OTC", AssetType::Otc, Some(0.000_01)),
+            ("EURUSD-OTC", AssetType::Otc, Some(0.000_01)),
             ("EURGBP", AssetType::Forex, None),
             ("USDC", AssetType::Crypto, None),
             ("ETHBTC", AssetType::Crypto, None),

@@ -10,7 +10,7 @@ use candlewick_app::AppError;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::{notices_of_stakes, problems_of};
 use candlewick_app::suggestion::suggest;
-use candlewick_history::known_market;
+use candlewick_history::{asset_type_of, known_market};
 use candlewick_sdk::{CloseType, Interval, Symbol};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let stake = TypedStake::parse(&answers.stake).map_err(Failure::configuration)?;
     let payout = percent(&answers.payout).map_err(Failure::configuration)?;
     let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
-    let asset_type = if symbol.ends_with("USDT") { "crypto" } else { "forex" };
+    let asset_type = symbol.parse().map_or("crypto", |symbol| asset_type_of(symbol).as_str());
     let name = format!("{}-{strategy}", symbol.to_lowercase());
     let params = rules.params();
     let text = filled(
@@ -103,7 +103,8 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         ))?;
     }
     print(&format!(
-        "{shown} is written. Next:\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}"
+        "{shown} is written. Next:{}\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}",
+        rules.next(&shown.to_string())
     ))
 }
 
@@ -138,6 +139,24 @@ impl Rules {
             Self::Example(path) => format!("{{ file = {:?} }}", file_name(path)),
         }
     }
+
+    /// The length of a trade that the rule itself says.
+    fn expiry(&self) -> Option<String> {
+        let Self::File(path) = self else { return None };
+        let rule: toml_edit::DocumentMut = std::fs::read_to_string(path).ok()?.parse().ok()?;
+        let own = rule.get("expiry")?.as_str()?;
+        own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
+    }
+
+    /// What comes next where a rule is searched: a look at all candles first would leave `tune` none to keep back.
+    fn next(&self, config: &str) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::File(_) | Self::Example(_) => {
+                format!("\n  candlewick tune --config {config} --data FILE   (before a backtest on FILE)")
+            }
+        }
+    }
 }
 
 impl Answers {
@@ -169,11 +188,16 @@ impl Answers {
         let text = format!("Strategy ({})", names.join(", "));
         let strategy = dialogue.answer(question("strategy", &text, usual), given.as_ref(), known)?;
         let rules = Self::ask_rules(arguments, &strategy, dialogue)?;
-        let expiry = dialogue.answer(
-            question("expiry", "Length of a trade (minutes:seconds, such as 05:00)", "01:00"),
-            arguments.expiry.as_ref(),
-            |text| text.parse::<CloseType>().map(|_| ()).map_err(|error| error.to_string()),
-        )?;
+        let of_rule = rules.expiry();
+        let usual = of_rule.as_deref().unwrap_or("01:00");
+        let text = match &of_rule {
+            Some(own) => format!("Length of a trade (minutes:seconds; the rule's own {own} stands above it)"),
+            None => "Length of a trade (minutes:seconds, such as 05:00)".to_owned(),
+        };
+        let expiry =
+            dialogue.answer(question("expiry", &text, usual), arguments.expiry.as_ref(), |text| {
+                text.parse::<CloseType>().map(|_| ()).map_err(|error| error.to_string())
+            })?;
         let stake = dialogue.answer(
             question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0"),
             arguments.stake.as_ref(),
@@ -328,6 +352,19 @@ mod tests {
         assert_eq!(step("EURUSD").as_deref(), Some("\"EURUSD\" = 0.00001"));
         assert_eq!(step("BTCUSDT").as_deref(), Some("\"BTCUSDT\" = 0.01"));
         assert_eq!(step("WHATEVER"), None);
+    }
+
+    #[test]
+    fn the_length_of_a_trade_that_a_rule_says_is_the_usual_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my.rule.toml");
+        let said = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Rules::File(path.clone()).expiry()
+        };
+        assert_eq!(said("buy = \"close > 1\"\nexpiry = \"02:00\"").as_deref(), Some("02:00"));
+        assert_eq!(said("buy = \"close > 1\""), None);
+        assert_eq!(said("expiry = 3"), None);
     }
 
     #[test]
