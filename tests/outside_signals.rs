@@ -7,6 +7,7 @@ use crate::recording;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 fn signal(folder: &Folder, arguments: &[&str]) -> Value {
     let common = ["--json", "--config", "bot.toml"];
@@ -139,6 +140,14 @@ fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
     assert_eq!(give(&folder, &late)["rule"], "LateSignal");
     let status = || folder.run(&["status", "--json", "--config", "bot.toml"]).json();
     let running = status()["signals"].clone();
+    // What is refused is answered before it is written.
+    let is_written = |word: &str| {
+        recording::lines(&folder.path("candlewick.db")).iter().any(|stored| stored.line.body.contains(word))
+    };
+    let begin = Instant::now();
+    while !is_written("\"drill\"") && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     // With SIGKILL: the run notes nothing.
     drop(bot);
     let killed = status();

@@ -31,7 +31,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         .exact(settings.balance)
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
     let mut notices = Vec::new();
-    let (mut total, mut together) = (Money::ZERO, 1);
+    let (mut total, mut together) = (Money::ZERO, Money::ZERO);
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         if matches!(bot.stake, StakeSettings::Kelly { .. }) && !limits.caps_open_trades() {
@@ -49,9 +49,9 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         // Trades that are open at once may lie on one level, each level as often.
         let at_once = most_at_once(bot, &limits);
         let whole = cost.total.times(at_once);
-        check_own_limits(&bot.name, whole, balance, (&limits, scale))?;
-        total += whole;
-        together = together.max(at_once);
+        check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
+        total += cost.total;
+        together += whole;
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
         let each = if at_once == 1 {
@@ -73,18 +73,25 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         ("risk.session.loss_limit_percent", limits.session.loss_limit.share_of(balance)),
         ("risk.max_drawdown_percent", limits.drawdown_below(balance)),
     ];
-    let fewer = if together > 1 { ", max_open_trades_per_symbol = 1" } else { "" };
     for (key, bound) in bounds {
         if let Some(bound) = bound.filter(|bound| total > *bound) {
             return Err(EngineError::setting(
                 key,
                 format!(
-                    "all ladders together cost {}, more than the {} that this allows: take fewer levels, a smaller amount{fewer}, or raise it",
+                    "all ladders together cost {}, more than the {} that this allows: take fewer levels, a smaller amount, or raise it",
                     scale.format(total),
                     scale.format(bound)
                 ),
             ));
         }
+    }
+    let passed =
+        bounds.into_iter().find_map(|(key, bound)| Some((key, bound.filter(|bound| together > *bound)?)));
+    if let (Some((key, bound)), Some(notice)) = (passed, notices.last_mut()) {
+        let (all, bound) = (scale.format(together), scale.format(bound));
+        notice.text += &format!(
+            "; with as many open all ladders together may cost {all}, more than the {bound} of {key}"
+        );
     }
     Ok(notices)
 }
@@ -199,8 +206,7 @@ mod tests {
         let none = |risk: &mut RiskSettings| {
             (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
         };
-        // Two trades of a minute may be open at once: twice 49.00.
-        check(1, 7, none, Ok(1));
+        check(1, 10, none, Ok(1));
     }
 
     #[test]
@@ -230,28 +236,31 @@ mod tests {
                 risk,
                 bots: vec![bot],
             };
-            check_stakes(&settings).map(|notices| notices[0].cost.clone()).map_err(|error| error.to_string())
+            check_stakes(&settings).map(|notices| notices[0].clone()).map_err(|error| error.to_string())
+        };
+        let cost = |lasts: &str, delay: i64, change: fn(&mut RiskSettings)| {
+            told(lasts, delay, change).map(|notice| notice.cost)
         };
         for (lasts, delay, expected) in
             [("05:00", 0, "42.00"), ("01:00", 0, "14.00"), ("00:30", 0, "7.00"), ("00:30", 30, "14.00")]
         {
-            assert_eq!(told(lasts, delay, |_| {}).as_deref(), Ok(expected), "{lasts} {delay}");
+            assert_eq!(cost(lasts, delay, |_| {}).as_deref(), Ok(expected), "{lasts} {delay}");
         }
-        assert_eq!(told("05:00", 0, |risk| risk.max_open_trades = 4).as_deref(), Ok("28.00"));
-        assert_eq!(told("05:00", 0, |risk| risk.max_open_trades_per_symbol = 1).as_deref(), Ok("7.00"));
+        assert_eq!(cost("05:00", 0, |risk| risk.max_open_trades = 4).as_deref(), Ok("28.00"));
+        assert_eq!(cost("05:00", 0, |risk| risk.max_open_trades_per_symbol = 1).as_deref(), Ok("7.00"));
         let own = |risk: &mut RiskSettings| {
             let limits = BotLimitSettings { max_open_trades: 3, ..BotLimitSettings::default() };
             risk.bots.insert("one".to_owned(), limits);
         };
-        assert_eq!(told("05:00", 0, own).as_deref(), Ok("21.00"));
-        let day = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(41));
-        let day = day.unwrap_err();
-        for part in [
-            "all ladders together cost 42.00, more than the 41.00",
-            "max_open_trades_per_symbol = 1, or raise it",
-        ] {
-            assert!(day.contains(part), "{day}");
-        }
+        assert_eq!(cost("05:00", 0, own).as_deref(), Ok("21.00"));
+        // A ladder is lost level by level, so one has to fit; that all of them may cost more is said.
+        let day = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(41)).unwrap();
+        let words = "may cost 42.00, more than the 41.00 of risk.daily_loss_limit";
+        assert!(day.text.contains(words), "{}", day.text);
+        let fits = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(42)).unwrap();
+        assert!(!fits.text.contains("more than"), "{}", fits.text);
+        let one = told("05:00", 0, |risk| risk.daily_loss_limit = Decimal::from(6)).unwrap_err();
+        assert!(one.contains("all ladders together cost 7.00, more than the 6.00"), "{one}");
     }
 
     #[test]

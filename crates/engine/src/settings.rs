@@ -89,6 +89,8 @@ impl SessionSettings {
             hours: if of == SessionSpan::Hours { own.hours.clone() } else { Vec::new() },
             // Whether trades of an hour are counted, and whether a payout has to be known, and not how many or which.
             max_trades_per_hour: own.max_trades_per_hour.min(1),
+            // Tells a ladder's own first stake from one that finds out a payout.
+            stake_step: own.stake_step,
             min_payout_percent: if own.min_payout_percent > 0.0 { 1.0 } else { 0.0 },
             payout_max_age_s: own.payout_max_age_s,
             cooldown_after_loss_s: own.cooldown_after_loss_s,
