@@ -94,7 +94,8 @@ impl BotSet {
 fn payout_as_share(loaded: &Loaded) -> Option<Problem> {
     let share = loaded.config.risk.min_payout_percent;
     (share > 0.0 && share <= 2.0).then(|| {
-        let percent = (share * 1e6).round() / 1e4;
+        let own = if share > 1.0 { share - 1.0 } else { share };
+        let percent = (own * 1e6).round() / 1e4;
         let problem = format!("payouts are in percent; did you mean {percent}?");
         loaded.problem("risk.min_payout_percent", problem).value(share.to_string())
     })

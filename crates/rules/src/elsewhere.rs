@@ -65,7 +65,7 @@ pub(crate) const TRADINGVIEW: [(&str, &str); 25] = [
     ("macd", "macd(12, 26, 9)"),
     ("bb", "bollinger(20, 2).upper"),
     ("kc", "keltner(20, 10, 2).upper"),
-    ("stoch", "stochastic(14, 3, 3).k"),
+    ("stoch", "stochastic(14, 1, 3).k"),
     ("atr", "atr(14)"),
     ("dmi", "adx(14)"),
     ("cci", "cci(20)"),
@@ -84,6 +84,16 @@ pub(crate) const TRADINGVIEW: [(&str, &str); 25] = [
     ("pivot_point_levels", "pivots()"),
 ];
 
+/// What of these has another sense there.
+const DIFFERENCES: [(&str, &str); 3] = [
+    (
+        "supertrend",
+        ", which is 1 while it rises and -1 while it falls: TradingView's direction is the other way round",
+    ),
+    ("rising", ", which is three rises in a row: TradingView asks for a close above each of the last three"),
+    ("falling", ", which is three falls in a row: TradingView asks for a close below each of the last three"),
+];
+
 /// The modules of `TradingView`'s language.
 const MODULES: [&str; 3] = ["ta", "math", "talib"];
 
@@ -95,7 +105,10 @@ pub(crate) fn of_module(module: &str, name: &str) -> Option<String> {
     let ours = TRADINGVIEW.iter().find(|(there, _)| *there == name);
     let otherwise = OTHERWISE.iter().find(|(there, _)| *there == name);
     let cure = match (ours, otherwise, find(name)) {
-        (Some((_, ours)), _, _) => format!("write it as {ours}"),
+        (Some((_, ours)), _, _) => {
+            let difference = DIFFERENCES.iter().find(|(there, _)| *there == name);
+            format!("write it as {ours}{}", difference.map_or("", |(_, words)| *words))
+        }
         (None, Some((_, cure)), _) => (*cure).to_owned(),
         (None, None, Some(function)) => format!("write {}", function.call),
         (None, None, None) => format!("leave `{module}.` out, and see the functions in docs/rules.md"),
@@ -168,5 +181,12 @@ mod tests {
                 "docs/rules.md lacks {there}: {here}"
             );
         }
+    }
+
+    #[test]
+    fn a_word_that_has_another_sense_there_is_told_with_the_difference() {
+        let said = of_module("ta", "supertrend").unwrap();
+        assert!(said.contains("supertrend(10, 3).trend, which is 1 while it rises"), "{said}");
+        assert!(DIFFERENCES.iter().all(|(there, _)| TRADINGVIEW.iter().any(|(known, _)| known == there)));
     }
 }

@@ -69,5 +69,7 @@ pub enum SimulatorError {
 
 /// A share of the stake as a percent, with the four decimals that a payout may have.
 fn as_percent(share: f64) -> f64 {
+    // Above 1 it is what comes back, the stake with it.
+    let share = if share > 1.0 { share - 1.0 } else { share };
     (share * 1e6).round() / 1e4
 }

@@ -52,7 +52,10 @@ const MOST_LISTED: usize = 24;
 pub(super) fn of_another_program(key: &str, known: &[&str]) -> Option<String> {
     let plain = key.to_lowercase().replace('-', "_");
     let is_known = |(other, own): &&(&str, &str)| *other == plain && known.contains(own);
-    OTHER_NAMES.iter().find(is_known).map(|(_, own)| format!("did you mean \"{own}\"?"))
+    let (_, own) = OTHER_NAMES.iter().find(is_known)?;
+    // A window of hours has a zone of its own.
+    let of_hours = if plain == "timezone" { ", or the timezone of an entry of hours" } else { "" };
+    Some(format!("did you mean \"{own}\"{of_hours}?"))
 }
 
 /// What may be meant by a key among those that there are: one that is spelt alike, has another name elsewhere, or shares a word.

@@ -113,6 +113,16 @@ impl Unread {
         if fields.market_position.as_deref().map(is_flat).transpose()? == Some(true) {
             return Ok(Message::Flat);
         }
+        // A long position that sells, and a short one that buys, only gets smaller.
+        let held = fields.market_position.as_deref().map(|held| held.trim().to_ascii_lowercase());
+        let direction = direction_of(&fields.direction)?;
+        let closes = match direction {
+            Direction::Buy => "short",
+            Direction::Sell => "long",
+        };
+        if held.as_deref() == Some(closes) {
+            return Ok(Message::Flat);
+        }
         let time = fields.time.map(time_of).transpose()?;
         let id = match (fields.id, time) {
             (Some(id), _) => id_of(id)?,
@@ -125,7 +135,7 @@ impl Unread {
         Ok(Message::Signal(Box::new(SignalOrder {
             bot: fields.bot,
             symbol,
-            direction: direction_of(&fields.direction)?,
+            direction,
             source,
             id: SignalId::new(&id).ok_or("its id is longer than 63 bytes")?,
             time: Some(time.unwrap_or(now)),
@@ -298,6 +308,12 @@ mod tests {
         for position in ["flat", "Flat", " FLAT "] {
             let exit = format!(r#"{{"ticker":"BTCUSDT","action":"sell","market_position":"{position}"}}"#);
             assert_eq!(read(&exit), Ok(Message::Flat), "{position:?}");
+        }
+        // What makes a position smaller opens none.
+        for (action, position) in [("sell", "long"), ("buy", " Short ")] {
+            let exit =
+                format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#);
+            assert_eq!(read(&exit), Ok(Message::Flat), "{action} {position:?}");
         }
         for position in ["flatt", "", "{{strategy.market_position}}", "closed"] {
             let doubtful =

@@ -217,7 +217,8 @@ impl WrittenGate {
                 let payout =
                     payout.ok_or_else(|| wrong("verdict needs the payout in percent: payout = 80.0"))?;
                 if payout <= MOST_LIKE_A_SHARE {
-                    let percent = (payout * 1e6).round() / 1e4;
+                    let own = if payout > 1.0 { payout - 1.0 } else { payout };
+                    let percent = (own * 1e6).round() / 1e4;
                     return Err(wrong(&format!("payout is in percent: did you mean {percent}?")));
                 }
                 let test = EdgeTestPlan::new(ERROR_RATE, ERROR_RATE, EDGE).expect("usual rates are valid");

@@ -237,7 +237,8 @@ pub(super) fn read_lines(
             Ok(LineCells::Comment) => Taken::Comment,
             Ok(LineCells::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let entry = elsewhere.check(&cells, day).and_then(|()| entry_of(&cells, line, terms, date));
+                let held = elsewhere.check(&cells, day).and_then(|()| elsewhere.check_sense(&cells, line));
+                let entry = held.and_then(|()| entry_of(&cells, line, terms, date));
                 let entry = entry.and_then(|entry| {
                     for (heading, zone) in elsewhere.zones_of(&cells) {
                         let zone = zone.ok_or_else(|| unread_zone(heading))?;

@@ -5,6 +5,7 @@ use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::date::WrittenDate;
 use super::heading::{comment_names_a_day, may_head_a_day, may_name_a_day};
 use super::plain::plain;
+use super::sense::{Sense, sense_of, struck_out};
 use super::shown::{Shown, only_cell, only_expiry, recognised, shown_cells, time_in};
 use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
@@ -29,6 +30,8 @@ pub(super) struct CellLine {
     zones: Vec<Option<Tz>>,
     /// Whether it may say of which day the lines below are.
     names_day: bool,
+    /// What it may change of the lines below.
+    sense: Option<Sense>,
     /// Where the date of an entry that has none in its own line stands, or by which line it ended.
     pub(super) day: Day,
 }
@@ -52,7 +55,16 @@ pub(super) enum LineCells {
 impl CellLine {
     fn new(line: u64, text: &str, cells: Result<LineCells, String>) -> Self {
         let (recognised, zones) = (Vec::new(), Vec::new());
-        Self { line, text: shown(text), cells, recognised, zones, names_day: false, day: Day::Own }
+        Self {
+            line,
+            text: shown(text),
+            cells,
+            recognised,
+            zones,
+            names_day: false,
+            sense: None,
+            day: Day::Own,
+        }
     }
 
     /// The date that stands in it.
@@ -77,6 +89,8 @@ pub(super) struct Elsewhere {
     heading_zones: Vec<(u64, Option<Tz>)>,
     expiry: Option<u64>,
     no_entry: Option<u64>,
+    afternoon: Option<u64>,
+    changed: Option<u64>,
 }
 
 impl Elsewhere {
@@ -104,12 +118,31 @@ impl Elsewhere {
             heading_zones,
             expiry: lines.iter().find(has_expiry).map(|line| line.line),
             no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
+            afternoon: lines.iter().find(|line| line.sense == Some(Sense::Afternoon)).map(|line| line.line),
+            changed: lines.iter().find(|line| line.sense == Some(Sense::Other)).map(|line| line.line),
         }
     }
 
     /// The time zones that lines that are no entries may mean for one that names none, and those lines.
     pub(super) fn zones_of(&self, cells: &Cells) -> impl Iterator<Item = (u64, Option<Tz>)> {
         self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
+    }
+
+    /// Holds an entry back that a line above it may have made another one.
+    pub(super) fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
+        let held = |line: u64, what: &str| {
+            Err(format!(
+                "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
+            ))
+        };
+        let hour = cells.texts[0].split(':').next().and_then(|hour| hour.trim().parse::<u8>().ok());
+        match (self.changed.filter(|line| *line < entry), self.afternoon.filter(|line| *line < entry)) {
+            (Some(line), _) => held(line, "it is not to be traded as it stands"),
+            (None, Some(line)) if hour.is_some_and(|hour| hour < 12) => {
+                held(line, "its time is of the afternoon, which is written 13:00 and later")
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn check(&self, cells: &Cells, day: Day) -> Result<(), String> {
@@ -190,7 +223,8 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         let zones = if is_entry { Vec::new() } else { zones_in(&plain(text)) };
         let names_day = !is_entry && may_name_a_day(&plain(text));
         let own = CellLine::new(line, text, cells.map(LineCells::Entry));
-        lines.push(CellLine { zones, names_day, ..own });
+        let sense = if is_entry { None } else { sense_of(text) };
+        lines.push(CellLine { zones, names_day, sense, ..own });
         if lines.len() > MAX_ENTRIES {
             break;
         }
@@ -229,6 +263,12 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
             if is_like_entry(&recognised) {
                 lines.push(new(Ok(LineCells::Comment)));
             }
+            continue;
+        }
+        if let Some(problem) = struck_out(written) {
+            let text = text.replace('~', " ");
+            let line = no_entry(&text, bots, new(Err(problem)), &mut above);
+            lines.push(CellLine { sense: None, ..line });
             continue;
         }
         if let Some(date) = heading_of(text, bots) {
@@ -278,7 +318,8 @@ fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) 
         above.end_expiry();
     }
     let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
-    CellLine { cells, recognised, zones: zones_in(text), names_day, ..line }
+    let sense = if is_like_entry { None } else { sense_of(text) };
+    CellLine { cells, recognised, zones: zones_in(text), names_day, sense, ..line }
 }
 
 /// The date of a line that has nothing else.

@@ -9,6 +9,7 @@ mod entry;
 mod heading;
 mod lines;
 mod plain;
+mod sense;
 mod shown;
 mod split;
 mod twins;

@@ -109,7 +109,20 @@ fn set(cells: &mut Cells, column: Column, cell: &str) {
 const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
 
 /// Signs that strike a line out, or say how it ended.
-const CROSSES: [char; 6] = ['\u{274c}', '\u{1f6ab}', '\u{26d4}', '\u{2716}', '\u{2717}', '\u{2718}'];
+const CROSSES: [char; 12] = [
+    '\u{274c}',
+    '\u{274e}',
+    '\u{1f6ab}',
+    '\u{1f6d1}',
+    '\u{1f6b7}',
+    '\u{1f5d1}',
+    '\u{26d4}',
+    '\u{23f8}',
+    '\u{1f44e}',
+    '\u{2716}',
+    '\u{2717}',
+    '\u{2718}',
+];
 
 /// Takes the direction from an arrow or a circle where no word says it; what contradicts is an error.
 fn add_pictures(text: &str, cells: &mut Cells, columns: &mut Vec<Column>) -> Result<(), String> {

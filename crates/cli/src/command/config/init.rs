@@ -208,7 +208,8 @@ impl Answers {
             arguments.payout.as_ref(),
             |text| match percent(text)? {
                 share if share <= 2.0 => {
-                    let percent = (share * 1e6).round() / 1e4;
+                    let own = if share > 1.0 { share - 1.0 } else { share };
+                    let percent = (own * 1e6).round() / 1e4;
                     Err(format!("payouts are in percent: did you mean {percent}?"))
                 }
                 _ => Ok(()),

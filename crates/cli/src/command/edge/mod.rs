@@ -53,7 +53,8 @@ fn parse_payout(text: &str) -> Result<f64, String> {
     match percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 1_000.0) {
         // No venue pays so little: a share of the stake is meant.
         Some(share) if share <= 2.0 => {
-            Err(format!("payouts are in percent; did you mean {}?", (share * 1e6).round() / 1e4))
+            let own = if share > 1.0 { share - 1.0 } else { share };
+            Err(format!("payouts are in percent; did you mean {}?", (own * 1e6).round() / 1e4))
         }
         Some(percent) => Ok(percent / 100.0),
         None => Err("use a payout in percent, such as 85".to_owned()),

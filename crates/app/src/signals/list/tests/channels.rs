@@ -167,3 +167,24 @@ fn many_headings_that_say_one_zone_cost_as_much_as_one() {
         });
     assert_eq!(entries(&text, skipping("America/Sao_Paulo")).len(), 4_000);
 }
+
+/// What a passed-over line may have made of those below it.
+#[test]
+fn a_line_that_may_change_the_sense_of_those_below_it_holds_them_back() {
+    for (text, expected) in [
+        ("26/11/2026\nPM\nEURUSD 02:50 CALL\nEURUSD 14:50 CALL", 0),
+        ("PM\n26/11/2026 EURUSD 02:50 CALL\n26/11/2026 EURUSD 14:50 CALL", 1),
+        ("NÃO OPERAR\n26/11/2026 EURUSD 14:50 CALL", 0),
+        ("26/11/2026 EURUSD 14:50 CALL\nRESULTADOS\n26/11/2026 EURUSD 15:50 CALL", 1),
+        ("LISTA NY\n26/11/2026 EURUSD 14:50 CALL", 0),
+        ("VIP\n26/11/2026 EURUSD 14:50 CALL", 1),
+        // Struck out, and the date of the heading goes on.
+        ("26/11/2026\n~~ EURUSD 14:50 CALL ~~\nEURUSD 14:55 CALL", 1),
+        ("26/11/2026\nE\u{336}URUSD 14:50 CALL\nEURUSD 14:55 CALL \u{274e}", 0),
+    ] {
+        assert_eq!(entries(text, skipping("UTC")).len(), expected, "{text}");
+    }
+    let list =
+        SignalList::parse("PM\n26/11/2026 EURUSD 02:50 CALL", &traders_bots(), skipping("UTC")).unwrap();
+    assert!(list.entries.is_empty());
+}
