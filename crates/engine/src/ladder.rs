@@ -89,8 +89,9 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         bounds.into_iter().find_map(|(key, bound)| Some((key, bound.filter(|bound| together > *bound)?)));
     if let (Some((key, bound)), Some(notice)) = (passed, notices.last_mut()) {
         let (all, bound) = (scale.format(together), scale.format(bound));
-        notice.text += &format!(
-            "; with as many open all ladders together may cost {all}, more than the {bound} of {key}"
+        notice.text = format!(
+            "{}; with as many open all ladders together may cost {all}, more than the {bound} of {key}",
+            notice.text
         );
     }
     Ok(notices)
