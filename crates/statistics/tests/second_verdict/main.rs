@@ -57,7 +57,8 @@ proptest! {
                     }, pays);
                 }
             }
-            let near = |found: f64, expected: f64| (found - expected).abs() <= 1e-12 * expected.max(1.0);
+            // Rounding by parts of 1e-16 grows through up to 300 products whose sums partly cancel.
+            let near = |found: f64, expected: f64| (found - expected).abs() <= 1e-10 * expected.max(1.0);
             prop_assert!(near(test.edge_account(), described.edge()), "{} {}", test.edge_account(), described.edge());
             prop_assert!(near(test.mirror_account(), described.mirror()), "{} {}", test.mirror_account(), described.mirror());
             let least = described.least_edge();
