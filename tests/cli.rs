@@ -47,7 +47,7 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     check(
         "params",
         "stake = \"fixed\"\nparams",
-        "bots[0].stake = \"fixed\" (bot.toml): use a table as { kind = \"fixed\", amount = ... } or a table as { kind",
+        "bots[0].stake = \"fixed\" (bot.toml): use { kind = \"fixed\", amount = 10.0 }, or { kind = \"share\"",
     );
     check(
         "[[bots]]",

@@ -131,8 +131,29 @@ fn what_other_programs_write_is_answered_with_what_stands_here() {
             "stake = { kind = \"gale\", amount = 10, levels = 3 }",
             "this key is missing; factor = 2.25 wins back, at a payout of 80 %",
         ),
-        ("close_type", "close_type = 3", "use a text in quotes: 3 minutes are \"03:00\""),
+        ("close_type", "close_type = 3", "use a text in quotes: 00:03 for 3 seconds, or 03:00 for 3 minutes"),
         ("close_type", "close_type = \"3:00\"", "did you mean 03:00?"),
+        (
+            "close_type",
+            "close_type = \"120\"",
+            "did you mean 02:00 for 120 seconds, or 2:00:00 for 120 minutes? Codes are mm:ss",
+        ),
+        (
+            "stake",
+            "stake = 10",
+            "use { kind = \"fixed\", amount = 10 }, or { kind = \"share\", percent = 10 } for a",
+        ),
+        ("stake", "stake = \"2%\"", "use { kind = \"share\", percent = 2 }\n"),
+        (
+            "stake",
+            "stake = { kind = \"fixed\", amount = 1.000,00 }",
+            "a number has no sign between thousands, and a point before its decimals, as in 1000.00",
+        ),
+        (
+            "stake",
+            "[risk]\nhours = [{ from = \"13:00\", to = \"17:00\" }]\ntimezone = \"America/New_York\"",
+            "windows: { from = \"13:00\", to = \"17:00\", timezone = \"America/New_York\" }; day_timezone is where",
+        ),
         ("interval", "interval = \"M1\"", "did you mean 1m?"),
         (
             "stake",

@@ -103,7 +103,7 @@ fn bots_on_one_symbol_and_a_pair_with_a_slash_are_told_by_the_check() {
     let enough = check(&format!("[risk]\nmax_open_trades_per_symbol = 2\n{two}"));
     assert!(!enough.contains("may be open") && !enough.contains('/'), "{enough}");
     let slash = check(&bot("one", "GBP/USD", rule));
-    assert!(slash.contains("a venue that writes pairs without \"/\" has GBPUSD"), "{slash}");
+    assert!(slash.contains("a venue that writes pairs as most do has GBPUSD"), "{slash}");
 }
 
 #[test]
@@ -241,4 +241,64 @@ fn a_loss_limit_in_percent_that_the_default_undercuts_is_told_by_check_backtest_
             assert_eq!(said.matches(note).count(), usize::from(is_said), "{config}: {said}");
         }
     }
+}
+
+/// What the check says of a sound configuration with this bot, whose settings are changed so.
+fn checked(from: &str, to: &str) -> String {
+    let bot = bot("one", "GBPUSD", "buy = \"rsi(14) < 30\"");
+    assert!(bot.contains(from), "{bot}");
+    let folder = Folder::new()
+        .with("own.rule.toml", "buy = \"close > open\"\nexpiry = \"03:00\"\n")
+        .with("bot.toml", &bot.replace(from, to));
+    let run = folder.run(&["config", "check", "--config", "bot.toml"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    run.stdout
+}
+
+#[test]
+fn lengths_that_are_seldom_meant_are_told_by_the_check() {
+    let close_type = "close_type = \"01:00\"";
+    let with = |type_of: &str| format!("close_type = \"05:00\"\nexpiration_type = \"{type_of}\"");
+    let (candle_close, next_candle) = (with("CANDLE_CLOSE"), with("NEXT_CANDLE"));
+    let counts = "bot \"one\": the expiry 03:00 of its strategy counts, and not close_type = \"01:00\"";
+    for (from, to, says) in [
+        (close_type, "close_type = \"00:02\"", "an expiry of 00:02 is 2 s, shorter than its candles of 1m"),
+        (close_type, "close_type = \"00:02\"", "; 2 min are 02:00"),
+        (close_type, "close_type = \"02:00:00\"", "an expiry of 2:00:00 is 2 h, 120 of its candles of 1m"),
+        (close_type, candle_close.as_str(), "it lasts 1 min to 5 min, less the delay of its open"),
+        (close_type, next_candle.as_str(), "candle of 05:00 begins, up to 5 min behind its signal"),
+        ("buy = \"rsi(14) < 30\"", "buy = \"rsi(14) < 30\", expiry = \"03:00\"", counts),
+        ("buy = \"rsi(14) < 30\"", "file = \"own.rule.toml\"", counts),
+    ] {
+        let told = checked(from, to);
+        assert!(told.contains(says), "{to}: {told}");
+    }
+    for plain in [close_type, "close_type = \"05:00\"", "close_type = \"1:00:00\""] {
+        let told = checked(close_type, plain);
+        assert!(!told.contains("an expiry of") && !told.contains("counts, and not"), "{plain}: {told}");
+    }
+}
+
+#[test]
+fn limits_that_are_seldom_meant_are_told_by_the_check() {
+    let hours = "hours = [{ from = \"13:00\", to = \"17:00\"";
+    for (risk, says) in [
+        ("max_open_trades = 0".to_owned(), "risk.max_open_trades = 0 is no limit"),
+        ("max_open_trades_per_symbol = 0".to_owned(), "risk.max_open_trades_per_symbol = 0 is no limit"),
+        ("min_payout_percent = 185".to_owned(), "risk.min_payout_percent = 185 is more than the stake"),
+        ("min_payout_percent = 185".to_owned(), "is to bring back 1.85, stake included, write 85"),
+        (
+            "min_payout_percent_by_symbol = { GBPUSD = 185 }".to_owned(),
+            "risk.min_payout_percent_by_symbol.GBPUSD = 185 is more",
+        ),
+        (format!("{hours} }}]"), "risk.hours: 13:00 to 17:00 is UTC"),
+    ] {
+        let told = checked("[[bots]]", &format!("[risk]\n{risk}\n[[bots]]"));
+        assert!(told.contains(says), "{risk}: {told}");
+    }
+    let london =
+        format!("[risk]\n{hours}, timezone = \"Europe/London\" }}]\nmin_payout_percent = 80\n[[bots]]");
+    let told = checked("[[bots]]", &london);
+    let notes = ["is no limit", "is more than the stake", "is UTC"];
+    assert!(notes.iter().all(|note| !told.contains(note)), "{told}");
 }

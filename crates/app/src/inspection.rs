@@ -1,6 +1,9 @@
 //! Everything that is wrong with a configuration, as far as it can be known without candles and without the venue.
 
+mod doubtful_limits;
+mod doubtful_symbols;
 mod doubtful_values;
+mod lengths;
 mod notes;
 
 pub use notes::notes_of;

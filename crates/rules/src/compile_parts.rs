@@ -85,10 +85,12 @@ impl Compiler<'_> {
         }
         let interval: Interval = match text.parse() {
             Ok(interval) => interval,
-            Err(_) => {
-                return wrong(format!(
-                    "`{text}` is no interval: use a whole number and s, m, h or d, such as @5m or @1h"
-                ));
+            Err(error) => {
+                let cure = error.meant().map_or_else(
+                    || "use a whole number and s, m, h or d, such as @5m or @1h".to_owned(),
+                    |meant| format!("did you mean @{}?", meant.replace("or ", "or @")),
+                );
+                return wrong(format!("`{text}` is no interval: {cure}"));
             }
         };
         let own = self.graph.intervals()[0];

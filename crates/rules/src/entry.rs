@@ -2,6 +2,7 @@
 
 use crate::explained::ExplainedRule;
 use crate::file::{KEYS, Written, Wrong};
+use crate::file_error::cure_of_expiry;
 use crate::specified::made_anew_of_others;
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, Strategy, StrategyEntry};
@@ -145,10 +146,8 @@ impl Source {
         let given = params.as_object().into_iter().flatten();
         let own = given.filter(|(key, value)| KEYS.contains(&key.as_str()) && is_given(Some(value)));
         let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
-        if let Some(minutes) = own.get("expiry").and_then(Value::as_u64) {
-            let problem =
-                format!("a duration has minutes and seconds, in quotes: expiry = \"{minutes:02}:00\"");
-            return Err(BuildError::parameters(NAME, problem));
+        if let Some(number) = own.get("expiry").and_then(Value::as_u64) {
+            return Err(BuildError::parameters(NAME, cure_of_expiry(&number.to_string())));
         }
         let own = Value::Object(own);
         let written = serde_json::from_value(own.clone());

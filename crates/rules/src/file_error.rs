@@ -120,17 +120,16 @@ fn in_quotes(key: &str, condition: &str) -> String {
 }
 
 /// What is said of a duration that is none.
-fn cure_of_expiry(value: &str) -> String {
-    let plain = value.trim_matches(|letter| letter == '"' || letter == '\'').to_lowercase();
-    let digits = plain.trim_start_matches('m').trim_end_matches("min").trim_end_matches('m').trim();
-    let minutes = digits.parse().ok().filter(|minutes: &u16| (1..60).contains(minutes));
-    let code = minutes.map(|minutes| format!("{minutes:02}:00"));
-    let code = code.or_else(|| Some(format!("0{plain}")).filter(|code| code.parse::<CloseType>().is_ok()));
-    match code {
-        Some(code) => {
-            format!("a duration has minutes and seconds, in quotes: did you mean expiry = \"{code}\"?")
+pub(crate) fn cure_of_expiry(value: &str) -> String {
+    const FORM: &str = "a duration has minutes and seconds, in quotes";
+    let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
+    let error = plain.parse::<CloseType>().err();
+    match error.as_ref().map_or(Some(plain), |error| error.meant()) {
+        Some(code) if code.parse::<CloseType>().is_ok() => {
+            format!("{FORM}: did you mean expiry = \"{code}\"?")
         }
-        None => "a duration has minutes and seconds, in quotes, such as expiry = \"05:00\"".to_owned(),
+        Some(both) => format!("{FORM}: did you mean {both}?"),
+        None => format!("{FORM}, such as expiry = \"05:00\""),
     }
 }
 

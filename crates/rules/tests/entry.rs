@@ -110,12 +110,16 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
         ),
         (
             "buy = \"close > open\"\nexpiry = 3",
-            "my.toml, line 2: column 10: a duration has minutes and seconds, in quotes: did you mean expiry = \"03:00\"?\n  expiry = 3\n           ^",
+            "my.toml, line 2: column 10: a duration has minutes and seconds, in quotes: did you mean 00:03 for 3 seconds, or 03:00 for 3 minutes?\n  expiry = 3\n           ^",
         ),
         ("buy = \"close > open\"\nexpiry = \"3:30\"", "did you mean expiry = \"03:30\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"M15\"", "did you mean expiry = \"15:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"5 min\"", "did you mean expiry = \"05:00\"?\n"),
-        ("buy = \"close > open\"\nexpiry = 180", "in quotes, such as expiry = \"05:00\"\n"),
+        (
+            "buy = \"close > open\"\nexpiry = 180",
+            "in quotes: did you mean 03:00 for 180 seconds, or 3:00:00 for 180 minutes?\n",
+        ),
+        ("buy = \"close > open\"\nexpiry = \"soon\"", "in quotes, such as expiry = \"05:00\"\n"),
         (
             "buy = \"close > open\" and doji()",
             "my.toml, line 1: column 22: the condition ends at its closing quote: the whole of it stands between the two\n",
@@ -183,7 +187,10 @@ fn a_rule_may_stand_in_the_bot_itself() {
     assert!(none.contains("there is no rule"), "{none}");
     let number =
         entry().build(&json!({ "buy": "close > open", "expiry": 3 }), &bot("BTCUSDT")).err().unwrap();
-    assert!(number.to_string().ends_with("in quotes: expiry = \"03:00\""), "{number}");
+    assert!(
+        number.to_string().ends_with("in quotes: did you mean 00:03 for 3 seconds, or 03:00 for 3 minutes?"),
+        "{number}"
+    );
     let gone = entry().build(&json!({ "file": "no/such.toml" }), &bot("BTCUSDT")).err().unwrap().to_string();
     assert!(gone.starts_with("no/such.toml: the rule cannot be read"), "{gone}");
 }

@@ -1,6 +1,7 @@
 //! When a trade ends: the closeType code and the expiration type.
 
 use crate::Millis;
+use crate::meant_length::meant_length;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -17,34 +18,25 @@ pub struct CloseType(u32);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a closeType code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
-    use_words(*meant)
+    use_words(meant.as_deref())
 )]
 pub struct CloseTypeError {
     text: String,
-    /// The duration that it names in another way.
-    meant: Option<CloseType>,
+    /// The code of the duration that it names in another way, or both that a bare number may be.
+    meant: Option<String>,
 }
 
-fn use_words(meant: Option<CloseType>) -> String {
+fn use_words(meant: Option<&str>) -> String {
     meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Codes are"))
 }
 
-/// The duration that a text names as traders name candles: `M5`, `5m`, `5min`, `H1`, `30s`; `3:00`, and a bare number for
-/// minutes.
-fn meant_by(text: &str) -> Option<CloseType> {
-    let text = text.trim().to_ascii_lowercase();
-    let digits =
-        |part: &str| part.parse::<i64>().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
-    if let Some((minutes, seconds)) = text.split_once(':') {
-        let whole = digits(minutes).filter(|minutes| *minutes < 60)? * 60 + digits(seconds)?;
-        return CloseType::new(Millis::from_seconds(whole)).ok().filter(|_| seconds.len() == 2);
-    }
-    let names = [("sec", 1), ("min", 60), ("s", 1), ("m", 60), ("h", 3_600), ("", 60)];
-    let seconds = names.iter().find_map(|(name, factor)| {
-        let number = text.strip_suffix(name).or_else(|| text.strip_prefix(name))?;
-        digits(number.trim()).filter(|number| *number <= 86_400).map(|number| number * factor)
-    })?;
-    CloseType::new(Millis::from_seconds(seconds)).ok()
+/// The code of the duration that a text names as traders name candles.
+fn meant_by(text: &str) -> Option<String> {
+    let code = |seconds: i64| {
+        let seconds = Some(seconds).filter(|seconds| *seconds <= 86_400)?;
+        CloseType::new(Millis::from_seconds(seconds)).ok().map(|code| code.to_string())
+    };
+    meant_length(text, code)
 }
 
 /// What the duration is counted from.
@@ -94,6 +86,13 @@ impl CloseType {
     #[inline]
     pub const fn duration(self) -> Millis {
         Millis::new(self.0 as i64)
+    }
+}
+
+impl CloseTypeError {
+    /// The code that may be meant; of a bare number, that of so many seconds and that of so many minutes.
+    pub fn meant(&self) -> Option<&str> {
+        self.meant.as_deref()
     }
 }
 
@@ -238,17 +237,23 @@ mod tests {
             ("24h", "24:00:00"),
             ("30s", "00:30"),
             ("S5", "00:05"),
-            ("3", "03:00"),
-            ("90", "1:30:00"),
+            ("@15min", "15:00"),
             ("3:00", "03:00"),
             ("0:30", "00:30"),
+            ("90:00", "1:30:00"),
+            ("3", "00:03 for 3 seconds, or 03:00 for 3 minutes"),
+            ("120", "02:00 for 120 seconds, or 2:00:00 for 120 minutes"),
+            ("1", "00:01 for 1 second, or 01:00 for 1 minute"),
+            ("9999", "2:46:39 for 9999 seconds"),
         ] {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
             let expected =
                 format!("\"{text}\" is not a closeType code: did you mean {code}? Codes are mm:ss,");
             assert!(error.starts_with(&expected), "{error}");
         }
-        for text in ["0", "25h", "m", "0m", "m-5", "5x", "1:0", "x:00", ":", "9999", ""] {
+        for text in
+            ["0", "25h", "m", "0m", "m-5", "5x", "1:0", "x:00", ":", "99999", "99999999999999999999:00", ""]
+        {
             let error = text.parse::<CloseType>().unwrap_err().to_string();
             assert!(error.contains("closeType code: use mm:ss"), "{error}");
         }

@@ -1,6 +1,7 @@
 //! Candle lengths.
 
 use crate::Millis;
+use crate::meant_length::meant_length;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -14,43 +15,21 @@ pub struct Interval(Millis);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not an interval: {} a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
-    use_words(*meant)
+    use_words(meant.as_deref())
 )]
 pub struct IntervalError {
     text: String,
-    /// The length that it names in another way.
-    meant: Option<Interval>,
+    /// The length that it names in another way, or both that a bare number may be.
+    meant: Option<String>,
 }
 
-fn use_words(meant: Option<Interval>) -> String {
+fn use_words(meant: Option<&str>) -> String {
     meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Write"))
 }
 
-/// The length that a text names as charts do: `M5`, `5min`, `5 m`, `H1`, and a bare number for minutes.
-fn meant_by(text: &str) -> Option<Interval> {
-    let text = text.trim().to_ascii_lowercase();
-    let names = [
-        ("minutes", 60),
-        ("hours", 3_600),
-        ("hour", 3_600),
-        ("secs", 1),
-        ("sec", 1),
-        ("mins", 60),
-        ("min", 60),
-        ("days", 86_400),
-        ("day", 86_400),
-        ("h", 3_600),
-        ("s", 1),
-        ("m", 60),
-        ("d", 86_400),
-        ("", 60),
-    ];
-    let seconds = names.iter().find_map(|(name, factor)| {
-        let number = text.strip_suffix(name).or_else(|| text.strip_prefix(name))?.trim();
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        number.parse::<i64>().ok().filter(|_| is_number)?.checked_mul(*factor)
-    })?;
-    Interval::from_seconds(seconds).ok()
+/// The length that a text names as charts do.
+fn meant_by(text: &str) -> Option<String> {
+    meant_length(text, |seconds| Interval::from_seconds(seconds).ok().map(|interval| interval.to_string()))
 }
 
 const UNITS: [(char, i64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
@@ -78,6 +57,13 @@ impl Interval {
     #[inline]
     pub const fn length(self) -> Millis {
         self.0
+    }
+}
+
+impl IntervalError {
+    /// The interval that may be meant; of a bare number, that of so many seconds and that of so many minutes.
+    pub fn meant(&self) -> Option<&str> {
+        self.meant.as_deref()
     }
 }
 
@@ -156,7 +142,9 @@ mod tests {
             ("4 hours", "4h"),
             ("D1", "1d"),
             ("S5", "5s"),
-            ("60", "1h"),
+            ("@15min", "15m"),
+            ("01:00", "1m"),
+            ("60", "1m for 60 seconds, or 1h for 60 minutes"),
             ("M", ""),
             ("min", ""),
             ("0m", ""),

@@ -94,6 +94,7 @@ mod candle_loop;
 mod closing;
 mod interval;
 mod longer;
+mod meant_length;
 mod prefetch;
 mod price;
 mod resample;

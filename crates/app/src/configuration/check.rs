@@ -5,7 +5,9 @@
 
 use super::elsewhere::meant_elsewhere;
 use super::near_keys::{meant_key, of_another_program};
-use super::near_values::{cure_of_missing, levels_of_soros, meant_value, text_of_number};
+use super::near_values::{
+    cure_of_missing, levels_of_soros, meant_value, table_of_stake, text_of_number, zone_of_hours,
+};
 use super::{KeyPath, Problem, of_combination};
 use crate::suggestion::nearest;
 use figment::value::{Dict, Num, Tag, Value};
@@ -98,6 +100,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         let strategy = dict.get("strategy").and_then(Value::as_str);
         let meant = strategy.and_then(|strategy| of_combination(key, strategy));
         let meant = meant.or_else(|| levels_of_soros(dict, key));
+        let meant = meant.or_else(|| zone_of_hours(dict, key));
         let meant = meant.or_else(|| of_section(path, key, known.iter().copied()));
         let meant = meant.or_else(|| of_another_program(key, known));
         let meant = meant.or_else(|| meant_elsewhere(self.schema, path, key));
@@ -150,6 +153,11 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             found.is_empty()
         };
         if all.iter().find(fits).is_none() {
+            if let Some(table) = table_of_stake(path.last(), value) {
+                let problem = Problem::of_key(path, (self.origin_of)(value.tag()), table);
+                problems.push(problem.value(print(value)));
+                return;
+            }
             let allowed: Vec<String> = all.iter().map(|one| self.describe(one)).collect();
             problems.push(self.wrong_value(value, path, &allowed.join(" or ")));
         }

@@ -1,6 +1,7 @@
 //! What somebody may have meant by a value that is not allowed, or left out.
 
 use super::KeyPath;
+use candlewick_sdk::{CloseType, Interval};
 use figment::value::{Dict, Value};
 
 /// Ways to stake by the names that they have elsewhere, the kind that is meant, and how it is written.
@@ -31,12 +32,39 @@ pub(super) fn meant_value(given: &str, allowed: &[&str]) -> Option<&'static str>
     stake.map(|(_, _, words)| *words)
 }
 
+/// How a stake is written that was given without its table: an amount, a part of the balance or a kind alone.
+pub(super) fn table_of_stake(key: &str, value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(_, text) if key == "stake" => text.trim().to_lowercase(),
+        Value::Num(_, number) if key == "stake" => super::show::number(*number),
+        _ => return None,
+    };
+    let share = text.strip_suffix('%').map(str::trim);
+    let digits = share.unwrap_or(&text).trim_start_matches('$').trim();
+    let number = digits.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    let number = number.map(|_| digits);
+    Some(match (number, share, text.as_str()) {
+        (Some(number), Some(_), _) => format!("use {{ kind = \"share\", percent = {number} }}"),
+        (Some(number), None, _) => format!(
+            "use {{ kind = \"fixed\", amount = {number} }}, or {{ kind = \"share\", percent = {number} }} for a part of the balance"
+        ),
+        (None, _, "gale" | "martingale") => {
+            "use { kind = \"gale\", amount = 1.0, factor = 2.0, levels = 3 }".to_owned()
+        }
+        (None, _, "soros") => "use { kind = \"soros\", amount = 1.0, wins = 2 }".to_owned(),
+        (None, _, "kelly") => "use { kind = \"kelly\", fraction = 0.25 }".to_owned(),
+        _ => "use { kind = \"fixed\", amount = 10.0 }, or { kind = \"share\", percent = 2.0 } for a part of the balance; other kinds are \
+              gale, soros and kelly"
+            .to_owned(),
+    })
+}
+
 /// How the text is written that was given as a number.
 pub(super) fn text_of_number(key: &str, number: &Value) -> Option<String> {
-    let minutes = whole(number)?;
+    let text = whole(number)?.to_string();
     match key {
-        "close_type" | "expiry" => Some(format!("{minutes} minutes are \"{minutes:02}:00\"")),
-        "interval" => Some(format!("{minutes} minutes are \"{minutes}m\"")),
+        "close_type" | "expiry" => text.parse::<CloseType>().err()?.meant().map(str::to_owned),
+        "interval" => text.parse::<Interval>().err()?.meant().map(str::to_owned),
         _ => None,
     }
 }
@@ -49,6 +77,18 @@ pub(super) fn levels_of_soros(dict: &Dict, key: &str) -> Option<String> {
     Some(format!(
         "a soros counts the wins that are staked again: {levels} stakes in a row, the first included, are wins = {}",
         levels - 1
+    ))
+}
+
+/// What is meant by a `timezone` beside trading hours, whose windows have one each.
+pub(super) fn zone_of_hours(dict: &Dict, key: &str) -> Option<String> {
+    let windows = dict.get("hours").filter(|_| key == "timezone")?.as_array()?;
+    let window = windows.first()?.as_dict()?;
+    let text = |dict: &Dict, key: &str| dict.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let ([from, to], zone) = (["from", "to"].map(|end| text(window, end)), text(dict, key));
+    Some(format!(
+        "the zone of trading hours stands in each of their windows: {{ from = {from:?}, to = {to:?}, timezone = {zone:?} }}; day_timezone is \
+         where the day of the limits begins"
     ))
 }
 
@@ -108,6 +148,24 @@ mod tests {
             assert!(told.contains(part) && told.is_empty() == part.is_empty(), "{name}: {told}");
             assert_eq!(meant_value(name, &["all", "symbol"]), None, "of another list");
         }
+    }
+
+    #[test]
+    fn a_stake_without_its_table_is_answered_with_the_one_that_is_meant() {
+        let fixed = "use { kind = \"fixed\", amount = 10 }, or { kind = \"share\", percent = 10 } for";
+        for (given, expected) in [
+            (Value::from(10), fixed),
+            (Value::from("10"), fixed),
+            (Value::from("$10"), fixed),
+            (Value::from("2.5 %"), "use { kind = \"share\", percent = 2.5 }"),
+            (Value::from("Gale"), "use { kind = \"gale\", amount"),
+            (Value::from("-1"), "use { kind = \"fixed\", amount = 10.0 }"),
+        ] {
+            let told = table_of_stake("stake", &given).unwrap();
+            assert!(told.starts_with(expected), "{given:?}: {told}");
+        }
+        assert_eq!(table_of_stake("amount", &Value::from(10)), None);
+        assert_eq!(table_of_stake("stake", &Value::from(true)), None);
     }
 
     /// At 80 % a first loss of 10 is won back with the 8 of a win by a stake of 22.5; 85 % needs 21.77 and gets 21.8.

@@ -5,6 +5,11 @@ pub(super) fn cure_of(line: &str) -> Option<&'static str> {
     if line.match_indices('=').any(|(at, sign)| begins_with_decimal_comma(&line[at + sign.len()..])) {
         return Some("decimals stand behind a point, as in 10.5");
     }
+    if line.match_indices('=').any(|(at, sign)| begins_with_thousands(&line[at + sign.len()..])) {
+        return Some(
+            "a number has no sign between thousands, and a point before its decimals, as in 1000.00",
+        );
+    }
     let is_open = |quote: char| line.matches(quote).count() % 2 == 1;
     is_open('"').then_some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"")
 }
@@ -18,18 +23,35 @@ fn begins_with_decimal_comma(value: &str) -> bool {
     is_number(whole.trim_start_matches(['-', '+'])) && is_number(decimals) && is_last
 }
 
+/// Whether what follows a `=` is a number such as 1.000,00 or 1,000.00.
+fn begins_with_thousands(value: &str) -> bool {
+    let end = |sign: char| !(sign.is_ascii_digit() || ",.".contains(sign));
+    let number = value.trim_start().trim_start_matches(['-', '+']).split(end).next().unwrap_or_default();
+    let parts: Vec<&str> = number.trim_end_matches(',').split([',', '.']).collect();
+    let is_whole = parts.iter().all(|part| !part.is_empty());
+    let [first, middle @ .., _] = parts.as_slice() else { return false };
+    is_whole && !middle.is_empty() && first.len() <= 3 && middle.iter().all(|part| part.len() == 3)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_decimal_comma_and_an_open_quote_are_answered_and_nothing_else_is() {
+    fn a_decimal_comma_thousands_and_an_open_quote_are_answered_and_nothing_else_is() {
         let (comma, quote) = (Some("decimals stand"), Some("a text ends"));
+        let thousands = Some("a number has no sign between thousands");
         for (line, expected) in [
             ("amount = 10,5", comma),
             ("stake = { kind = \"fixed\", amount = 10,5 }", comma),
             ("stake = { amount = -10,50, kind = \"fixed\" }", comma),
             ("limit=10,5 # of the day", comma),
+            ("amount = 1.000,00", thousands),
+            ("stake = { kind = \"fixed\", amount = 1,000.00 }", thousands),
+            ("stake = { amount = 12.345.678,90, kind = \"fixed\" }", thousands),
+            ("stake = { a = 1.5,b = 5, c", None),
+            ("stake = { a = 1.50,2.5, c", None),
+            ("amount = 1.5.2", None),
             ("symbol = \"EURUSD", quote),
             ("symbol = EURUSD\"", quote),
             ("symbol = EURUSD", None),

@@ -29,8 +29,8 @@ pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
             }
         }
         if names.is_empty() {
-            let text = "no files are configured and the catalog has nothing for the bots: the embedded venue makes \
-                        synthetic candles";
+            let text = "no files are configured and the catalog has nothing for the bots: live asks the venue for candles, \
+                        `live --sandbox` makes synthetic ones, and a backtest needs files";
             report(Check::Data.ok(text));
             return;
         }

@@ -1,6 +1,9 @@
 //! What a trader should know of a configuration that is sound: how bots stand in each other's way, and what they wait for.
 
+use super::doubtful_limits::doubtful_limits;
+use super::doubtful_symbols::doubtful_symbol;
 use super::doubtful_values::doubtful_values;
+use super::lengths::lengths;
 use crate::candles::bots_without_candles;
 use crate::configuration::{Config, Loaded};
 use crate::warm_up::long_warm_ups;
@@ -19,10 +22,12 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         }
         symbols.push(bot.symbol);
         let own: Vec<&BotSettings> = bots.iter().filter(|other| other.symbol == bot.symbol).collect();
-        notes.extend(with_a_slash(bot.symbol));
+        notes.extend(doubtful_symbol(bot.symbol));
         notes.extend(side_by_side(&own, most));
     }
+    notes.extend(bots.iter().flat_map(|bot| lengths(bot, &loaded.config.simulation)));
     notes.extend(doubtful_values(loaded));
+    notes.extend(doubtful_limits(&loaded.config.risk));
     notes.extend(bots_without_candles(loaded));
     notes.extend(without_a_door(loaded));
     let waits = long_warm_ups(bots, registry).into_iter();
@@ -47,15 +52,6 @@ fn without_a_door(loaded: &Loaded) -> Vec<String> {
         )
     };
     silent.map(words).collect()
-}
-
-/// A pair as people write it, and not as venues name it.
-fn with_a_slash(symbol: Symbol) -> Option<String> {
-    let name = symbol.as_str();
-    let (one, other) = name.split_once('/')?;
-    Some(format!(
-        "the symbol {name}: candles and prices are asked for by this very name; a venue that writes pairs without \"/\" has {one}{other}"
-    ))
 }
 
 /// Several bots on one symbol, where its limit lets fewer trades be open.

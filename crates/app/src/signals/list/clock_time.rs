@@ -51,13 +51,13 @@ pub(crate) struct ClockTime {
 pub(crate) struct WeekDays(u8);
 
 impl WeekDays {
-    const NAMES: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-    /// Reads `mon-fri`, `mon wed sat` or nothing, which is every day.
+    /// Reads `mon-fri`, `mon wed sat`, `Monday` or nothing, which is every day.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.to_ascii_lowercase();
         let place = |name: &str| {
-            let place = Self::NAMES.iter().position(|known| *known == name);
+            let place = Self::NAMES.iter().position(|full| name.len() >= 3 && full.starts_with(name));
             place.ok_or_else(|| {
                 format!(
                     "{name:?} is no day: use mon, tue, wed, thu, fri, sat, sun, as mon-fri or mon wed sat"
@@ -83,7 +83,7 @@ impl WeekDays {
             return "each day".to_owned();
         }
         let names = Self::NAMES.into_iter().enumerate().filter(|(place, _)| self.0 & (1 << place) != 0);
-        names.map(|(_, name)| name).collect::<Vec<_>>().join(" ")
+        names.map(|(_, name)| &name[..3]).collect::<Vec<_>>().join(" ")
     }
 
     const fn hold(self, day: Weekday) -> bool {
@@ -264,7 +264,9 @@ mod tests {
             span,
             &["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"],
         );
-        assert!(WeekDays::parse("mon-").is_err() && WeekDays::parse("monday").is_err());
+        assert!(WeekDays::parse("mon-").is_err() && WeekDays::parse("mo").is_err());
+        let full = WeekDays::parse("Monday tues fri-Sunday").unwrap();
+        assert_eq!(full.words(), "mon tue fri sat sun");
         let sunday = clock_time("08:00", "UTC", "sun");
         let next = sunday.next_after(parse_time("2026-01-04T08:00").unwrap());
         assert_eq!(next, parse_time("2026-01-11T08:00"));
