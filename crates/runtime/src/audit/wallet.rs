@@ -120,6 +120,20 @@ impl WalletAudit {
         self.ledger.is_some_and(|(_, changed_at)| now - changed_at >= patience)
     }
 
+    /// Whether what the wallet holds beyond the ledger may be of our own trades: of what the ledger has booked since `patience`, and of
+    /// what is under way.
+    pub(crate) fn may_be_ours(
+        &self,
+        surplus: Money,
+        under_way: Vec<Money>,
+        now: Millis,
+        patience: Millis,
+    ) -> bool {
+        let recent = self.changes.iter().filter(|(_, at)| now - *at < patience);
+        let all: Vec<Money> = recent.map(|(change, _)| -*change).chain(under_way).collect();
+        sums_of(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
+    }
+
     /// Whether the wallet would be what it is if it kept back some of what the ledger has booked of late.
     fn is_lag(&self, difference: Money, now: Millis) -> bool {
         let recent = self.changes.iter().filter(|(_, at)| now - *at < LONGEST_LAG);

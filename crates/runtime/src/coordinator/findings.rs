@@ -127,6 +127,7 @@ impl Coordinator {
         let quiet = if is_under_way || has_doubt { Quiet::No } else { Quiet::Yes };
         // A wallet may follow a list that lags, and lag itself.
         let patience = Millis::from_seconds(60) + self.doubts.list_lag() * 2;
+        self.look_for_strangers(wallet, patience, now);
         let findings = match self.audits.wallet.read((wallet, free), quiet, now, patience) {
             WalletReading::Unquiet => return,
             WalletReading::Agrees => Vec::new(),

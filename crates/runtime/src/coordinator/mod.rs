@@ -24,6 +24,7 @@ mod price_stream;
 mod recorded_session;
 mod settlement;
 mod standing;
+mod strangers;
 mod subscriptions;
 mod trade_watch;
 mod warm_up;
@@ -111,6 +112,7 @@ pub struct Coordinator {
     rejected_rows: u64,
     venue: VenueWatch,
     streams: StreamWatch,
+    strangers: strangers::Strangers,
     /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
     /// What whoever watches knows of how the run stands.
@@ -163,6 +165,7 @@ impl Coordinator {
             rejected_rows: 0,
             venue: VenueWatch::default(),
             streams: StreamWatch::default(),
+            strangers: strangers::Strangers::default(),
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,

@@ -35,8 +35,12 @@ impl Coordinator {
                 Some(intent) => self.on_second_trade(report, (intent, is_named), wallet, step),
                 None if is_named => {
                     self.note_unexplained(report, None, step);
-                    let text =
-                        format!("trade {} on {} is explained by no intent", report.id, symbol_of(report));
+                    self.strangers.note(report, step.now);
+                    let text = format!(
+                        "trade {} on {} is explained by no intent: does another program trade this wallet?",
+                        report.id,
+                        symbol_of(report)
+                    );
                     self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
                 }
                 None => {}

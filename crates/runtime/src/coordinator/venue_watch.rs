@@ -93,6 +93,7 @@ impl Coordinator {
             .chain(user)
             .chain(wallet)
             .chain(missing)
+            .chain(self.stranger_trouble(now))
             .chain(self.stream_trouble())
             .chain(self.settings.shortage.clone())
             .collect()

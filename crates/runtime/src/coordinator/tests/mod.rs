@@ -7,6 +7,7 @@ mod old_rows;
 mod outside;
 mod reloading;
 mod reports;
+mod strangers;
 mod token;
 mod venue_watch;
 mod wallet;

@@ -1,0 +1,115 @@
+//! Other programs on the same wallet. As soon as it holds what our own trades do not explain, the venue's list is looked through for
+//! trades that are none of ours: the list proves them, and a deposit is none.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::Step;
+use crate::audit::{Audit, Finding};
+use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_engine::IntentState;
+use candlewick_sdk::{Millis, Money};
+
+/// How often the list is looked through for that at most.
+const LOOK_EVERY: Millis = Millis::from_seconds(30);
+/// For how long after the last such trade the run says that another program trades.
+const REMEMBERED: Millis = Millis::from_seconds(3_600);
+
+/// What is known of other programs.
+#[derive(Debug, Default)]
+pub(crate) struct Strangers {
+    /// When the list was last asked for because of the wallet.
+    looked: Option<Millis>,
+    /// Whether the open trades that a first list has were looked at.
+    has_begun: bool,
+    /// The last trade of another, in words, and when it was found.
+    last: Option<(String, Millis)>,
+}
+
+impl Strangers {
+    /// Another's trade was found.
+    pub(super) fn note(&mut self, report: &TradeReport, now: Millis) {
+        self.last = Some((words(report), now));
+    }
+}
+
+impl Coordinator {
+    /// The wallet has been read; what it holds beyond the ledger may be a stranger's.
+    pub(super) fn look_for_strangers(&mut self, wallet: Money, patience: Millis, now: Millis) {
+        let surplus = wallet - self.session.ledger().free();
+        let is_early = self.strangers.looked.is_some_and(|at| now - at < LOOK_EVERY);
+        // Without routine looks the list is left alone.
+        if surplus == Money::ZERO || is_early || self.doubts.next_routine_look(now).is_none() {
+            return;
+        }
+        let Some(own) = self.own_amounts() else { return };
+        if !self.audits.wallet.may_be_ours(surplus, own, now, patience) {
+            self.strangers.looked = Some(now);
+            self.agenda.add(now, Job::Trades);
+        }
+    }
+
+    /// What the wallet may show of our own trades before the ledger does: stakes that it has still, and what they won. None where that
+    /// is not known.
+    fn own_amounts(&self) -> Option<Vec<Money>> {
+        let is_unclear = self.doubts.next_look().is_some()
+            || self.session.has_unclear_intent()
+            || !self.session.session().second_trades().is_empty();
+        if is_unclear {
+            return None;
+        }
+        let mut amounts = Vec::new();
+        for row in self.session.book().rows().iter().filter(|row| row.state == IntentState::Open) {
+            let stake = row.approved.stake();
+            amounts.extend([stake, stake.profit_at(row.payout?)]);
+        }
+        Some(amounts)
+    }
+
+    /// Trades that were open before this run began, and are none of its journal: told once, by the first whole list.
+    pub(super) fn look_at_open_trades(
+        &mut self,
+        listing: &TradeListing,
+        told: &[TradeReport],
+        step: &mut Step<'_>,
+    ) {
+        if std::mem::replace(&mut self.strangers.has_begun, true) || self.doubts.next_look().is_some() {
+            return;
+        }
+        let ours = self.session.account();
+        let is_anothers = |report: &&TradeReport| {
+            report.progress == Progress::Running
+                && report.from_token != Some(false)
+                && report.account.is_none_or(|account| account == ours)
+                && report.close_time.is_some_and(|close| close > step.now)
+                && !self.doubts.is_claimed(&report.id)
+                && !told.iter().any(|known| known.id == report.id)
+        };
+        let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_anothers).collect();
+        let Some(first) = anothers.first() else { return };
+        let text = match anothers.len() {
+            1 => format!("{} is open on the {ours} wallet, and this journal does not know it", words(first)),
+            count => format!(
+                "{count} trades are open on the {ours} wallet that this journal does not know, such as {}",
+                words(first)
+            ),
+        };
+        self.strangers.note(first, step.now);
+        let text = format!("{text}: does another program trade this wallet?");
+        self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+    }
+
+    /// That another program trades the wallet, while its last trade is not long ago.
+    pub(super) fn stranger_trouble(&self, now: Millis) -> Option<String> {
+        let (words, at) = self.strangers.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED)?;
+        let minutes = (now - *at).get() / Millis::MINUTE.get();
+        Some(format!(
+            "another program may trade the wallet: {words}, found {minutes} min ago, is none of ours"
+        ))
+    }
+}
+
+fn words(report: &TradeReport) -> String {
+    let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
+    let stake = report.amount.map(|amount| format!(" with {amount:.2}")).unwrap_or_default();
+    format!("trade {} on {symbol}{stake}", report.id)
+}
