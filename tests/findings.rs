@@ -204,6 +204,24 @@ fn trades_that_draw() {
     check("draw_share", &of_file(&still), "of the trades drew", &of_file(&moving));
 }
 
+/// Each minute goes from 100 straight to 101 or to 103: 3 s after its start the price is 100.05 or 100.15, and in whole steps 100.
+#[test]
+fn trades_that_would_draw_in_the_price_steps_of_the_candles() {
+    let rows =
+        (0..62).map(|minute| row(MONDAY + minute * MINUTE, 100, if minute % 2 == 0 { 101 } else { 103 }));
+    let candles = "time,open,high,low,close,volume\n".to_owned() + &rows.collect::<String>();
+    let late = "[simulation]\nlatency_ms = 3000\n";
+    let folder = folder(&[Won; 60], "")
+        .with("BTCUSDT_1m.csv", &candles)
+        .with("late.toml", late)
+        .with("steps.toml", &format!("{late}[simulation.ticks]\nBTCUSDT = 1.0\n"));
+    let run = |file: &str| backtest(&folder, &["--data", "BTCUSDT_1m.csv", "--config", file]);
+    let (bare, stepped) = (run("late.toml"), run("steps.toml"));
+    let says = "0.0 % of the trades drew, and 100.0 % would have in the price steps of the candles";
+    check("no_price_step", &bare, says, &stepped);
+    assert_eq!(stepped["draw"], stepped["trades"], "as the finding says: {stepped}");
+}
+
 #[test]
 fn a_ladder_that_hides_losses() {
     // Each is over before the next one, so that the ladder knows.

@@ -16,6 +16,13 @@ pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) })
 }
 
+/// The steps that candles show, of the symbols for which nothing sets one.
+pub fn unset_price_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> BTreeMap<Symbol, f64> {
+    let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
+    let step = |market: &Market| Some((market.symbol(), price_step(market.prices.candles())?.parse().ok()?));
+    unset.filter_map(step).collect()
+}
+
 /// What is said of symbols whose price step nothing sets, for their trades' prices are interpolated and not rounded.
 pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
     let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
@@ -24,8 +31,8 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
         .collect();
     (!suggested.is_empty()).then(|| {
         format!(
-            "no price step is assumed: prices inside of a candle are not rounded; by the last decimal of these candles \
-             [simulation.ticks] would say {}",
+            "no price step is assumed: prices inside of a candle are not rounded, so that hardly a trade draws; by the last decimal of \
+             these candles [simulation.ticks] would say {}",
             suggested.join(", ")
         )
     })
@@ -72,5 +79,7 @@ mod tests {
         assert!(said(&[]).unwrap().ends_with("would say EURUSD = 0.00001, BTCUSDT = 0.1"));
         assert!(said(&["EURUSD"]).unwrap().ends_with("would say BTCUSDT = 0.1"));
         assert_eq!(said(&["EURUSD", "BTCUSDT"]), None);
+        let steps = unset_price_steps(&markets, &set(&["EURUSD"]));
+        assert_eq!(steps.into_iter().collect::<Vec<_>>(), [("BTCUSDT".parse().unwrap(), 0.1)]);
     }
 }

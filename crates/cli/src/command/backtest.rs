@@ -13,7 +13,7 @@ use crate::journal::block_on;
 use crate::output::{show, write_file, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
-use candlewick_app::candles::Candles;
+use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
 use candlewick_engine::{percent_beside_default, trades_that_found_out};
 use candlewick_journal::{JournalUrl, Reader};
@@ -161,6 +161,7 @@ fn report(
         seen_payout_percent,
         missing_candles: candles.missing(&loaded.config.bots),
         revised_candles: candles.revised,
+        unset_steps: unset_price_steps(&candles.markets, &settings.simulation.ticks),
     };
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();

@@ -279,7 +279,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
         },
     }
     let is_decided = matches!(test.verdict(), Verdict::EdgeShown | Verdict::EdgeRejected);
-    analysis.conclude(&trades, summary, (run.background, is_decided));
+    analysis.conclude(&trades, summary, (std::mem::take(&mut run.background), is_decided));
     analysis
 }
 

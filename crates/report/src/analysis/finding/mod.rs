@@ -10,6 +10,7 @@ mod halted_early;
 mod in_sample_only;
 mod ladder_hides_losses;
 mod many_variants;
+mod no_price_step;
 mod one_hour_only;
 mod refused_by_one_rule;
 mod regimes;
@@ -22,7 +23,7 @@ use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
 pub use assumed_payout::assumed_payout_percent;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Symbol};
 use candlewick_search::variants::VariantCount;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -73,6 +74,8 @@ pub enum FindingKind {
     Gaps,
     /// Many trades drew.
     DrawShare,
+    /// Trades did not draw for want of a price step.
+    NoPriceStep,
     /// Stakes that change hide a losing strategy.
     LadderHidesLosses,
     /// The venue changed candles after the fact.
@@ -93,7 +96,7 @@ pub struct Finding {
 }
 
 /// What is known of a run besides its trades.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Background {
     /// The payout that the run, or a backtest of it, assumes.
     pub assumed_payout_percent: Option<f64>,
@@ -103,6 +106,8 @@ pub struct Background {
     pub missing_candles: u64,
     /// Values of candles that the venue changed later.
     pub revised_candles: u64,
+    /// The price steps that candles show, of the symbols for which none is set.
+    pub unset_steps: BTreeMap<Symbol, f64>,
 }
 
 /// What the verdict on all trades rests on.
@@ -167,6 +172,7 @@ impl Finding {
             facts.variants_unknown.map(variants_unknown::find),
             gaps::find(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             draw_share::find(summary.draw, summary.trades),
+            no_price_step::find(facts.settled, facts.bots, &background.unset_steps),
             ladder_hides_losses::find(expectancy, decided, summary.pnl.is_positive(), facts.bots),
             data_revised::find(background.revised_candles),
             variants.and_then(in_sample_only::find),

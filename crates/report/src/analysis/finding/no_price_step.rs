@@ -1,0 +1,36 @@
+//! Without a price step prices inside of a candle are not rounded, and what a venue would call a draw is won or lost by less than it
+//! quotes.
+
+use super::{Finding, FindingKind, Severity};
+use candlewick_engine::{BotSettings, IntentRow};
+use candlewick_sdk::{Outcome, Symbol};
+use std::collections::BTreeMap;
+
+/// The share of trades above which it is worth a finding.
+const NOTED: f64 = 0.01;
+
+pub(super) fn find(
+    settled: &[&IntentRow],
+    bots: &[BotSettings],
+    steps: &BTreeMap<Symbol, f64>,
+) -> Option<Finding> {
+    let is_unrounded = |row: &&&IntentRow| {
+        let step = bots.get(row.approved.bot().index()).and_then(|bot| steps.get(&bot.symbol));
+        let prices = row.open_price.zip(row.close_price);
+        step.zip(prices).is_some_and(|(step, (open, close))| (open / step).round() == (close / step).round())
+    };
+    let drawn = settled.iter().filter(|row| row.outcome == Some(Outcome::Draw)).count();
+    let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
+    let missed = settled.iter().filter(is_decided).filter(is_unrounded).count();
+    let all = settled.len().max(1) as f64;
+    (missed as f64 / all > NOTED).then(|| {
+        let percent = |count: usize| count as f64 / all * 100.0;
+        let text = format!(
+            "{:.1} % of the trades drew, and {:.1} % would have in the price steps of the candles: without [simulation.ticks] prices inside \
+             of a candle are not rounded, and such trades are won or lost by less than a step.",
+            percent(drawn),
+            percent(drawn + missed)
+        );
+        Finding { kind: FindingKind::NoPriceStep, severity: Severity::Warning, text }
+    })
+}
