@@ -1,6 +1,6 @@
 //! The limits that are on, each with its figure: what a run says before its first event.
 
-use candlewick_engine::{BotLimitSettings, Hours, PauseScope, PauseSettings, RiskSettings};
+use candlewick_engine::{BotLimitSettings, Hours, PauseSettings, RiskSettings};
 use candlewick_records::counted;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -32,7 +32,7 @@ pub(super) fn limit_words(risk: &RiskSettings) -> String {
             format!("{} s of rest after {losses} in a row", risk.cooldown_after_losses_s)
         }),
     ];
-    let pauses = risk.pauses.iter().map(pause_words);
+    let pauses = risk.pauses.iter().map(PauseSettings::words);
     let of_symbols = risk
         .min_payout_percent_by_symbol
         .iter()
@@ -71,18 +71,6 @@ fn bot_words(name: &str, own: &BotLimitSettings) -> Option<String> {
     (!on.is_empty()).then(|| format!("{name} alone: {}", on.join(" and ")))
 }
 
-fn pause_words(pause: &PauseSettings) -> String {
-    let PauseSettings { for_s, scope, .. } = pause;
-    let what = pause.cause_words();
-    let whose = match scope {
-        PauseScope::All => "",
-        PauseScope::Symbol => " on a symbol",
-        PauseScope::Bot => " of a bot",
-    };
-    let rest = if *for_s == 0 { "rest until the day ends".to_owned() } else { format!("{for_s} s of rest") };
-    format!("{rest} after {what}{whose}")
-}
-
 fn hours_words(hours: &Hours) -> String {
     let Hours { days, from, to, timezone } = hours;
     let days: Vec<String> = days.iter().map(|day| format!("{day:?}").to_lowercase()).collect();
@@ -105,7 +93,7 @@ fn percent(most: f64, what: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{PauseCause, Weekday};
+    use candlewick_engine::{PauseCause, PauseScope, Weekday};
 
     #[test]
     fn limits_that_are_off_are_left_out() {

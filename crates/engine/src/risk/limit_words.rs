@@ -1,6 +1,6 @@
 //! Which setting a refusal comes from, and how much it allows.
 
-use super::{BotLimitSettings, RiskSettings, Rule};
+use super::{BotLimitSettings, PauseSettings, RiskSettings, Rule};
 
 impl Rule {
     /// What people call it, with its name and the setting by which it refuses a bot of this name: `open-trade limit of all
@@ -13,8 +13,12 @@ impl Rule {
         }
     }
 
-    /// The setting of a rule that counts, and its figure; none of a limit that is off.
+    /// The setting of a rule that counts, and its figure; none of a limit that is off. Of pauses, what each is.
     fn setting(self, risk: &RiskSettings, bot: &str) -> Option<String> {
+        if self == Self::Pause {
+            let pauses: Vec<String> = risk.pauses.iter().map(PauseSettings::words).collect();
+            return (!pauses.is_empty()).then(|| pauses.join(", or "));
+        }
         let of_bot = |most: fn(&BotLimitSettings) -> u32| Some(most(risk.bots.get(bot)?));
         let (key, most) = match self {
             Self::MaxOpenTrades => ("max_open_trades", Some(risk.max_open_trades)),
@@ -35,6 +39,7 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{PauseCause, PauseScope};
     use super::*;
 
     #[test]
@@ -44,6 +49,10 @@ mod tests {
             max_open_trades: 3,
             max_open_trades_per_symbol: 1,
             bots: [("btc".to_owned(), own)].into(),
+            pauses: vec![
+                PauseSettings { after: 2, of: PauseCause::Losses, for_s: 600, scope: PauseScope::Bot },
+                PauseSettings { after: 3, of: PauseCause::Wins, for_s: 0, scope: PauseScope::All },
+            ],
             ..RiskSettings::default()
         };
         for (rule, bot, expected) in [
@@ -57,6 +66,12 @@ mod tests {
                 Rule::BotMaxOpenTrades,
                 "btc",
                 "the bot's open-trade limit (BotMaxOpenTrades: max_open_trades = 4)",
+            ),
+            (
+                Rule::Pause,
+                "btc",
+                "pause after wins, losses or trades (Pause: 600 s of rest after 2 losses in a row of a bot, or rest until the day ends \
+                 after 3 wins in a row)",
             ),
             // Not known of this bot, off, and none that counts.
             (Rule::BotMaxOpenTrades, "eur", "the bot's open-trade limit (BotMaxOpenTrades)"),

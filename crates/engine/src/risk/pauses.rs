@@ -150,6 +150,20 @@ impl PauseSettings {
         }
     }
 
+    /// The whole of it: `600 s of rest after 2 losses in a row of a bot`.
+    pub fn words(&self) -> String {
+        let whose = match self.scope {
+            PauseScope::All => "",
+            PauseScope::Symbol => " on a symbol",
+            PauseScope::Bot => " of a bot",
+        };
+        let rest = match self.for_s {
+            0 => "rest until the day ends".to_owned(),
+            seconds => format!("{seconds} s of rest"),
+        };
+        format!("{rest} after {}{whose}", self.cause_words())
+    }
+
     /// Checks a list of them.
     pub(super) fn check(pauses: &[Self]) -> Result<(), EngineError> {
         for (index, pause) in pauses.iter().enumerate() {
