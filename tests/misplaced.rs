@@ -76,6 +76,20 @@ fn a_list_is_named_to_a_backtest_and_a_rule_to_a_live_run() {
     assert_eq!(traded["trades"], tested["trades"], "{traded}");
 }
 
+/// A stake of 10.00 wins 6.00 or 9.00.
+#[test]
+fn a_payout_is_said_beside_a_rule_without_a_configuration() {
+    let folder = folder();
+    let arguments = ["backtest", "--rules", "rule.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
+    let run = |payout: &str| folder.run(&[&arguments[..], &["--payout", payout]].concat());
+    let [low, high] = ["60", "90"].map(|payout| run(payout).json());
+    let won = low["won"].as_f64().unwrap();
+    assert!(won > 10.0 && low["won"] == high["won"] && low["lost"] == high["lost"], "{low}");
+    let earned = high["pnl"].as_f64().unwrap() - low["pnl"].as_f64().unwrap();
+    assert!((earned - won * 3.0).abs() < 1e-6, "{earned} of {won}");
+    run("0.85").fails(2, &["payouts are in percent; did you mean 85?"]);
+}
+
 #[test]
 fn a_bracket_or_an_underscore_too_few_is_told_how_it_is_written() {
     let one = folder().with("bot.toml", &BOT.replace("[[bots]]", "[bots]"));

@@ -34,12 +34,15 @@ pub(crate) struct CandleArguments {
     /// candles, whose trades last one of them unless the rule says otherwise
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
+    /// What a win pays, in percent of the stake, in place of payout_percent in [simulation]
+    #[arg(long, value_name = "PERCENT")]
+    payout: Option<f64>,
 }
 
 impl CandleArguments {
     /// As the library takes it.
     pub(crate) fn choice(&self) -> CandleChoice {
-        let Self { data, catalog, from, to, allow_coarse, rules } = self;
+        let Self { data, catalog, from, to, allow_coarse, rules, payout } = self;
         CandleChoice {
             data: data.clone(),
             catalog: catalog.clone(),
@@ -47,6 +50,7 @@ impl CandleArguments {
             to: *to,
             allow_coarse: *allow_coarse,
             rules: rules.clone(),
+            payout: *payout,
         }
     }
 }

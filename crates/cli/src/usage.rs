@@ -70,7 +70,7 @@ mod tests {
         {
             assert!(words.contains(part), "{words}");
         }
-        let payout = said(&["candlewick", "tune", "my.toml", "--payout", "85"]);
+        let payout = said(&["candlewick", "live", "--payout", "85"]);
         assert!(payout.contains("payout_percent = 85") && !payout.contains("use '-- --payout'"), "{payout}");
         // What is only misspelt is suggested as ever.
         let said = said(&["candlewick", "backtest", "--confg", "a.toml"]);

@@ -33,6 +33,8 @@ pub struct CandleChoice {
     pub allow_coarse: bool,
     /// A file of a rule that is traded in place of the configured bots
     pub rules: Option<PathBuf>,
+    /// What a win pays, in percent, in place of `payout_percent` in `[simulation]`
+    pub payout: Option<f64>,
 }
 
 /// A series by what is in it, wherever it lies.
@@ -104,6 +106,7 @@ impl CandleChoice {
             Flag::new("--data", "sandbox", "data", data),
             Flag::new("--catalog", "data", "catalog", self.catalog.as_ref()),
             Flag::new("--rules", "", "bots", self.rules.as_ref().map(|file| rule_bots(file, &self.data))),
+            Flag::new("--payout", "simulation", "payout_percent", self.payout),
         ];
         flags.into_iter().flatten().collect()
     }

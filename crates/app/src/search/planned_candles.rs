@@ -43,8 +43,9 @@ impl CandleChoice {
             from: planned.from,
             to: planned.to,
             allow_coarse: planned.allow_coarse,
-            // The plan's bots trade by it.
+            // The plan's bots trade by it, and its venue pays so.
             rules: None,
+            payout: None,
         }
     }
 }
