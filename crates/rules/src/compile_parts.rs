@@ -88,7 +88,7 @@ impl Compiler<'_> {
             Err(error) => {
                 let cure = error.meant().map_or_else(
                     || "use a whole number and s, m, h or d, such as @5m or @1h".to_owned(),
-                    |meant| format!("did you mean @{}?", meant.replace("or ", "or @")),
+                    |meant| format!("did you mean @{}?", meant.replace(", or ", ", or @")),
                 );
                 return wrong(format!("`{text}` is no interval: {cure}"));
             }
