@@ -47,3 +47,49 @@ fn a_payout_of_the_only_symbol_is_that_of_all_in_every_figure() {
         }
     }
 }
+
+/// One bot stakes ten times as much as the other, at nearly twice its payout: what the money needed is no measure of how often trades won.
+#[test]
+fn a_win_rate_is_held_against_what_its_trades_needed_and_not_their_money() {
+    let bot = |name: &str, symbol: &str, stake: u32| {
+        format!(
+            "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\n\
+             close_type = \"01:00\"\nstake = {{ kind = \"fixed\", amount = {stake} }}\n"
+        )
+    };
+    let settings = "[risk]\nmax_trades_per_day = 0\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n[account]\n\
+        initial_balance = 100000\n[simulation]\npayout_percent_by_symbol = { BTCUSDT = 90.0, ETHUSDT = 50.0 }\n";
+    let bots = format!("{settings}{}{}", bot("large", "BTCUSDT", 10), bot("small", "ETHUSDT", 1));
+    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 3 * DAY);
+    let folder = Folder::new()
+        .with("bots.toml", &bots)
+        .with("BTCUSDT_1m.csv", &candles)
+        .with("ETHUSDT_1m.csv", &candles);
+    let run = ["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv", "--data", "ETHUSDT_1m.csv"];
+    let report = folder.run(&[&run[..], &["--json", "--quiet"]].concat()).json();
+    let decided = |bot: usize| {
+        let count = |key: &str| report["bots"][bot][key].as_f64().unwrap();
+        count("won") + count("lost")
+    };
+    let (large, small) = (decided(0), decided(1));
+    assert!(large > 50.0 && small > 50.0, "{report:#}");
+    let by_trades = (large / 1.9 + small / 1.5) / (large + small);
+    let by_money = (10.0 * large + small) / (19.0 * large + 1.5 * small);
+    let near = |found: &Value, expected: f64| {
+        let found = found.as_f64().unwrap();
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    };
+    near(&report["break_even"], by_trades);
+    near(&report["break_even_by_money"], by_money);
+    let rates = &report["metrics"]["win_rate"];
+    near(&rates["above_break_even"], report["win_rate"].as_f64().unwrap() - by_trades);
+    near(&rates["break_even_by_money"], by_money);
+    let [by_trades, by_money] = [by_trades, by_money].map(|rate| format!("{:.2} %", rate * 100.0));
+    let words = format!("(break-even {by_trades}) break-even by money {by_money} (the win rate counts");
+    let shown = folder.run(&[&run[..], &["--html", "page.html"]].concat()).stdout;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains(&words), "no {words} in {shown}");
+    let page = folder.read("page.html");
+    assert!(page.contains(&format!("it takes {by_trades} to lose nothing")), "{by_trades}");
+    assert!(page.contains(&format!("it takes {by_money}.")), "{by_money}");
+}

@@ -45,7 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "storage",
         ],
     ),
-    ("dashboard", &["sdk", "engine", "journal", "records", "report", "runtime", "app"]),
+    ("dashboard", &["sdk", "engine", "statistics", "journal", "records", "report", "runtime", "app"]),
     (
         "cli",
         &[

@@ -51,7 +51,7 @@ pub(crate) enum Payouts {
 /// A win rate's break-even, and the probability of so many wins or more without an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// The win rate at which the decided trades would have earned nothing; none without a decided trade.
+    /// The win rate at which the decided trades would have earned nothing, each with the same stake; none without a decided trade.
     pub break_even: Option<f64>,
     /// Probability of so many wins or more without an edge, if trades are independent.
     pub p_value: Option<f64>,

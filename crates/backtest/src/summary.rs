@@ -4,7 +4,7 @@ use crate::metric::Drawdown;
 use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome, prefetch};
-use candlewick_statistics::{PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
+use candlewick_statistics::{MeanBreakEven, PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
 use std::collections::BTreeMap;
 
 /// Rows that are prefetched before they are summed up.
@@ -31,8 +31,10 @@ pub struct Summary {
     pub pnl: Money,
     /// `won / (won + lost)`; none without a decided trade.
     pub win_rate: Option<f64>,
-    /// The win rate at which the decided trades would have earned nothing, stake-weighted where payouts differ.
+    /// The win rate at which the decided trades would have earned nothing, each with the same stake: what the win rate is compared with.
     pub break_even: Option<f64>,
+    /// The same by money, with the stakes that they had.
+    pub break_even_by_money: Option<f64>,
     /// Probability of so many wins or more without an edge, each trade at its own break-even. Assumes
     /// independent trades.
     pub p_value: Option<f64>,
@@ -99,9 +101,12 @@ impl Rows {
     fn sum_up<'a>(self, rows: impl Iterator<Item = &'a IntentRow>, book: &TradeBook) -> (Summary, RunTotals) {
         let Self { totals, unsettled } = self;
         let rate = totals.win_rate();
-        let Evidence { break_even, p_value } = match totals.payouts() {
-            Payouts::NoneYet => Evidence::default(),
-            Payouts::Alike(payout) => totals.evidence_at(payout),
+        let (Evidence { break_even, p_value }, break_even_by_money) = match totals.payouts() {
+            Payouts::NoneYet => (Evidence::default(), None),
+            Payouts::Alike(payout) => {
+                let evidence = totals.evidence_at(payout);
+                (evidence, evidence.break_even)
+            }
             Payouts::Mixed => mixed(rows, rate),
         };
         let streaks = totals.longest_streaks();
@@ -116,6 +121,7 @@ impl Rows {
             pnl: totals.pnl(),
             win_rate: rate.map(WinRate::to_fraction),
             break_even,
+            break_even_by_money,
             p_value,
             max_drawdown: totals.drawdowns().by_amount(),
             max_drawdown_by_percent: totals.drawdowns().by_percent(),
@@ -144,8 +150,8 @@ fn rank(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
 }
 
 /// The win rate that breaks even, and the probability of one so high or higher without an edge, over trades whose payouts
-/// differ; the latter only where all are known.
-fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> Evidence {
+/// differ; the latter only where all are known. Behind them the win rate that breaks even by money.
+fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Evidence, Option<f64>) {
     let decided = |row: &&IntentRow| {
         row.state == IntentState::Settled && matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))
     };
@@ -154,14 +160,13 @@ fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -
         Some(PaidStake { stake: row.approved.stake().minor() as f64, payout_fraction })
     });
     let stakes: Vec<PaidStake> = paid.collect();
-    let Some(first) = stakes.first().map(|paid| paid.payout_fraction) else { return Evidence::default() };
-    let is_alike = stakes.iter().all(|paid| paid.payout_fraction == first);
-    let break_even =
-        if is_alike { candlewick_statistics::break_even(first).ok() } else { mixed_break_even(&stakes).ok() };
+    let mut by_trades = MeanBreakEven::default();
+    let are_payouts = stakes.iter().all(|paid| by_trades.add(paid.payout_fraction).is_ok());
+    let break_even = by_trades.mean().filter(|_| are_payouts);
     let known = rate.filter(|rate| stakes.len() as u64 == rate.decided());
     let p_value = known.and_then(|rate| {
         let nulls: Vec<f64> = stakes.iter().map(|paid| 1.0 / (1.0 + paid.payout_fraction)).collect();
         poisson_binomial_p_value(rate.won(), &nulls).ok()
     });
-    Evidence { break_even, p_value }
+    (Evidence { break_even, p_value }, mixed_break_even(&stakes).ok())
 }

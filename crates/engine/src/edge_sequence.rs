@@ -42,6 +42,11 @@ impl EdgeRow {
         self.decided
     }
 
+    /// What a win of it pays, as far as that is known.
+    pub const fn payout(&self) -> Option<Payout> {
+        self.payout
+    }
+
     /// The number of the last that is known of it.
     pub const fn last(&self) -> u32 {
         if self.ended > self.decided { self.ended } else { self.decided }

@@ -5,14 +5,11 @@ use crate::control::RunState;
 use crate::notice::Funds;
 use candlewick_engine::{BotVerdict, Edge, IntentId, IntentRow, IntentState, LimitUse, TradeBook};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
-use candlewick_statistics::Verdict;
+use candlewick_statistics::{MeanBreakEven, Verdict};
 use std::collections::BTreeMap;
 
 /// Settled trades that are shown at most, the latest.
 pub(crate) const SETTLED: usize = 50;
-
-/// Parts of a payout ([`Payout::parts`]) that are a whole stake.
-const PARTS: i128 = 1_000_000;
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +76,8 @@ pub struct BotOverview {
     pub returned: u64,
     /// What they earned together.
     pub profit: Money,
-    /// The win rate, from 0 to 1, at which its decided trades would have earned nothing.
+    /// The win rate, from 0 to 1, at which its decided trades would have earned nothing, each with the same
+    /// stake.
     pub break_even: Option<f64>,
     /// What is known of its edge.
     pub edge: Edge,
@@ -139,10 +137,8 @@ struct BotTally {
     lost: u64,
     returned: u64,
     profit: Money,
-    /// The stakes of those that were won or lost and said what they pay, and what they return if all are won: in the smallest unit of
-    /// money and parts of a payout, exact in whatever order they come.
-    staked: i128,
-    returns: i128,
+    /// The win rate that those won or lost needed that said what they pay, each with the same stake.
+    needed: MeanBreakEven,
 }
 
 impl BotTallies {
@@ -177,20 +173,9 @@ impl BotTallies {
             Outcome::Draw | Outcome::Cancelled => bot.returned += 1,
         }
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
-            bot.add_paid(row.approved.stake(), payout);
+            // A payout of nothing has no break-even.
+            let _ = bot.needed.add(payout.to_fraction());
         }
-    }
-}
-
-impl BotTally {
-    fn add_paid(&mut self, stake: Money, payout: Payout) {
-        let stake = i128::from(stake.minor());
-        self.staked += stake * PARTS;
-        self.returns += stake * (PARTS + i128::from(payout.parts()));
-    }
-
-    fn break_even(&self) -> Option<f64> {
-        (self.staked > 0).then(|| self.staked as f64 / self.returns as f64)
     }
 }
 
@@ -201,8 +186,8 @@ impl BotOverview {
         tallies: &BotTallies,
     ) -> Vec<Self> {
         let bots = verdicts.zip(&tallies.0).map(|(verdict, tally)| {
-            let BotTally { won, lost, returned, profit, .. } = *tally;
-            let break_even = tally.break_even();
+            let BotTally { won, lost, returned, profit, needed } = *tally;
+            let break_even = needed.mean();
             Self { won, lost, returned, profit, break_even, ..Self::without_trades(verdict) }
         });
         bots.collect()
@@ -226,27 +211,6 @@ impl BotOverview {
             needed: Some(test.goal()).filter(|goal| goal.is_finite()),
             evidence_against: test.mirror_account(),
             needed_against: test.plan().beta().recip(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use candlewick_statistics::{PaidStake, mixed_break_even};
-
-    #[test]
-    fn a_break_even_rate_of_exact_sums_is_that_of_the_statistics() {
-        let mut tally = BotTally::default();
-        let mut paid = Vec::new();
-        assert_eq!(tally.break_even(), None);
-        for number in 1_u32..2_000 {
-            let (stake, parts) = (i64::from(number * 37 % 911 + 1), 600_000 + number * 7_919 % 320_000);
-            let payout = Payout::from_parts(parts).unwrap();
-            tally.add_paid(Money::from_minor(stake), payout);
-            paid.push(PaidStake { stake: stake as f64, payout_fraction: payout.to_fraction() });
-            let (found, expected) = (tally.break_even().unwrap(), mixed_break_even(&paid).unwrap());
-            assert!((found - expected).abs() < 1e-13, "{number}: {found} {expected}");
         }
     }
 }

@@ -246,6 +246,8 @@ def figures():
     stakes, payouts = numpy.array([10.0, 30.0]), numpy.array([0.8, 0.9])
     add("mixed_break_even", "break-even of 10 at payout 80 and 30 at payout 90",
         scipy.optimize.brentq(lambda p: (stakes * (p * (1 + payouts) - 1)).sum(), 0, 1, xtol=1e-15), "SciPy brentq of the profit")
+    add("MeanBreakEven", "break-even of 40 trades at payout 80 and 60 at payout 90",
+        numpy.mean(1 / (1 + numpy.repeat(payouts, [40, 60]))), "NumPy mean")
     lower, upper = proportion_confint(580, 1000, alpha=0.05, method="wilson")
     add("wilson_interval", "Wilson lower end of 580 in 1000", lower, "statsmodels proportion_confint")
     add("wilson_interval", "Wilson upper end of 580 in 1000", upper, "statsmodels proportion_confint")

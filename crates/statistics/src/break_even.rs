@@ -22,10 +22,40 @@ pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
 
-/// The break-even win rate of trades with different payouts, as a summary: `sum(stake) / sum(stake (1 + b))`.
+/// The parts of one in which the break-evens of trades are summed up: a power of two, so that each is exact.
+const PARTS: f64 = (1_u64 << 60) as f64;
+
+/// The break-even win rate of trades with different payouts, each counted once: the mean of `1 / (1 + b)`.
 ///
-/// A test against it would be wrong, since each trade has a break-even of its own: see
-/// [`crate::poisson_binomial_p_value`].
+/// A win rate counts trades as well, whatever was staked on each, so it is compared with this one. The sum is of whole numbers, so it
+/// is the same in whatever order trades come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeanBreakEven {
+    sum: u128,
+    trades: u64,
+}
+
+impl MeanBreakEven {
+    /// Takes one more trade, which pays the fraction `b` where it is won.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotAPayout`] unless `b` is finite and above 0.
+    pub fn add(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
+        self.sum += (break_even(payout_fraction)? * PARTS) as u128;
+        self.trades += 1;
+        Ok(())
+    }
+
+    /// The mean; none without a trade.
+    pub fn mean(self) -> Option<f64> {
+        (self.trades > 0).then(|| (self.sum / u128::from(self.trades)) as f64 / PARTS)
+    }
+}
+
+/// The break-even win rate of trades with different payouts by money: `sum(stake) / sum(stake (1 + b))`.
+///
+/// It tells what the money needed. A win rate is compared with [`MeanBreakEven`], and a test against either would be wrong, since each
+/// trade has a break-even of its own: see [`crate::poisson_binomial_p_value`].
 ///
 /// # Errors
 /// [`StatisticsError::NoTrades`] without trades, `NotAStake` and `NotAPayout` for numbers that are not finite and
@@ -78,6 +108,28 @@ mod tests {
         check_mixed(&[(0.0, 0.8)], &Err(StatisticsError::NotAStake { value: 0.0 }));
         check_mixed(&[(f64::INFINITY, 0.8)], &Err(StatisticsError::NotAStake { value: f64::INFINITY }));
         check_mixed(&[(1.0, -0.8)], &Err(StatisticsError::NotAPayout { value: -0.8 }));
+    }
+
+    #[test]
+    fn trades_count_once_each_whatever_was_staked() {
+        let mean_of = |payouts: &[(f64, usize)]| {
+            let mut mean = MeanBreakEven::default();
+            for (payout, trades) in payouts {
+                (0..*trades).for_each(|_| mean.add(*payout).unwrap());
+            }
+            mean.mean()
+        };
+        assert_eq!(mean_of(&[]), None);
+        assert_eq!(mean_of(&[(0.8, 1_000)]), Some(1.0 / 1.8));
+        // 4720 trades at 90 % and 7578 at 50 %: (4720 / 1.9 + 7578 / 1.5) / 12298; with stakes of 10 and 1 it is 54.21 % by money.
+        let percent = mean_of(&[(0.9, 4_720), (0.5, 7_578)]).unwrap() * 100.0;
+        assert!((percent - 61.279_968_5).abs() < 1e-7, "{percent}");
+        assert_eq!(mean_of(&[(0.5, 7_578), (0.9, 4_720)]), mean_of(&[(0.9, 4_720), (0.5, 7_578)]));
+        let stakes = [(47_200.0, 0.9), (7_578.0, 0.5)];
+        let paid = stakes.map(|(stake, payout_fraction)| PaidStake { stake, payout_fraction });
+        assert!((mixed_break_even(&paid).unwrap() * 100.0 - 54.210_416_9).abs() < 1e-7);
+        let mut none = MeanBreakEven::default();
+        assert_eq!(none.add(0.0), Err(StatisticsError::NotAPayout { value: 0.0 }));
     }
 
     #[test]

@@ -76,7 +76,7 @@ mod win_rate;
 
 pub use alpha_budget::{AlphaBudget, BudgetedBot};
 pub use binomial_p_value::binomial_p_value;
-pub use break_even::{PaidStake, break_even, mixed_break_even};
+pub use break_even::{MeanBreakEven, PaidStake, break_even, mixed_break_even};
 pub use change_detector::{ChangeDetector, WatchStake};
 pub use clopper_pearson::clopper_pearson_interval;
 pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWinRate};

@@ -18,10 +18,12 @@ pub struct WinRates {
     pub wilson: [f64; 2],
     /// The 95 % Clopper-Pearson interval, which never covers less than it says.
     pub clopper_pearson: [f64; 2],
-    /// The rate at which the trades would have earned nothing; unknown where a payout is.
+    /// The rate at which the trades would have earned nothing, each with the same stake; unknown where a payout is.
     pub break_even: Option<f64>,
     /// The rate less the break-even, as a fraction: a hundredth is one point.
     pub above_break_even: Option<f64>,
+    /// The rate at which they would have earned nothing with the stakes that they had: no rate of trades is compared with it.
+    pub break_even_by_money: Option<f64>,
 }
 
 impl WinRates {
@@ -40,6 +42,7 @@ impl WinRates {
             clopper_pearson: [exact.lower, exact.upper],
             break_even: summary.break_even,
             above_break_even: summary.break_even.map(|needed| rate.to_fraction() - needed),
+            break_even_by_money: summary.break_even_by_money,
         })
     }
 

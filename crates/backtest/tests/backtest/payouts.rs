@@ -25,8 +25,9 @@ fn what_breaks_even_and_what_wins_prove_follow_from_the_payout_of_each_trade() {
     let summary = candlewick_backtest::Summary::of(&run.book, Money::from_minor(100_000));
     assert_eq!((summary.won, summary.lost, summary.pnl.minor()), (1, 1, -1_100));
     let is_near = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-12;
-    // Staked 30.00, and 19.00 and 32.00 come back where both win.
-    assert!(is_near(summary.break_even, 30.0 / 51.0), "{summary:?}");
+    // Staked 30.00, and 19.00 and 32.00 come back where both win; each counted once, 1 / 1.9 and 1 / 1.6 are needed.
+    assert!(is_near(summary.break_even_by_money, 30.0 / 51.0), "{summary:?}");
+    assert!(is_near(summary.break_even, f64::midpoint(1.0 / 1.9, 1.0 / 1.6)), "{summary:?}");
     // Both lose with (0.9 / 1.9) (0.6 / 1.6), where neither symbol has an edge.
     assert!(is_near(summary.p_value, 1.0 - 0.54 / 3.04), "{summary:?}");
 }

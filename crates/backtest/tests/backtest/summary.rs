@@ -134,7 +134,9 @@ fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
     assert_eq!((summary.pnl, summary.longest_losing_streak), (Money::from_minor(1_200), 2));
     check_near(summary.win_rate, 0.4);
     // Staked 10 + 20 + 10 + 20 + 40 = 100; returned by wins only 18 + 38 + 18 + 37 + 74 = 185.
-    check_near(summary.break_even, 100.0 / 185.0);
+    check_near(summary.break_even_by_money, 100.0 / 185.0);
+    // Two trades at 80 %, one at 90 %, two at 85 %, each counted once.
+    check_near(summary.break_even, (2.0 / 1.8 + 1.0 / 1.9 + 2.0 / 1.85) / 5.0);
     // P(2 wins or more) over all 32 outcomes of wins at 1/1.8, 1/1.9, 1/1.8, 1/1.85 and 1/1.85.
     check_near(summary.p_value, 0.862_443_761_922_187_7);
     // 9,990 / 10,008 / 9,998 / 9,978 / 10,012.

@@ -3,7 +3,8 @@
 use super::curve::Curve;
 use candlewick_engine::{BotVerdict, RunningEdge};
 use candlewick_records::{EdgeIntervals, VerdictLine};
-use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_sdk::{Millis, Money, Outcome, Payout};
+use candlewick_statistics::MeanBreakEven;
 
 /// Up to so many trades the interval is kept after each; after that it is after every twentieth part more.
 const EACH: u64 = 40;
@@ -23,6 +24,8 @@ pub(crate) struct BotFigures {
     pub(crate) drawn: u64,
     pub(crate) cancelled: u64,
     pub(crate) profit: Money,
+    /// The win rate that those won and lost needed, each with the same stake.
+    needed: MeanBreakEven,
     /// The highest that it was; never below nothing.
     peak: Money,
     /// Profit after each settlement.
@@ -58,8 +61,17 @@ impl BotFigures {
         self.peak - self.profit
     }
 
-    /// Takes a settlement.
-    pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, profit: Money) {
+    /// The win rate at which its trades that were won or lost would have earned nothing; none without one.
+    pub(crate) fn break_even(&self) -> Option<f64> {
+        self.needed.mean()
+    }
+
+    /// Takes a settlement: how it ended, what it brought, and what a win of it pays.
+    pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
+        if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, payout) {
+            // A payout of nothing has no break-even.
+            let _ = self.needed.add(payout.to_fraction());
+        }
         let count = match outcome {
             Outcome::Won => &mut self.won,
             Outcome::Lost => &mut self.lost,

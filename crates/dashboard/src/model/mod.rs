@@ -21,8 +21,8 @@ pub(crate) use recent::Recent;
 pub(crate) use tail::{News, TailLine};
 
 use candlewick_engine::{
-    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, IntentState, Recorded, Refused,
-    Session,
+    Action, Approved, BotId, Control, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, Recorded,
+    Refused, Session,
 };
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, read_refusal};
@@ -310,7 +310,7 @@ impl Model {
             self.curve.push(at, self.fold.session.ledger().equity());
             if let Some(bot) = bot {
                 bot.said += u64::from(self.trades.book.is_settled_by_person(intent));
-                bot.take(at, outcome, row.profit);
+                bot.take(at, outcome, (row.profit, EdgeRow::of(&row).payout()));
                 bot.mark();
             }
         }

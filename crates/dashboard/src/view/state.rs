@@ -127,7 +127,7 @@ pub(crate) struct Bot {
     pnl: f64,
     /// In percent of those won and lost; null without one.
     win_rate: Option<f64>,
-    /// The win rate at which the payout last seen breaks even, in percent.
+    /// The win rate at which those trades break even, each at what it paid, in percent; without one, that of the payout last seen.
     break_even: Option<f64>,
     open: usize,
     /// Trades that were decided within the last hour.
@@ -311,7 +311,10 @@ fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
             cancelled: figures.cancelled,
             pnl: scale.to_f64(figures.profit),
             win_rate: (judged > 0).then(|| 100.0 * figures.won as f64 / judged as f64),
-            break_even: payout.map(|payout| 100.0 / (1.0 + payout.to_fraction())),
+            break_even: figures
+                .break_even()
+                .or(payout.map(|payout| 1.0 / (1.0 + payout.to_fraction())))
+                .map(|rate| 100.0 * rate),
             open: open(place),
             trades_last_hour: id.map_or(0, |bot| model.trades_after(bot, now - Millis::HOUR)),
             drawdown: scale.to_f64(figures.drawdown()),

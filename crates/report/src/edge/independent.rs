@@ -4,8 +4,8 @@ use candlewick_backtest::metric::WinRates;
 use candlewick_engine::JudgedTrade;
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{
-    EdgeTestPlan, MAX_MIXED_TRADES, PaidStake, Sprt, SprtAnswer, StatisticsError, WinRate, binomial_p_value,
-    break_even, clopper_pearson_interval, mixed_break_even, poisson_binomial_p_value, wilson_interval,
+    EdgeTestPlan, MAX_MIXED_TRADES, MeanBreakEven, Sprt, SprtAnswer, StatisticsError, WinRate,
+    binomial_p_value, break_even, clopper_pearson_interval, poisson_binomial_p_value, wilson_interval,
 };
 use serde::Serialize;
 
@@ -96,8 +96,9 @@ impl IndependentFigures {
         let payouts: Option<Vec<f64>> =
             decided.iter().map(|(.., payout)| payout.map(Payout::to_fraction)).collect();
         if let (Some(payouts), Some(rate)) = (payouts, rate) {
-            let paid = |payout: &f64| PaidStake { stake: 1.0, payout_fraction: *payout };
-            figures.break_even = Some(mixed_break_even(&payouts.iter().map(paid).collect::<Vec<_>>())?);
+            let mut needed = MeanBreakEven::default();
+            payouts.iter().try_for_each(|payout| needed.add(*payout))?;
+            figures.break_even = needed.mean();
             let returned = |(won, payout): (bool, f64)| if won { payout } else { -1.0 };
             let outcomes = || decided.iter().map(|(_, is_won, _)| *is_won).zip(payouts.iter().copied());
             figures.mean_return = Some(outcomes().map(returned).sum::<f64>() / decided.len() as f64);
@@ -206,7 +207,8 @@ mod tests {
         // Both won by chance: 1 / 1.6 x 1 / 2.
         assert!((found.p_value.unwrap() - 0.3125).abs() < 1e-12, "{found:?}");
         assert!((found.mean_return.unwrap() - 0.8).abs() < 1e-12);
-        assert!((found.break_even.unwrap() - 2.0 / 3.6).abs() < 1e-12);
+        // The mean of the two.
+        assert!((found.break_even.unwrap() - 0.5625).abs() < 1e-12);
         assert_eq!(found.sprt, Some("undecided"));
     }
 

@@ -90,6 +90,13 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
                     " At what they paid it takes {} to lose nothing: this is {points:.2} points {side}.",
                     percent(needed)
                 );
+                let by_money = or_dash(rates.break_even_by_money, percent);
+                if by_money != percent(needed) {
+                    let _ = write!(
+                        sentence,
+                        " Their stakes differ: by money, which no rate of trades is compared with, it takes {by_money}."
+                    );
+                }
             }
             sentences.push(sentence);
         }

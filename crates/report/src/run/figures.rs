@@ -13,6 +13,8 @@ use std::fmt::{self, Write as _};
 /// What stands over the table of bots.
 pub(super) const BOT_HEADER: [&str; 10] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
+/// The place among the figures behind the win rate.
+const BEHIND_WIN_RATE: usize = 3;
 /// What delays are shown for.
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
@@ -102,6 +104,9 @@ impl RunReport {
             ("max. drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
             ("longest losing streak", streak.to_string()),
         ];
+        if let Some(by_money) = self.other_break_even() {
+            figures.insert(BEHIND_WIN_RATE, ("break-even by money", by_money));
+        }
         figures.extend(sparkline(&self.analysis.equity).map(|line| ("equity curve", line)));
         figures.extend(self.luck());
         figures.extend(self.sensitivity());
@@ -143,6 +148,12 @@ impl RunReport {
         let known = hashes.into_iter().filter_map(|(name, hash)| Some((name, short(hash.as_ref()?))));
         figures.extend(known);
         figures
+    }
+
+    /// What the money needed, where that is another rate than the one of the trades.
+    fn other_break_even(&self) -> Option<String> {
+        let (by_trades, by_money) = (percent(self.break_even), percent(self.break_even_by_money));
+        (by_trades != by_money).then(|| format!("{by_money} (the win rate counts trades)"))
     }
 
     /// By unit of stake, and by money where stakes make a difference.

@@ -110,7 +110,10 @@ pub struct RunReport {
     final_balance: f64,
     unsettled_stakes: f64,
     win_rate: Option<f64>,
+    /// Of the decided trades, each with the same stake, as the win rate counts them.
     break_even: Option<f64>,
+    /// The same with the stakes that they had.
+    break_even_by_money: Option<f64>,
     /// The payout at which the decided trades would have earned nothing, each with the same stake.
     break_even_payout_percent: Option<f64>,
     /// The same with the stakes that they had.
@@ -218,6 +221,7 @@ impl RunReport {
             holder: run.unsettled,
             win_rate: summary.win_rate,
             break_even: summary.break_even,
+            break_even_by_money: summary.break_even_by_money,
             break_even_payout_percent: (summary.won > 0)
                 .then(|| summary.lost as f64 / summary.won as f64 * 100.0),
             break_even_payout_percent_by_money: stakes_won

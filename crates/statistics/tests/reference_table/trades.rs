@@ -2,9 +2,9 @@
 
 use super::Figure;
 use candlewick_statistics::{
-    EdgeTest, EdgeTestPlan, PaidStake, Sprt, TradeOutcome, TradePlan, WinRate, benjamini_hochberg,
-    binomial_p_value, break_even, clopper_pearson_interval, kelly_fraction, mixed_break_even,
-    poisson_binomial_p_value, runs_test, streak_probability, wilson_interval,
+    EdgeTest, EdgeTestPlan, MeanBreakEven, PaidStake, Sprt, TradeOutcome, TradePlan, WinRate,
+    benjamini_hochberg, binomial_p_value, break_even, clopper_pearson_interval, kelly_fraction,
+    mixed_break_even, poisson_binomial_p_value, runs_test, streak_probability, wilson_interval,
 };
 use std::error::Error;
 
@@ -24,12 +24,19 @@ fn rates() -> Result<Vec<Figure>, Box<dyn Error>> {
     let critical = p_values.partition_point(|p| *p > 0.05) as u64;
     let paid =
         [(10.0, 0.8), (30.0, 0.9)].map(|(stake, payout_fraction)| PaidStake { stake, payout_fraction });
+    let mut mean = MeanBreakEven::default();
+    [vec![0.8; 40], vec![0.9; 60]].concat().into_iter().try_for_each(|payout| mean.add(payout))?;
     let plan = |points| TradePlan::new(0.85, points, 0.05, 0.8);
     Ok(vec![
         ("break-even at payout 80", break_even(0.8)?, 1e-15),
         ("break-even at payout 85", null, 1e-15),
         ("break-even at payout 90", break_even(0.9)?, 1e-15),
         ("break-even of 10 at payout 80 and 30 at payout 90", mixed_break_even(&paid)?, 1e-14),
+        (
+            "break-even of 40 trades at payout 80 and 60 at payout 90",
+            mean.mean().ok_or("without a trade there is no mean")?,
+            1e-14,
+        ),
         ("Wilson lower end of 580 in 1000", wilson.lower, 1e-12),
         ("Wilson upper end of 580 in 1000", wilson.upper, 1e-12),
         ("Clopper-Pearson lower end of 580 in 1000", clopper_pearson.lower, 1e-11),

@@ -157,7 +157,7 @@ fn count_settlements(
         let bot = bots.get_mut(figure.bot.index());
         if let Some(bot) = bot.filter(|bot| figure.intent.number() >= bot.first_intent) {
             bot.said += u64::from(figure.by_person);
-            bot.take(at, outcome, profit);
+            bot.take(at, outcome, (profit, figure.edge.payout()));
         }
     }
 }

@@ -202,6 +202,7 @@ mod tests {
             pnl: Money::ZERO,
             win_rate: None,
             break_even: None,
+            break_even_by_money: None,
             p_value: None,
             max_drawdown: Drawdown::default(),
             max_drawdown_by_percent: Drawdown::default(),

@@ -40,6 +40,7 @@ mod tests {
             clopper_pearson: wilson,
             break_even: None,
             above_break_even: None,
+            break_even_by_money: None,
         };
         assert_eq!(find(Some(&rates), 90).map(|finding| finding.severity), expected, "{half_width}");
     }
