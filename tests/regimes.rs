@@ -70,6 +70,19 @@ fn an_edge_at_a_latency_that_nobody_has_is_not_said_to_be_shown() {
 }
 
 #[test]
+fn an_edge_at_a_payout_that_nobody_pays_is_not_said_to_be_shown() {
+    for settings in ["payout_percent = 185", "payout_percent_by_symbol = { BTCUSDT = 185.0 }"] {
+        let report = follow("edge:0.58:5m", &format!("[simulation]\n{settings}\n"));
+        assert_eq!(report["verdict"], "not_enough_trades");
+        let withheld = "a payout of 185 % is assumed, and above 100 % a coin toss earns";
+        assert_eq!(report["edge"]["withheld"], serde_json::json!([withheld]));
+        assert!(report["edge"]["account_for"].as_f64().unwrap() >= 20.0, "{report}");
+    }
+    let all = follow("edge:0.58:5m", "[simulation]\npayout_percent = 100\n");
+    assert_eq!(all["verdict"], "edge_shown");
+}
+
+#[test]
 fn spoiled_candles_are_made_on_demand_and_found_by_a_check() {
     let folder = Folder::new();
     let generate =

@@ -156,6 +156,20 @@ fn a_rule_without_parameters_is_tested_as_it_stands() {
 }
 
 #[test]
+fn an_edge_on_a_payout_that_nobody_pays_is_withheld() {
+    let folder = folder(FIXED, "edge:0.66:5m").with("p.toml", "[simulation]\npayout_percent = 185\n");
+    let run = tune(&folder, &["--config", "p.toml"]);
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in
+        ["Edge shown, but withheld", "a payout of 185 % is assumed, and above 100 % a coin toss earns"]
+    {
+        assert!(words.contains(part), "no {part} in:\n{}{}", run.stdout, run.stderr);
+    }
+    let report: Value = serde_json::from_str(&folder.read("tune/report.json")).unwrap();
+    assert_eq!(report["conclusion"], "edge_withheld", "{report:#}");
+}
+
+#[test]
 fn candles_that_are_missing_or_broken_are_told_with_the_command_that_mends_it() {
     let folder = Folder::new().with("my.toml", FOLLOW);
     let commands =

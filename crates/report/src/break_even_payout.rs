@@ -1,7 +1,7 @@
 //! The payout at which trades would have lost nothing, in words: one answer on every screen and page.
 
 /// The most that a win can pay, in percent of the stake.
-const MAX_PERCENT: f64 = 100.0;
+pub(crate) const MAX_PERCENT: f64 = 100.0;
 
 /// A break-even payout, in percent of the stake, as people read it. No venue pays more than the stake: above that there is none.
 /// Trades of which none was lost say nothing of it.

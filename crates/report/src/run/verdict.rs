@@ -1,12 +1,13 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
+use crate::break_even_payout::MAX_PERCENT;
 use crate::page::VerdictText;
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, TradeBook, edge_sequence, judge};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, TradingMode, no_longer_held_words, threshold, threshold_words,
     verdict_name, withheld_words,
 };
-use candlewick_sdk::{Millis, Outcome};
+use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
@@ -58,7 +59,7 @@ impl Caveats {
         if basis.may_be_coarse {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
-        withholding.extend(haste(simulation));
+        withholding.extend(assumed_too_well(simulation));
         let mut labels = vec![ASSUMED_PAYOUT];
         if !basis.has_venue_prices {
             labels.push(HYPOTHESIS);
@@ -100,8 +101,21 @@ impl Caveats {
     }
 
     fn of_simulated(labels: Vec<&'static str>, simulation: &SimulationSettings) -> Self {
-        Self { withholding: haste(simulation).into_iter().collect(), labels, ..Self::default() }
+        Self { withholding: assumed_too_well(simulation), labels, ..Self::default() }
     }
+}
+
+/// A venue better than any that there is.
+fn assumed_too_well(simulation: &SimulationSettings) -> Vec<String> {
+    haste(simulation).into_iter().chain(generosity(simulation)).collect()
+}
+
+/// Nor is a payout that no venue pays: at more than the stake a coin earns money.
+fn generosity(simulation: &SimulationSettings) -> Option<String> {
+    let by_symbol = simulation.payout_percent_by_symbol.values().copied();
+    let highest = by_symbol.fold(simulation.payout_percent, Payout::max).to_percent();
+    (highest > MAX_PERCENT)
+        .then(|| format!("a payout of {highest} % is assumed, and above {MAX_PERCENT} % a coin toss earns"))
 }
 
 /// A latency that nobody has is no ground for an edge.
