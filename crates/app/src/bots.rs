@@ -5,7 +5,7 @@ use crate::error::AppError;
 use crate::suggestion::{nearest, suggest};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
-use candlewick_sdk::{BotContext, BuildError, CloseType, Registry, Strategy, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, CloseType, Payout, Registry, Strategy, StrategyEntry};
 use candlewick_search::SearchError;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -93,9 +93,7 @@ impl BotSet {
 /// A least payout that every venue's is above, and that is a usual one as a share of the stake.
 fn payout_as_share(loaded: &Loaded) -> Option<Problem> {
     let share = loaded.config.risk.min_payout_percent;
-    (share > 0.0 && share <= 2.0).then(|| {
-        let own = if share > 1.0 { share - 1.0 } else { share };
-        let percent = (own * 1e6).round() / 1e4;
+    Payout::percent_of_share(share).map(|percent| {
         let problem = format!("payouts are in percent; did you mean {percent}?");
         loaded.problem("risk.min_payout_percent", problem).value(share.to_string())
     })

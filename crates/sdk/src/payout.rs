@@ -20,6 +20,8 @@ pub struct PayoutError {
 
 /// Parts of one percent.
 const PARTS: u32 = 10_000;
+/// No venue pays so few percent: a number up to here is meant as a part of the stake.
+const MOST_LIKE_A_SHARE: f64 = 2.0;
 /// A ceiling far above every payout seen (60 to 92), against nonsense from outside.
 const HIGHEST: u32 = 1_000 * PARTS;
 
@@ -34,6 +36,14 @@ impl Payout {
             .and_then(|parts| u32::try_from(parts).ok())
             .and_then(Self::from_parts)
             .ok_or_else(|| PayoutError { text: percent.to_string() })
+    }
+
+    /// The percent that was meant by a number that stands where a percent should: 85 by 0.85, and by 1.85, which is what a win brings
+    /// back, the stake with it. Nothing of a number that may be a percent, or is no payout at all.
+    pub fn percent_of_share(number: f64) -> Option<f64> {
+        let share = if number > 1.0 { number - 1.0 } else { number };
+        let percent = (share * 1e6).round() / f64::from(PARTS);
+        (number > 0.0 && number <= MOST_LIKE_A_SHARE).then_some(percent)
     }
 
     /// From 1/10,000 of a percent; `None` for 0 and above 1000 %.
@@ -91,6 +101,25 @@ mod tests {
         }
         for text in ["0", "-5", "1000.1", "80.00001", "79228162514264337593543950335"] {
             assert!(Payout::from_percent(text.parse().unwrap()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_told_from_a_percent() {
+        // 0.85 and 1.85 both pay 85 % of the stake, at 1 and 2 a win earns the stake; 2.01 may be a percent.
+        for (number, meant) in [
+            (0.85, Some(85.0)),
+            (1.85, Some(85.0)),
+            (0.855, Some(85.5)),
+            (1.0, Some(100.0)),
+            (2.0, Some(100.0)),
+            (2.01, None),
+            (85.0, None),
+            (0.0, None),
+            (-0.85, None),
+            (f64::NAN, None),
+        ] {
+            assert_eq!(Payout::percent_of_share(number), meant, "{number}");
         }
     }
 

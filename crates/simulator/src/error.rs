@@ -17,10 +17,12 @@ pub enum SimulatorError {
         allowed: &'static str,
     },
     /// A payout that no venue pays, and that is a usual one as a share of the stake.
-    #[error("[simulation] payout_percent = {percent}: payouts are in percent; did you mean {}?", as_percent(*percent))]
+    #[error("[simulation] payout_percent = {percent}: payouts are in percent; did you mean {meant}?")]
     PayoutAsShare {
         /// What it was.
         percent: f64,
+        /// What was meant by it.
+        meant: f64,
     },
     /// The wallet would start below zero.
     #[error("the wallet cannot start with {} minor units: use 0 or more", balance.minor())]
@@ -65,11 +67,4 @@ pub enum SimulatorError {
         /// The symbol.
         symbol: Symbol,
     },
-}
-
-/// A share of the stake as a percent, with the four decimals that a payout may have.
-fn as_percent(share: f64) -> f64 {
-    // Above 1 it is what comes back, the stake with it.
-    let share = if share > 1.0 { share - 1.0 } else { share };
-    (share * 1e6).round() / 1e4
 }

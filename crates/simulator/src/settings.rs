@@ -82,9 +82,6 @@ pub enum DrawRule {
     Loss,
 }
 
-/// Payouts of up to 2 % are paid by nobody: 0.85 is meant as a share of the stake.
-const MAX_SHARE_PARTS: u32 = 20_000;
-
 impl SimulationSettings {
     /// Holds every number to its range.
     ///
@@ -103,11 +100,12 @@ impl SimulationSettings {
                 return Err(change(key.to_owned(), span.to_string(), "0 to 86400000"));
             }
         }
-        if self.payout_percent.parts() <= MAX_SHARE_PARTS {
-            return Err(SimulatorError::PayoutAsShare { percent: self.payout_percent.to_percent() });
+        let percent = self.payout_percent.to_percent();
+        if let Some(meant) = Payout::percent_of_share(percent) {
+            return Err(SimulatorError::PayoutAsShare { percent, meant });
         }
         for (symbol, payout) in &self.payout_percent_by_symbol {
-            if payout.parts() <= MAX_SHARE_PARTS {
+            if Payout::percent_of_share(payout.to_percent()).is_some() {
                 let key = format!("payout_percent_by_symbol.{symbol}");
                 return Err(change(key, payout.to_string(), "a payout in percent, such as 85"));
             }

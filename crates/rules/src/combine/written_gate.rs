@@ -3,7 +3,7 @@
 use super::entry::refuse;
 use super::written::words_of;
 use candlewick_engine::DayStart;
-use candlewick_sdk::{BuildError, Millis, Parameter};
+use candlewick_sdk::{BuildError, Millis, Parameter, Payout};
 use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -21,8 +21,6 @@ const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
 /// The verdict's error rates and its edge, as a run's are unless configured (`domain 6`).
 const ERROR_RATE: f64 = 0.05;
 const EDGE: f64 = 0.04;
-/// No venue pays so few percent: a payout up to here is meant as a share of the stake.
-const MOST_LIKE_A_SHARE: f64 = 2.0;
 
 /// What a gate does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -216,9 +214,7 @@ impl WrittenGate {
                 let payout = self.payout.filter(|payout| *payout > 0.0 && *payout <= 1_000.0);
                 let payout =
                     payout.ok_or_else(|| wrong("verdict needs the payout in percent: payout = 80.0"))?;
-                if payout <= MOST_LIKE_A_SHARE {
-                    let own = if payout > 1.0 { payout - 1.0 } else { payout };
-                    let percent = (own * 1e6).round() / 1e4;
+                if let Some(percent) = Payout::percent_of_share(payout) {
                     return Err(wrong(&format!("payout is in percent: did you mean {percent}?")));
                 }
                 let test = EdgeTestPlan::new(ERROR_RATE, ERROR_RATE, EDGE).expect("usual rates are valid");

@@ -11,7 +11,7 @@ use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::{notices_of_stakes, problems_of};
 use candlewick_app::suggestion::suggest;
 use candlewick_history::{asset_type_of, known_market};
-use candlewick_sdk::{CloseType, Interval, Symbol};
+use candlewick_sdk::{CloseType, Interval, Payout, Symbol};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -206,13 +206,9 @@ impl Answers {
         let payout = dialogue.answer(
             question("payout", "What a win pays, in percent of the stake", "80.0"),
             arguments.payout.as_ref(),
-            |text| match percent(text)? {
-                share if share <= 2.0 => {
-                    let own = if share > 1.0 { share - 1.0 } else { share };
-                    let percent = (own * 1e6).round() / 1e4;
-                    Err(format!("payouts are in percent: did you mean {percent}?"))
-                }
-                _ => Ok(()),
+            |text| match Payout::percent_of_share(percent(text)?) {
+                Some(meant) => Err(format!("payouts are in percent: did you mean {meant}?")),
+                None => Ok(()),
             },
         )?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })

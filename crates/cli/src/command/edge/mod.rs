@@ -9,6 +9,7 @@ mod verdict;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use candlewick_app::configuration::{Base, Loaded};
+use candlewick_sdk::Payout;
 use clap::Subcommand;
 
 /// The statistics of an edge.
@@ -50,14 +51,11 @@ fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
 /// A payout in percent, as a fraction of the stake.
 fn parse_payout(text: &str) -> Result<f64, String> {
     let percent = text.trim_end_matches('%').parse().ok();
-    match percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 1_000.0) {
-        // No venue pays so little: a share of the stake is meant.
-        Some(share) if share <= 2.0 => {
-            let own = if share > 1.0 { share - 1.0 } else { share };
-            Err(format!("payouts are in percent; did you mean {}?", (own * 1e6).round() / 1e4))
-        }
-        Some(percent) => Ok(percent / 100.0),
-        None => Err("use a payout in percent, such as 85".to_owned()),
+    let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 1_000.0);
+    let percent = percent.ok_or_else(|| "use a payout in percent, such as 85".to_owned())?;
+    match Payout::percent_of_share(percent) {
+        Some(meant) => Err(format!("payouts are in percent; did you mean {meant}?")),
+        None => Ok(percent / 100.0),
     }
 }
 
