@@ -184,14 +184,20 @@ impl Columns {
         next
     }
 
-    /// How two values stand to each other, and behind it how they stood before.
+    /// How two values stand to each other.
     #[inline]
-    pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
-        let before = values.at(out);
+    pub(crate) fn compared(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
         let (one, other, close) = (&self.all[one], &self.all[other], &self.all[Field::CLOSE]);
         let now = std::array::from_fn(|place| order(one[place], other[place], close[place]));
         self.all[out] = now;
         self.end(out, values);
+    }
+
+    /// How two values stand to each other, and behind it how they stood before.
+    #[inline]
+    pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
+        let before = values.at(out);
+        self.compared((one, other), out, values);
         self.back(out, before, out + 1, values);
     }
 

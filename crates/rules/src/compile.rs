@@ -239,6 +239,10 @@ impl<'a> Compiler<'a> {
             let binary = if operator == Operator::And { Binary::And } else { Binary::Or };
             return Ok(self.joined(binary, one, other));
         }
+        if operator == Operator::Equal {
+            self.check_beside_one(at, left, right)?;
+            self.check_beside_one(at, right, left)?;
+        }
         let (one, other) = (self.number(at, left, &of)?, self.number(at, right, &of)?);
         if operator.compares() {
             self.compares(at, &[one, other]);
@@ -271,9 +275,12 @@ impl<'a> Compiler<'a> {
             });
         }
         let name = format!("{} {} {}", self.bracketed(one), operator.sign(), self.bracketed(other));
+        if operator.compares() {
+            let id = self.compared(binary, (first, second), name, at.candles);
+            return Ok(Value { id, kind: Kind::Truth });
+        }
         let op = Op::Binary(binary, first, second);
-        let kind = if operator.compares() { Kind::Truth } else { Kind::Number };
-        Ok(Value { id: self.add_at(op, name, &[one, other], at.candles), kind })
+        Ok(Value { id: self.add_at(op, name, &[one, other], at.candles), kind: Kind::Number })
     }
 
     /// Notes numbers that are compared, for people.

@@ -234,7 +234,7 @@ impl Compiler<'_> {
         self.looks_at(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
         let name = format!("{} {sign} {}", self.bracketed(of), self.bracketed(before));
-        let step = self.add(Op::Binary(Binary::Less, less, more), name, &[of, before]);
+        let step = self.compared(Binary::Less, (less, more), name, at.candles);
         let count = self.count(step, among, at.candles);
         let all = self.constant(among as f64).id;
         let name = format!("{word}({}, {among})", self.name(of));

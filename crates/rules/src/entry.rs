@@ -15,6 +15,9 @@ use std::sync::Arc;
 pub const NAME: &str = "rules";
 /// The version of the language. A change of what a rule means changes it; that of a bot has the rule's hash behind it.
 pub const VERSION: &str = "1.0.0";
+/// That of rules which compare what they work out themselves: rounding made a difference to them in version 1.0.0. To others nothing has
+/// changed, and they are the strategies that they were.
+const VERSION_OF_WORKED_OUT: &str = "1.1.0";
 const ABOUT: &str = "Trades by a rule that is written in a file, or in the bot's parameters.";
 
 /// The largest file of a rule, in bytes.
@@ -38,7 +41,9 @@ pub fn entry() -> StrategyEntry {
 fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
     let source = Source::of(params)?;
     let rule = source.rule()?;
-    let version = format!("{VERSION}+{}", source.hash());
+    let is_worked_out = rule.compares_worked_out(&source.written.defaults());
+    let language = if is_worked_out { VERSION_OF_WORKED_OUT } else { VERSION };
+    let version = format!("{language}+{}", source.hash());
     let about = if source.written.about.is_empty() { ABOUT.to_owned() } else { source.written.about.clone() };
     let own: Vec<Parameter> = source.written.described().collect();
     let source = Arc::new(source);

@@ -47,7 +47,9 @@ pub(crate) enum Op {
     Binary(Binary, Id, Id),
     /// The value of so many candles ago.
     Back(Id, usize),
-    /// How two numbers stand to each other, 1 where the one is larger, and how they stood at the candle before.
+    /// How two numbers stand to each other: 1 where the one is larger, -1 where the other is, 0 where rounding alone tells them apart.
+    Compared(Id, Id),
+    /// The same, and how they stood at the candle before.
     Order(Id, Id),
     /// An order that is another than before.
     Crosses {
@@ -186,7 +188,9 @@ impl Op {
             | Self::Since { of, .. }
             | Self::Count { of, .. } => [Some(*of), None],
             Self::Indicator { of, .. } => [*of, None],
-            Self::Binary(_, one, other) | Self::Order(one, other) => [Some(*one), Some(*other)],
+            Self::Binary(_, one, other) | Self::Compared(one, other) | Self::Order(one, other) => {
+                [Some(*one), Some(*other)]
+            }
         };
         parts.into_iter().flatten()
     }

@@ -25,7 +25,9 @@ enum Operation {
     Not,
     /// What the other value is; then it becomes the one.
     Exchange,
-    /// How two numbers stand to each other; behind it, how they stood before.
+    /// How two numbers stand to each other.
+    Compared,
+    /// The same; behind it, how they stood before.
     Order,
     CrossesAbove,
     CrossesBelow,
@@ -45,6 +47,7 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
                 values.set(*other, first);
                 second
             }
+            Operation::Compared => order(first, second, values.at(Field::CLOSE)),
             Operation::Order => {
                 let before = values.of(*out);
                 values.put(Place::from(*out) + 1, before);
@@ -70,6 +73,7 @@ pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, 
                 let next = columns.back(one, values.at(other), out, values);
                 values.put(other, next);
             }
+            Operation::Compared => columns.compared((one, other), out, values),
             Operation::Order => columns.order((one, other), out, values),
             Operation::CrossesAbove => {
                 columns.both((one, other), out, values, |now, before| crosses(now, before, 1.0));
@@ -124,6 +128,7 @@ impl<'v> Instructions<'v> {
                 let since: Vec<f64> = earlier.iter().chain(later).rev().copied().collect();
                 return self.back(*of, &since, out);
             }
+            Action::Compared(one, other) => self.push(Operation::Compared, (*one, *other), out),
             Action::Order(order) => self.push(Operation::Order, order.numbers(), out),
             Action::Crosses { to, order } => {
                 let operation = if *to > 0.0 { Operation::CrossesAbove } else { Operation::CrossesBelow };

@@ -36,6 +36,7 @@ mod columns;
 pub mod combine;
 mod compile;
 mod compile_calls;
+mod compile_comparisons;
 mod compile_parts;
 mod compile_values;
 mod condition;

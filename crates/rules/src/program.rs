@@ -256,7 +256,7 @@ impl Frame {
             // A part of a candle is made of its prices.
             Op::Field(_) => self.prices = [true; 4],
             // What counts as equal depends on the price.
-            Op::Order(..) => self.prices[Field::CLOSE] = true,
+            Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
             _ => {}
         }
         let operands: Vec<Place> = op.parts().map(|part| self.operand(graph, part, places)).collect();

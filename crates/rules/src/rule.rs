@@ -2,7 +2,7 @@
 
 use crate::RuleError;
 use crate::compile::Compiler;
-use crate::graph::Id;
+use crate::graph::{Id, Op};
 use crate::parse::parse;
 use crate::strategy::{Parts, RuleStrategy};
 use crate::syntax::Tree;
@@ -93,6 +93,15 @@ impl Rule {
         }
         let used: BTreeSet<String> = compiler.used;
         Ok(parameters.keys().map(String::as_str).filter(|name| !used.contains(*name)).collect())
+    }
+
+    /// Whether a condition compares what it works out itself.
+    pub(crate) fn compares_worked_out(&self, parameters: &BTreeMap<String, f64>) -> bool {
+        let mut compiler = Compiler::new(parameters, Interval::SECOND);
+        // What is wrong is told where the rule is built.
+        self.conditions().for_each(|(_, condition)| drop(compiler.condition(&condition.tree)));
+        let graph = &compiler.graph;
+        (0..graph.len()).any(|id| matches!(graph.node(id).op, Op::Compared(..)))
     }
 
     pub(crate) fn conditions(&self) -> impl Iterator<Item = (Side, &Condition)> {

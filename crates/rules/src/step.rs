@@ -8,8 +8,8 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, Millis};
 
-/// Numbers closer to each other than this share of the larger of the second and the close are equal to a crossing: where prices
-/// stand still averages differ by rounding alone, and rounding is not a crossing.
+/// Numbers closer to each other than this share of the larger of the second and the close are equal: where prices stand still averages
+/// differ by rounding alone, and so do 0.0001 and twice 0.00005 where both are differences of prices.
 const ROUNDING: f64 = 1e-12;
 
 /// What writes a value.
@@ -46,6 +46,7 @@ pub(crate) enum Action {
         last: Box<[f64]>,
         next: usize,
     },
+    Compared(Place, Place),
     Order(Order),
     Crosses {
         to: f64,
@@ -97,6 +98,7 @@ impl Step {
             (Op::Binary(binary, ..), [one, other]) => binary_of(*binary, *one, *other),
             (Op::Back(_, 1), [of]) => Action::Last { of: *of, last: f64::NAN },
             (Op::Back(_, by), [of]) => Action::Back { of: *of, last: none_yet(*by), next: 0 },
+            (Op::Compared(..), [one, other]) => Action::Compared(*one, *other),
             (Op::Order(..), [one, other]) => Action::Order(Order { one: *one, other: *other }),
             (Op::Crosses { is_above, .. }, [order]) => {
                 Action::Crosses { to: if *is_above { 1.0 } else { -1.0 }, order: *order }
@@ -165,6 +167,7 @@ impl Step {
             Action::InHours(window) => is_in_hours(candle, interval, window),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
             Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
+            Action::Compared(one, other) => order(values.at(*one), values.at(*other), candle.close()),
             Action::Order(order) => return order.take(candle, out, values),
             Action::Crosses { to, order } => crosses(values.at(*order), values.at(*order + 1), *to),
             Action::Since { of, within, age } => {

@@ -58,6 +58,7 @@ impl Step {
             Action::Back { of, last, next } => {
                 columns.in_turn(*of, out, values, |of| replace_oldest(last, next, of));
             }
+            Action::Compared(one, other) => columns.compared((*one, *other), out, values),
             Action::Order(order) => columns.order(order.numbers(), out, values),
             Action::Crosses { to, order } => {
                 columns.both((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));

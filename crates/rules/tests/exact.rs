@@ -1,0 +1,164 @@
+//! Comparisons of what a rule works out of decimal prices hold where exact arithmetic of the same prices says so, also where both sides
+//! are equal: the prices here are whole points of 0.00001, and the second calculation has nothing but whole numbers.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
+
+use candlewick_rules::{Rule, RuleStrategy, entry};
+use candlewick_sdk::testkit::bot;
+use candlewick_sdk::{Candle, CandleAnswers, Interval, Millis, Ohlcv, Strategy};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Open, high, low and close in points.
+type Points = [i64; 4];
+/// Whether a condition holds at the last of some candles.
+type Exact = fn(&[Points]) -> bool;
+
+fn body([open, .., close]: Points) -> i64 {
+    (close - open).abs()
+}
+
+fn range([_, high, low, _]: Points) -> i64 {
+    high - low
+}
+
+fn upper([open, high, _, close]: Points) -> i64 {
+    high - open.max(close)
+}
+
+fn lower([open, _, low, close]: Points) -> i64 {
+    open.min(close) - low
+}
+
+fn last(candles: &[Points]) -> Points {
+    candles[candles.len() - 1]
+}
+
+/// The candle so many before the last.
+fn ago(candles: &[Points], by: usize) -> Option<Points> {
+    Some(candles[candles.len().checked_sub(by + 1)?])
+}
+
+/// Each with what it is in whole numbers.
+const RULES: [(&str, Exact); 17] = [
+    ("hammer()", |candles| {
+        let one = last(candles);
+        body(one) > 0 && lower(one) >= 2 * body(one) && 2 * upper(one) <= body(one)
+    }),
+    ("shooting_star()", |candles| {
+        let one = last(candles);
+        body(one) > 0 && upper(one) >= 2 * body(one) && 2 * lower(one) <= body(one)
+    }),
+    ("doji()", |candles| range(last(candles)) > 0 && 10 * body(last(candles)) <= range(last(candles))),
+    ("marubozu()", |candles| {
+        range(last(candles)) > 0 && 100 * body(last(candles)) >= 95 * range(last(candles))
+    }),
+    ("range() >= 0.0003", |candles| range(last(candles)) >= 30),
+    ("range() >= 0.0003 and range() <= 0.0003", |candles| range(last(candles)) == 30),
+    ("range() == 0.0003", |candles| range(last(candles)) == 30),
+    ("range() != 0.0003", |candles| range(last(candles)) != 30),
+    ("range() > 0.0003", |candles| range(last(candles)) > 30),
+    ("not (range() < 0.0003)", |candles| range(last(candles)) >= 30),
+    ("close - open >= 0.00005", |candles| last(candles)[3] - last(candles)[0] >= 5),
+    ("change(close) == 0.00007", |candles| {
+        ago(candles, 1).is_some_and(|before| last(candles)[3] - before[3] == 7)
+    }),
+    ("close > (open[1] + close[1]) / 2", |candles| {
+        ago(candles, 1).is_some_and(|before| 2 * last(candles)[3] > before[0] + before[3])
+    }),
+    ("close < median", |candles| 2 * last(candles)[3] < last(candles)[1] + last(candles)[2]),
+    ("max(body(), 0.00003) <= 0.00003", |candles| body(last(candles)) <= 3),
+    ("rising(close - open, 2)", |candles| {
+        let moved = |by| ago(candles, by).map(|one| one[3] - one[0]);
+        moved(2).is_some_and(|first| Some(first) < moved(1) && moved(1) < moved(0))
+    }),
+    ("count(body() <= 0.5 * range(), 3) == 2", |candles| {
+        let small = |by| ago(candles, by).map(|one| i32::from(2 * body(one) <= range(one)));
+        small(2).is_some_and(|first| first + small(1).unwrap() + small(0).unwrap() == 2)
+    }),
+];
+
+/// Candles of few points, so that sides are often equal.
+fn candles() -> Vec<Points> {
+    let mut state = 20_120_201_u64;
+    let mut drawn = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % most) as i64
+    };
+    let mut close = 157_597;
+    let made = (0..20_000).map(|_| {
+        let open = close + drawn(3) - 1;
+        close = open + drawn(13) - 6;
+        [open, open.max(close) + drawn(16), open.min(close) - drawn(16), close]
+    });
+    made.collect()
+}
+
+fn priced(points: &[Points]) -> Vec<Candle> {
+    let price = |points: i64| format!("{}.{:05}", points / 100_000, points % 100_000).parse().unwrap();
+    let candle = |(minute, one): (i64, &Points)| {
+        let [open, high, low, close] = one.map(price);
+        let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    };
+    (0..).zip(points).map(candle).collect()
+}
+
+fn one_by_one(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
+    candles.iter().map(|candle| strategy.on_candle(candle).is_some()).collect()
+}
+
+fn together(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
+    let (mut answers, mut at) = (CandleAnswers::default(), 0);
+    let mut found = vec![false; candles.len()];
+    while at < candles.len() {
+        answers.clear();
+        let shown = strategy.on_candles_ahead(&candles[at..], 1_000, &mut answers);
+        for answer in &answers[..] {
+            found[(answer.candle_time.get() / Millis::MINUTE.get()) as usize] = true;
+        }
+        at += shown;
+    }
+    found
+}
+
+fn declared(strategy: &RuleStrategy, candles: &[Candle]) -> Vec<bool> {
+    let (mut series, entries) = strategy.declaration().into_parts();
+    let mut values = vec![Vec::new(); series.len()];
+    series.iter_mut().zip(&mut values).for_each(|(series, values)| series.fill(candles, values));
+    let row = |at: usize| values.iter().map(|values| values[at]).collect::<Vec<f64>>();
+    (0..candles.len()).map(|at| entries.iter().any(|entry| entry.is_met_by(&row(at)))).collect()
+}
+
+/// Each condition as `why` shows it.
+fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
+    let mut strategy = entry().build_explained(&json!({ "buy": buy }), &bot("GBPUSD")).unwrap();
+    let mut holds = |candle| {
+        strategy.on_candle(candle);
+        strategy.conditions()[0].holds == Some(true)
+    };
+    candles.iter().map(&mut holds).collect()
+}
+
+#[test]
+fn a_comparison_of_what_is_worked_out_holds_where_exact_arithmetic_says_so() {
+    let points = candles();
+    let priced = priced(&points);
+    for (buy, exact) in RULES {
+        let expected: Vec<bool> = (1..=points.len()).map(|count| exact(&points[..count])).collect();
+        let held = expected.iter().filter(|holds| **holds).count();
+        assert!(held > 50 && held < points.len() - 50, "{buy}: {held}");
+        let rule = Rule::parse(Some(buy), None).unwrap();
+        let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
+        let mut quickest = listed.clone().quickest();
+        for (form, found) in [
+            ("listed", one_by_one(&mut listed.clone(), &priced)),
+            ("quickest", one_by_one(&mut *quickest, &priced)),
+            ("together", together(&mut *listed.clone().quickest(), &priced)),
+            ("declared", declared(&listed, &priced)),
+            ("explained", explained(buy, &priced)),
+        ] {
+            let wrong = (0..points.len()).find(|at| found[*at] != expected[*at]);
+            assert_eq!(wrong, None, "{buy}, {form}: {:?}", wrong.map(|at| (points[at], found[at])));
+        }
+    }
+}
