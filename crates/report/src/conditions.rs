@@ -83,6 +83,18 @@ impl ConditionLine {
         }
     }
 
+    /// Each side that held on all candles: it says nothing of them.
+    pub(crate) fn always(lines: &[Self]) -> Vec<String> {
+        let asks = |line: &&Self| matches!(line.side, "buy" | "sell") && line.is_whole();
+        let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
+        let words = |line: &Self| {
+            let ConditionLine { bot, side, candles, condition, .. } = line;
+            let part = if line.part.is_empty() { String::new() } else { format!(", part {}", line.part) };
+            format!("{bot}{part}: {side} held on all {candles} candles: `{condition}` chooses none of them")
+        };
+        wholes.map(words).collect()
+    }
+
     /// Of each side that never held, why: which part never did, or that its parts never did together.
     pub(crate) fn never(lines: &[Self]) -> Vec<String> {
         let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_asked_for() && line.held == 0);
@@ -239,6 +251,19 @@ mod tests {
         let vote = "a: vote did not hold on any of 40000 candles: `a direction` never did";
         assert_eq!(ConditionLine::never(&none), ["a: the filter hours stopped all 20 signals", vote]);
         assert_eq!(ConditionLine::never(&lines), [""; 0]);
+    }
+
+    #[test]
+    fn what_held_on_every_candle_is_named() {
+        let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "y", 40_000, 0) };
+        let lines = [line(0, "x", 40_000, 0), line(1, "p", 40_000, 0), line(0, "z", 39_999, 0), inside];
+        let expected = [
+            "a: buy held on all 40000 candles: `x` chooses none of them",
+            "a, part outer.dip: buy held on all 40000 candles: `y` chooses none of them",
+        ];
+        assert_eq!(ConditionLine::always(&lines), expected);
+        let none = ConditionLine { candles: 0, ..line(0, "x", 0, 0) };
+        assert_eq!(ConditionLine::always(&[none]), [""; 0]);
     }
 
     #[test]

@@ -1,7 +1,11 @@
-//! Comparisons with numbers that hold at no candle: beyond what a value can be, or against one another.
+//! Comparisons with numbers that hold at no candle, or at every one: beyond what a value can be, or against one another; and the price
+//! of a line that is compared as if it were its direction.
 
 use crate::rule::{Condition, one_line};
 use crate::syntax::{Form, Operator, PartId};
+
+/// A price is hardly so near to zero; a direction is no further from it.
+const NEAR_ZERO: f64 = 1.0;
 
 /// What a value can be: the numbers between two, each of them left out or not.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +15,9 @@ struct Range {
     is_least_out: bool,
     is_most_out: bool,
 }
+
+/// What a distance can be.
+const FROM_ZERO: (f64, f64) = (0.0, f64::INFINITY);
 
 /// A comparison of a value with a number.
 struct Comparison {
@@ -35,7 +42,58 @@ pub(crate) fn impossible_parts(condition: &Condition) -> Vec<String> {
         })
     };
     let tops = (0..tree.len()).filter(|part| !is_inner(*part));
-    tops.flat_map(|top| impossible_among(condition, joined(condition, top))).collect()
+    let among = tops.flat_map(|top| impossible_among(condition, joined(condition, top)));
+    let alone = (0..tree.len()).filter_map(|part| {
+        impossible_crossing(condition, part).or_else(|| line_beside_zero(condition, part))
+    });
+    among.chain(alone).collect()
+}
+
+/// What is said of a crossing of a number that the value cannot reach, or not leave.
+fn impossible_crossing(condition: &Condition, part: PartId) -> Option<String> {
+    let Form::Call { name, arguments, .. } = &condition.tree.part(part).form else { return None };
+    let (is_above, [one, other]) = match (name.as_str(), &arguments[..]) {
+        ("crosses_above", [one, other]) => (true, [*one, *other]),
+        ("crosses_below", [one, other]) => (false, [*one, *other]),
+        _ => return None,
+    };
+    let (value, number, is_above) = match (number_of(condition, one), number_of(condition, other)) {
+        (None, Some(number)) => (one, number, is_above),
+        (Some(number), None) => (other, number, !is_above),
+        _ => return None,
+    };
+    let (least, most) = known_range(condition, value)?;
+    // It is beyond the number after the crossing, and not before.
+    let can = if is_above { least <= number && number < most } else { least < number && number <= most };
+    (!can).then(|| {
+        format!("`{}` never holds: the value lies {}", text_of(condition, part), between(least, most))
+    })
+}
+
+/// What is said of the price of a line that stands where its direction was meant, `supertrend(10, 3) > 0`.
+fn line_beside_zero(condition: &Condition, part: PartId) -> Option<String> {
+    let sides = match &condition.tree.part(part).form {
+        Form::Binary { operator, left, right } if operator.compares() => [*left, *right],
+        Form::Call { name, arguments, .. } if name.starts_with("crosses_") => {
+            arguments[..].try_into().ok()?
+        }
+        _ => return None,
+    };
+    let (value, number) = match sides.map(|side| number_of(condition, side)) {
+        [None, Some(number)] => (sides[0], number),
+        [Some(number), None] => (sides[1], number),
+        _ => return None,
+    };
+    let line = match &condition.tree.part(value).form {
+        Form::Line { of, name, .. } if ["line", "stop"].contains(&name.as_str()) => *of,
+        _ => value,
+    };
+    let Form::Call { name, .. } = &condition.tree.part(line).form else { return None };
+    let is_line = ["supertrend", "parabolic_sar"].contains(&name.as_str()) && number.abs() <= NEAR_ZERO;
+    is_line.then(|| {
+        let (text, line) = (text_of(condition, part), text_of(condition, line));
+        format!("`{text}` compares a price with {number}: is `{line}.trend` meant, which is 1 or -1?")
+    })
 }
 
 /// The parts that `and` joins at a place: the place alone where it does not.
@@ -56,7 +114,11 @@ fn impossible_among(condition: &Condition, parts: Vec<PartId>) -> Vec<String> {
         let text = text_of(condition, one.part);
         let allowed = one.known.map_or(Range::ANY, |(least, most)| Range { least, most, ..Range::ANY });
         if let Some((least, most)) = one.known.filter(|_| one.asked.and(allowed).is_empty()) {
-            words.push(format!("`{text}` never holds: the value lies between {least} and {most}"));
+            words.push(format!("`{text}` never holds: the value lies {}", between(least, most)));
+            continue;
+        }
+        if let Some((least, most)) = one.known.filter(|_| one.asked.and(allowed) == allowed) {
+            words.push(format!("`{text}` always holds: the value lies {}", between(least, most)));
             continue;
         }
         let against = comparisons[..place]
@@ -83,6 +145,11 @@ fn comparison_of(condition: &Condition, part: PartId) -> Option<Comparison> {
     Some(Comparison { part, value: text, known: known_range(condition, value), asked })
 }
 
+/// A range in words.
+fn between(least: f64, most: f64) -> String {
+    if most == f64::INFINITY { format!("at {least} or above") } else { format!("between {least} and {most}") }
+}
+
 /// The operator by which the right side is compared with the left one.
 const fn turned(operator: Operator) -> Operator {
     match operator {
@@ -106,14 +173,20 @@ fn number_of(condition: &Condition, part: PartId) -> Option<f64> {
 /// Between which numbers a value lies, by its definition.
 fn known_range(condition: &Condition, part: PartId) -> Option<(f64, f64)> {
     match &condition.tree.part(part).form {
-        Form::Call { name, .. } => match name.as_str() {
+        Form::Call { name, arguments, .. } => match name.as_str() {
             "rsi" | "adx" | "stochastic" => Some((0.0, 100.0)),
             "williams_r" => Some((-100.0, 0.0)),
             "hour" => Some((0.0, 23.0)),
             "minute" => Some((0.0, 59.0)),
             "weekday" => Some((1.0, 7.0)),
+            "body" | "range" | "upper_wick" | "lower_wick" | "atr" | "abs" => Some(FROM_ZERO),
+            "count" | "since" => {
+                let most = arguments.get(1).and_then(|most| number_of(condition, *most));
+                Some(most.map_or(FROM_ZERO, |most| (0.0, most)))
+            }
             _ => None,
         },
+        Form::Name(name) if name == "volume" => Some(FROM_ZERO),
         // All lines of an index and of the oscillator lie where the whole does.
         Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => known_range(condition, *of),
         _ => None,
@@ -190,12 +263,48 @@ mod tests {
                 "`rsi(14) < 30` and `rsi( 14 ) > 70` never hold at one candle: is `or` meant?",
             ),
             ("close > 5 and close < 5", "`close > 5` and `close < 5` never hold at one candle"),
+            (
+                "crosses_above(rsi(14), 130)",
+                "`crosses_above(rsi(14), 130)` never holds: the value lies between 0",
+            ),
+            ("crosses_below(rsi(14), 0)", "`crosses_below(rsi(14), 0)` never holds"),
+            ("crosses_below(100, rsi(14))", "`crosses_below(100, rsi(14))` never holds"),
+            (
+                "count(close > open, 5) > 5",
+                "`count(close > open, 5) > 5` never holds: the value lies between 0 and 5",
+            ),
+            ("body() < 0", "`body() < 0` never holds: the value lies at 0 or above"),
+            (
+                "close > open and rsi(14) >= 0",
+                "`rsi(14) >= 0` always holds: the value lies between 0 and 100",
+            ),
+            (
+                "weekday() < 8 and close > open",
+                "`weekday() < 8` always holds: the value lies between 1 and 7",
+            ),
+            (
+                "supertrend(10, 3) > 0",
+                "`supertrend(10, 3) > 0` compares a price with 0: is `supertrend(10, 3).trend` meant",
+            ),
+            (
+                "parabolic_sar(0.02, 0.2).stop == -1",
+                "`parabolic_sar(0.02, 0.2).stop == -1` compares a price with -1: is",
+            ),
+            (
+                "crosses_above(supertrend(10, 3), 0)",
+                "`crosses_above(supertrend(10, 3), 0)` compares a price with 0",
+            ),
             ("weekday() == 1 and weekday() == 2", "`weekday() == 1` and `weekday() == 2` never hold"),
         ] {
             let found = found(buy);
             assert!(found.len() == 1 && found[0].starts_with(expected), "{buy}: {found:?}");
         }
         for buy in [
+            "crosses_above(rsi(14), 0) or crosses_below(rsi(14), 100)",
+            "crosses_above(99.5, rsi(14)) or crosses_below(cci(20), 130)",
+            "count(close > open, 5) > 4 and volume > 0 and since(close > open, 9) > 8",
+            "supertrend(10, 3).trend > 0 and supertrend(10, 3) > 1.1 and close > parabolic_sar(0.02, 0.2)",
+            "macd(12, 26, 9) > 0 and atr(14) > 0",
             "rsi(14) >= 100 or rsi(14) <= 0",
             "rsi(14) < 30 or rsi(14) > 70",
             "rsi(14)[1] < 30 and rsi(14) > 70",
@@ -209,8 +318,8 @@ mod tests {
         }
     }
 
-    /// How often a condition holds on candles of chance.
-    fn held(buy: &str) -> u64 {
+    /// On how many candles of chance a condition holds, and on how many it is known.
+    fn held(buy: &str) -> (u64, u64) {
         let params = json!({ "buy": buy });
         let registry = Registry::default().with_entry(crate::entry()).unwrap();
         let bot = BotContext {
@@ -221,7 +330,7 @@ mod tests {
         };
         let held =
             crate::held_conditions(&registry, (crate::NAME, &params), &bot, &random_walk(5, 600)).unwrap();
-        held[0].held
+        (held[0].held, held[0].candles - held[0].unknown)
     }
 
     proptest! {
@@ -237,8 +346,28 @@ mod tests {
             let numbers = numbers.map(|number| number * 25);
             let buy = format!("{value} {} {} and {value} {} {}", signs[0], numbers[0], signs[1], numbers[1]);
             prop_assert!(Rule::parse(Some(&buy), None).is_ok());
-            if !found(&buy).is_empty() {
-                prop_assert_eq!(held(&buy), 0, "{}", buy);
+            if found(&buy).iter().any(|words| words.contains(" never hold")) {
+                prop_assert_eq!(held(&buy).0, 0, "{}", buy);
+            }
+        }
+
+        /// Nor does a crossing of which that is said, and what always holds does at each candle.
+        #[test]
+        fn what_is_told_of_one_comparison_is_so_at_every_candle(
+            value in prop::sample::select(vec!["rsi(3)", "williams_r(5)", "hour()", "count(close > open, 3)", "body()"]),
+            sign in prop::sample::select(vec!["<", "<=", ">", ">=", "==", "crosses_above", "crosses_below"]),
+            number in prop::sample::select(vec![-100, -1, 0, 1, 3, 4, 24, 50, 100, 101]),
+        ) {
+            let buy = match sign {
+                "crosses_above" | "crosses_below" => format!("{sign}({value}, {number})"),
+                sign => format!("{value} {sign} {number}"),
+            };
+            let (held, known) = held(&buy);
+            match &found(&buy)[..] {
+                [] => {}
+                [words] if words.contains(" always holds") => prop_assert_eq!(held, known, "{}", buy),
+                [words] => prop_assert!(words.contains(" never holds") && held == 0, "{}: {}", buy, words),
+                more => prop_assert!(false, "{}: {:?}", buy, more),
             }
         }
     }

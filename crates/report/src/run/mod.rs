@@ -185,6 +185,7 @@ impl RunReport {
     /// The figures of a run.
     pub fn of(mut run: Run<'_>) -> Self {
         run.notices.extend(ConditionLine::never(&run.conditions));
+        run.notices.extend(ConditionLine::always(&run.conditions));
         let summary = Summary::of(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);

@@ -139,7 +139,8 @@ impl<'a> TuneReport<'a> {
     /// What the steps come to.
     pub fn of(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
-        let TuneResult { looks, notices, places, files, gate, .. } = result;
+        let TuneResult { looks, mut notices, places, files, gate, .. } = result;
+        notices.extend(ConditionLine::always(&conditions));
         let conclusion = Conclusion::of(walk_forward.report);
         Self {
             conclusion,
