@@ -1,8 +1,9 @@
-//! Time zones of a configuration whose clocks are not put forward in summer, though those of the city that is meant may be.
+//! Time zones of a configuration that may not be what is meant: those whose clocks are not put forward in summer, and those whose sign
+//! is turned.
 
 use candlewick_app::configuration::Loaded;
 use candlewick_app::signals::zones_of_list;
-use candlewick_engine::{BotSettings, without_summer_time};
+use candlewick_engine::{BotSettings, without_summer_time, zone_note};
 use candlewick_records::counted;
 use candlewick_rules::quoted_texts;
 use candlewick_sdk::Registry;
@@ -12,27 +13,29 @@ use std::collections::BTreeMap;
 /// What is to be said of each such zone, behind the places where it stands.
 pub(crate) fn zone_notes(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let config = &loaded.config;
-    let mut places: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
-    let mut add = |zone: &str, place: String| {
-        let Some(note) = without_summer_time(zone) else { return };
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |note: Option<String>, place: String| {
+        let Some(note) = note else { return };
         let places = places.entry(note).or_default();
         if !places.contains(&place) {
             places.push(place);
         }
     };
-    add(&config.risk.day_timezone, "risk.day_timezone".to_owned());
+    add(zone_note(&config.risk.day_timezone), "risk.day_timezone".to_owned());
     for hours in &config.risk.hours {
-        add(&hours.timezone, "risk.hours".to_owned());
+        add(zone_note(&hours.timezone), "risk.hours".to_owned());
     }
-    add(&config.signals.timezone, "signals.timezone".to_owned());
+    add(zone_note(&config.signals.timezone), "signals.timezone".to_owned());
     for bot in &config.bots {
         for zone in zones_of_bot(bot, registry) {
-            add(&zone, format!("bot \"{}\"", bot.name));
+            add(zone_note(&zone), format!("bot \"{}\"", bot.name));
         }
     }
     for (zone, lines) in zones_of_list(loaded) {
         if zone != config.signals.timezone {
-            add(&zone, format!("{} of the list", counted(lines, "line", "lines")));
+            // A line that says UTC-3 has the zone of the other sign, and means it.
+            let note = without_summer_time(&zone).map(str::to_owned);
+            add(note, format!("{} of the list", counted(lines, "line", "lines")));
         }
     }
     places.into_iter().map(|(note, places)| format!("{}: {note}", places.join(", "))).collect()

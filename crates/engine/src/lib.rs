@@ -70,7 +70,7 @@ pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours, LambdaRule,
     Lateness, LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity,
     RiskSettings, Rule, RunningPause, SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window,
-    pause_after, time_zone_help, without_summer_time,
+    offset_zone, pause_after, time_zone, time_zone_help, without_summer_time, zone_note,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

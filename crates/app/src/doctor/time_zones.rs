@@ -1,10 +1,9 @@
 //! What the configured times of day mean: in which zone, and what it is there now.
 
 use super::finding::{Check, Finding};
-use candlewick_engine::RiskSettings;
+use candlewick_engine::{RiskSettings, time_zone};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Duration, Offset, TimeZone, Utc};
-use chrono_tz::Tz;
 
 /// The day of the daily limits, and the windows of trading hours.
 pub(super) fn check(risk: &RiskSettings, now: Millis) -> Finding {
@@ -22,7 +21,7 @@ pub(super) fn check(risk: &RiskSettings, now: Millis) -> Finding {
     }
     let text = parts.join("; ");
     let zones = std::iter::once(&risk.day_timezone).chain(risk.hours.iter().map(|hours| &hours.timezone));
-    let unknown: Vec<&str> = zones.map(String::as_str).filter(|name| name.parse::<Tz>().is_err()).collect();
+    let unknown: Vec<&str> = zones.map(String::as_str).filter(|name| time_zone(name).is_none()).collect();
     if unknown.is_empty() {
         Check::TimeZones.ok(text)
     } else {
@@ -34,7 +33,7 @@ pub(super) fn check(risk: &RiskSettings, now: Millis) -> Finding {
 
 /// `Europe/London (now 14:05, with summer time)`.
 fn there(name: &str, now: DateTime<Utc>) -> String {
-    let Ok(zone) = name.parse::<Tz>() else { return name.to_owned() };
+    let Some(zone) = time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");
     let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix();
     // Clocks that change do so twice a year, and stand otherwise for at least three months.

@@ -12,6 +12,7 @@ use crate::host::host;
 use crate::journal::block_on;
 use crate::output::{show, write_file, write_trades};
 use crate::progress::{Terminal, with_spinner};
+use crate::time_zones::zone_notes;
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
@@ -171,6 +172,7 @@ fn report(
     notices.extend(combinations_of(&loaded.config.bots, context.registry));
     notices.extend(long_parts_of(&loaded, &series, context.registry));
     notices.extend(doubtful_parts_of(&loaded, context.registry));
+    notices.extend(zone_notes(&loaded, context.registry));
     notices.extend(without_volume(&loaded, &series, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;

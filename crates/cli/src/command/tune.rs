@@ -12,6 +12,7 @@ use crate::interrupt;
 use crate::output::{show, write_file};
 use crate::progress::{Progress, Terminal};
 use crate::search::SearchArguments;
+use crate::time_zones::zone_notes;
 use candlewick_app::search::{
     HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchTerms, WalkRun,
 };
@@ -341,6 +342,7 @@ impl Tuning<'_> {
         let loaded = &self.plan.prepared.loaded;
         let series = &self.plan.prepared.candles.series;
         let mut doubtful = doubtful_parts_of(loaded, self.context.registry);
+        doubtful.extend(zone_notes(loaded, self.context.registry));
         doubtful.extend(without_volume(loaded, series, self.context.registry));
         doubtful.extend(long_parts_of(loaded, series, self.context.registry));
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {

@@ -1,7 +1,7 @@
 //! Days and times of day in a time zone.
 
 use super::days::read_days;
-use super::zone_help::time_zone_help;
+use super::zone_help::{time_zone, time_zone_help};
 use crate::EngineError;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeZone, Timelike};
@@ -204,7 +204,7 @@ fn parse_time(text: &str, key: &str) -> Result<NaiveTime, EngineError> {
 }
 
 fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
-    text.parse().map_err(|_| {
+    time_zone(text).ok_or_else(|| {
         EngineError::setting(key, format!("\"{text}\" is not a time zone: {}", time_zone_help(text)))
     })
 }

@@ -63,7 +63,7 @@ pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
 pub use settings::{CooldownScope, RiskSettings};
 pub use verdict_settings::{LambdaRule, VerdictSettings};
-pub use zone_help::{time_zone_help, without_summer_time};
+pub use zone_help::{offset_zone, time_zone, time_zone_help, without_summer_time, zone_note};
 
 pub(crate) use bot_limits::limit_use::limit_use_of;
 pub(crate) use late_signal::latest_departure;

@@ -1,18 +1,61 @@
-//! What to write for a time zone that is none.
+//! Time zones as people write them: which one is meant, what to write for one that is none, and what to know of one.
 
-/// What to write in place of a text that is no time zone. `GMT-3`, as many lists have it, is a zone of the tz database under
-/// the other sign alone.
+use chrono_tz::Tz;
+
+/// Zones whose hours from UTC are no whole number and have been the same for forty years, in summer and in winter: whether they are
+/// ahead of UTC, by how many hours and minutes.
+const PARTS_OF_HOURS: [(bool, u32, u32, Tz); 6] = [
+    (true, 4, 30, Tz::Asia__Kabul),
+    (true, 5, 30, Tz::Asia__Kolkata),
+    (true, 5, 45, Tz::Asia__Kathmandu),
+    (true, 6, 30, Tz::Asia__Yangon),
+    (true, 9, 30, Tz::Australia__Darwin),
+    (false, 9, 30, Tz::Pacific__Marquesas),
+];
+
+/// The zone of a name: an IANA name, or hours from UTC as [`offset_zone`] reads them.
+pub fn time_zone(name: &str) -> Option<Tz> {
+    name.parse().ok().or_else(|| offset_zone(name))
+}
+
+/// The zone of so many hours from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`. In the IANA list the sign is the other way round.
+pub fn offset_zone(text: &str) -> Option<Tz> {
+    let lower = text.trim().to_lowercase();
+    let hours = lower.strip_prefix("utc").or_else(|| lower.strip_prefix("gmt"))?.trim_start();
+    if hours.is_empty() {
+        return Some(Tz::UTC);
+    }
+    let (is_ahead, digits) = match (hours.strip_prefix('+'), hours.strip_prefix('-')) {
+        (Some(digits), _) => (true, digits),
+        (None, Some(digits)) => (false, digits),
+        (None, None) => return None,
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() == 4 => digits.split_at_checked(2)?,
+        None => (digits, "00"),
+    };
+    let number =
+        |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|sign| sign.is_ascii_digit()));
+    let (count, rest) = (number(hours)?, number(minutes)?);
+    if !(1..=2).contains(&hours.len()) || minutes.len() != 2 {
+        return None;
+    }
+    match (count, rest) {
+        (0, 0) => Some(Tz::UTC),
+        (_, 0) => format!("Etc/GMT{}{count}", if is_ahead { '-' } else { '+' }).parse().ok(),
+        _ => PARTS_OF_HOURS
+            .iter()
+            .find(|part| (part.0, part.1, part.2) == (is_ahead, count, rest))
+            .map(|part| part.3),
+    }
+}
+
+/// What to write in place of a text that is no time zone.
 pub fn time_zone_help(text: &str) -> String {
-    match hours_from_utc(text) {
-        Some(hours) if hours != 0 => format!(
-            "use the zone of a city, such as America/Sao_Paulo, or Etc/GMT{:+}, whose sign is the other way round",
-            -hours
-        ),
-        Some(_) => "use UTC".to_owned(),
-        None => match nearest_zone(text) {
-            Some(zone) => format!("did you mean {zone}?"),
-            None => "use an IANA name, such as UTC or Europe/London".to_owned(),
-        },
+    match nearest_zone(text) {
+        Some(zone) => format!("did you mean {zone}?"),
+        None => "use an IANA name, such as UTC or Europe/London, or hours from UTC, such as UTC-3".to_owned(),
     }
 }
 
@@ -22,6 +65,21 @@ pub fn without_summer_time(zone: &str) -> Option<&'static str> {
         "EST" => Some("EST has no summer time; New York is America/New_York"),
         "MST" => Some("MST has no summer time; Denver is America/Denver"),
         _ => None,
+    }
+}
+
+/// What a person should know of a zone that was written so, who means another one by it.
+pub fn zone_note(written: &str) -> Option<String> {
+    let turned = |hours: &str, sign: char, other: char| {
+        let is_hours = hours.parse::<u8>().is_ok_and(|hours| hours > 0);
+        let meant = offset_zone(&format!("UTC{sign}{hours}"));
+        let meant = meant.map_or(String::new(), |meant| format!("; UTC{sign}{hours} is {}", meant.name()));
+        is_hours.then(|| format!("{written} is UTC{other}{hours}{meant}"))
+    };
+    match (written.strip_prefix("Etc/GMT-"), written.strip_prefix("Etc/GMT+")) {
+        (Some(hours), _) => turned(hours, '-', '+'),
+        (None, Some(hours)) => turned(hours, '+', '-'),
+        (None, None) => without_summer_time(written).map(str::to_owned),
     }
 }
 
@@ -46,19 +104,10 @@ fn nearest_zone(text: &str) -> Option<&'static str> {
     best.filter(|(distance, _)| *distance <= (length / 5).min(2)).map(|(_, name)| name)
 }
 
-/// The hours of `GMT-3`, `UTC+02` or `UTC+2:00`, where there is such a zone.
-fn hours_from_utc(text: &str) -> Option<i8> {
-    let upper = text.trim().to_ascii_uppercase();
-    let rest = upper.strip_prefix("GMT").or_else(|| upper.strip_prefix("UTC"))?.trim();
-    let hours: i8 = rest.strip_suffix(":00").unwrap_or(rest).parse().ok()?;
-    (-12..=14).contains(&hours).then_some(hours)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use chrono::{Offset as _, TimeZone as _};
-    use chrono_tz::Tz;
 
     #[test]
     fn of_a_zone_without_summer_time_the_city_is_named_that_shares_its_winter() {
@@ -80,17 +129,45 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_from_utc_is_answered_with_the_zone_of_that_distance() {
-        for (text, hours) in [("GMT-3", -3), ("UTC+02", 2), ("utc +5:00", 5), ("GMT-12", -12), ("UTC+14", 14)]
-        {
-            let help = time_zone_help(text);
-            let (_, rest) = help.split_once("or ").unwrap();
-            let zone: Tz = rest.split_once(',').unwrap().0.parse().unwrap();
-            let moment = chrono::DateTime::from_timestamp_millis(1_767_614_400_000).unwrap().naive_utc();
-            let offset = zone.offset_from_utc_datetime(&moment).fix().local_minus_utc();
-            assert_eq!(offset, hours * 3_600, "{help}");
+    fn a_distance_from_utc_is_the_zone_of_that_distance() {
+        let noon = "2026-07-06T12:00:00".parse().unwrap();
+        let minutes = |zone: Tz| zone.offset_from_utc_datetime(&noon).fix().local_minus_utc() / 60;
+        for (text, expected) in [
+            ("GMT-3", -180),
+            ("UTC+02", 120),
+            ("utc +5:00", 300),
+            ("GMT-12", -720),
+            ("UTC+14", 840),
+            ("UTC+5:30", 330),
+            ("UTC-0930", -570),
+            ("GMT+0", 0),
+            ("UTC", 0),
+            ("Etc/GMT-3", 180),
+        ] {
+            assert_eq!(time_zone(text).map(minutes), Some(expected), "{text}");
         }
-        assert_eq!(time_zone_help("GMT+0"), "use UTC");
+        for none in ["GMT-3:30", "UTC+15", "GMT--3", "", "UTC3", "UTC-3h", "Brasilia time", "Nowhere/Here"] {
+            assert_eq!(time_zone(none), None, "{none}");
+        }
+        // The sign of these is turned, and the note says so.
+        for hours in 1..=12 {
+            for (zone, sign) in [(format!("Etc/GMT-{hours}"), 1), (format!("Etc/GMT+{hours}"), -1)] {
+                assert_eq!(time_zone(&zone).map(minutes), Some(sign * hours * 60), "{zone}");
+                let note = zone_note(&zone).unwrap();
+                assert!(note.starts_with(&format!("{zone} is UTC{:+}", sign * hours)), "{note}");
+                let (same, named) = note.split_once("; ").unwrap().1.split_once(" is ").unwrap();
+                assert_eq!(named.parse::<Tz>().ok(), time_zone(same), "{note}");
+                assert_eq!(time_zone(named).map(minutes), Some(-sign * hours * 60), "{note}");
+            }
+        }
+        assert_eq!(zone_note("Etc/GMT-14").as_deref(), Some("Etc/GMT-14 is UTC+14"));
+        assert!(["Etc/GMT", "Etc/GMT0", "Etc/GMT+0", "Etc/UTC"].iter().all(|zone| zone_note(zone).is_none()));
+        assert_eq!(zone_note("Etc/GMT-3").as_deref(), Some("Etc/GMT-3 is UTC+3; UTC-3 is Etc/GMT+3"));
+        assert_eq!(zone_note("UTC-3"), None);
+    }
+
+    #[test]
+    fn a_slip_in_the_name_of_a_zone_is_mended() {
         for (slip, zone) in [
             ("London", "Europe/London"),
             ("Asia/Tokio", "Asia/Tokyo"),
@@ -100,8 +177,11 @@ mod tests {
         ] {
             assert_eq!(time_zone_help(slip), format!("did you mean {zone}?"));
         }
-        for none in ["GMT", "GMT-3:30", "UTC+15", "GMT--3", "", "Brasilia time", "Nowhere/Here"] {
-            assert_eq!(time_zone_help(none), "use an IANA name, such as UTC or Europe/London", "{none}");
+        for none in ["GMT--3", "UTC+15", "", "Brasilia time", "Nowhere/Here"] {
+            assert!(
+                time_zone_help(none).starts_with("use an IANA name, such as UTC or Europe/London"),
+                "{none}"
+            );
         }
     }
 }

@@ -5,17 +5,6 @@ use super::zone_names::known_zone;
 use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono_tz::Tz;
 
-/// Zones whose hours from UTC are no whole number and have been the same for forty years, in summer and in winter: whether they are
-/// ahead of UTC, by how many hours and minutes.
-const PARTS_OF_HOURS: [(bool, u32, u32, Tz); 6] = [
-    (true, 4, 30, Tz::Asia__Kabul),
-    (true, 5, 30, Tz::Asia__Kolkata),
-    (true, 5, 45, Tz::Asia__Kathmandu),
-    (true, 6, 30, Tz::Asia__Yangon),
-    (true, 9, 30, Tz::Australia__Darwin),
-    (false, 9, 30, Tz::Pacific__Marquesas),
-];
-
 /// Arrows that say which way.
 const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '\u{2934}'];
 const ARROWS_DOWN: [char; 5] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}', '\u{2935}'];
@@ -70,37 +59,9 @@ pub(super) fn zone_cell(text: &str) -> Option<Tz> {
         .or_else(|| text.parse().ok().filter(|_| text.contains('/')))
 }
 
-/// The zone of so many hours from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`. In the IANA list the sign is the other way round.
+/// The zone of so many hours from UTC, in whatever signs a chat writes them.
 pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
-    let lower = folded(text);
-    let hours = lower.strip_prefix("utc").or_else(|| lower.strip_prefix("gmt"))?.trim_start();
-    if hours.is_empty() {
-        return Some(Tz::UTC);
-    }
-    let (is_ahead, digits) = match (hours.strip_prefix('+'), hours.strip_prefix('-')) {
-        (Some(digits), _) => (true, digits),
-        (None, Some(digits)) => (false, digits),
-        (None, None) => return None,
-    };
-    let (hours, minutes) = match digits.split_once(':') {
-        Some(parts) => parts,
-        None if digits.len() == 4 => digits.split_at_checked(2)?,
-        None => (digits, "00"),
-    };
-    let number =
-        |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|sign| sign.is_ascii_digit()));
-    let (count, rest) = (number(hours)?, number(minutes)?);
-    if !(1..=2).contains(&hours.len()) || minutes.len() != 2 {
-        return None;
-    }
-    match (count, rest) {
-        (0, 0) => Some(Tz::UTC),
-        (_, 0) => format!("Etc/GMT{}{count}", if is_ahead { '-' } else { '+' }).parse().ok(),
-        _ => PARTS_OF_HOURS
-            .iter()
-            .find(|part| (part.0, part.1, part.2) == (is_ahead, count, rest))
-            .map(|part| part.3),
-    }
+    candlewick_engine::offset_zone(&folded(text))
 }
 
 /// The name of a zone, as a person writes it.
