@@ -209,7 +209,16 @@ impl<'a> Compiler<'a> {
     ) -> Result<Value, RuleError> {
         let Some(pattern) = catalog::find_pattern(name) else {
             if field_of(name).is_some() || self.parameters.contains_key(name) {
-                let message = format!("`{name}` is no function: write it without brackets");
+                let by = match arguments[..] {
+                    [by] => self.back(at, by).ok().filter(|by| *by > 0),
+                    _ => None,
+                };
+                let cure = match by {
+                    Some(1) => format!("{name}[1] is that of the candle before"),
+                    Some(by) => format!("{name}[{by}] is that of {by} candles ago"),
+                    None => "write it without brackets".to_owned(),
+                };
+                let message = format!("`{name}` is no function: {cure}");
                 return Err(RuleError::new(name_place.clone(), message));
             }
             return Err(self.unknown(name, name_place));

@@ -33,7 +33,7 @@ const ELSEWHERE: [(&str, &str); 25] = [
 ];
 
 /// Names of other programs that are no name here, and how this language says it.
-const OTHERWISE: [(&str, &str); 16] = [
+const OTHERWISE: [(&str, &str); 20] = [
     ("highest", "write `donchian(20).upper` for the highest high of 20 candles"),
     ("lowest", "write `donchian(20).lower` for the lowest low of 20 candles"),
     ("vwap", "no indicator here weighs prices by volume, and `sma(20, typical)` is the nearest"),
@@ -49,8 +49,13 @@ const OTHERWISE: [(&str, &str); 16] = [
     ("signals", NO_OWN),
     ("position", NO_OWN),
     ("trades", NO_OWN),
+    ("green", "write `bullish()` for a candle that closes above its open"),
+    ("red", "write `bearish()` for a candle that closes below its open"),
+    ("pinbar", PIN_BAR),
+    ("pin_bar", PIN_BAR),
     ("time", "write `hour()`, `minute()`, `weekday()` or `between('08:00', '17:00')`"),
 ];
+const PIN_BAR: &str = "write `hammer()` for a long wick below, `shooting_star()` for one above";
 const NO_OWN: &str =
     "a rule knows candles, not its own signals and trades: `pauses` in [risk] keep trades apart";
 const NO_IF: &str = "a rule is one condition, without `if`: join conditions with `and`, `or` and `not`";
@@ -94,11 +99,41 @@ const DIFFERENCES: [(&str, &str); 3] = [
     ("falling", ", which is three falls in a row: TradingView asks for a close below each of the last three"),
 ];
 
+/// What `MetaTrader` calls by a name with an `i` before it, and how it is written here.
+const METATRADER: [(&str, &str); 15] = [
+    ("close", "close"),
+    ("open", "open"),
+    ("high", "high"),
+    ("low", "low"),
+    ("volume", "volume"),
+    ("ma", "sma(20)"),
+    ("rsi", "rsi(14)"),
+    ("atr", "atr(14)"),
+    ("adx", "adx(14)"),
+    ("cci", "cci(20)"),
+    ("macd", "macd(12, 26, 9)"),
+    ("bands", "bollinger(20, 2).upper"),
+    ("stochastic", "stochastic(5, 3, 3).k"),
+    ("wpr", "williams_r(14)"),
+    ("sar", "parabolic_sar(0.02, 0.2)"),
+];
+
+/// What other modules of `TradingView`'s language hold, which this one has no part of.
+const OTHER_MODULES: [(&str, &str); 4] = [
+    ("request", "a value of longer candles is written with @ behind it, such as sma(50)@1h"),
+    ("strategy", NO_OWN),
+    ("barstate", "leave it out: a rule sees each candle once, when it has closed"),
+    ("timeframe", "a value of longer candles is written with @ behind it, such as sma(50)@1h"),
+];
+
 /// The modules of `TradingView`'s language.
 const MODULES: [&str; 3] = ["ta", "math", "talib"];
 
 /// What is said of `ta.name`; none where the first is no module of another language.
 pub(crate) fn of_module(module: &str, name: &str) -> Option<String> {
+    if let Some((_, cure)) = OTHER_MODULES.iter().find(|(there, _)| *there == module) {
+        return Some(format!("there is no `{module}.{name}`: {cure}"));
+    }
     if !MODULES.contains(&module) {
         return None;
     }
@@ -129,6 +164,10 @@ pub(crate) fn meant(name: &str, own: &[&str]) -> String {
     }
     if let Some((_, cure)) = OTHERWISE.iter().find(|(there, _)| *there == plain) {
         return (*cure).to_owned();
+    }
+    let with_i = plain.strip_prefix('i').and_then(|rest| METATRADER.iter().find(|(there, _)| *there == rest));
+    if let Some((_, here)) = with_i {
+        return format!("write {here}, and {here}[1] for one candle ago, a shift of 1");
     }
     // A period that stands in the name: `rsi7`, `ema_20`.
     let function = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -162,6 +201,9 @@ mod tests {
         for (there, here) in ELSEWHERE {
             assert!(all.contains(&here) && !all.contains(&there), "{there} {here}");
         }
+        for (there, _) in METATRADER {
+            assert!(!all.contains(&format!("i{there}").as_str()), "i{there}");
+        }
         for (there, _) in OTHERWISE {
             assert!(!all.contains(&there) && !ELSEWHERE.iter().any(|(known, _)| *known == there), "{there}");
         }
@@ -170,12 +212,15 @@ mod tests {
     #[test]
     fn what_is_proposed_is_a_sound_rule_and_stands_in_the_book() {
         let page = include_str!("../../../docs/rules.md");
-        for (there, here) in TRADINGVIEW {
+        for (there, here) in TRADINGVIEW.iter().chain(&METATRADER) {
             let is_sound = |text: &str| {
                 let rule = Rule::parse(Some(text), None);
                 rule.is_ok_and(|rule| rule.build(&BTreeMap::new(), Interval::MINUTE, None).is_ok())
             };
             assert!(is_sound(here) || is_sound(&format!("{here} > 0")), "{here}");
+            if METATRADER.contains(&(*there, *here)) {
+                continue;
+            }
             assert!(
                 page.contains(&format!("| `ta.{there}` | `{here}`")),
                 "docs/rules.md lacks {there}: {here}"

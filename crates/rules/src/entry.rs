@@ -156,7 +156,9 @@ impl Source {
         }
         let own = Value::Object(own);
         let written = serde_json::from_value(own.clone());
-        let written = written.map_err(|error| BuildError::parameters(NAME, error.to_string()))?;
+        let written = written.map_err(|error: serde_json::Error| {
+            BuildError::parameters(NAME, bare_parameter(&own).unwrap_or_else(|| error.to_string()))
+        })?;
         Ok(Self { written, file: None, identity: own.to_string() })
     }
 
@@ -202,6 +204,15 @@ impl Source {
     fn hash(&self) -> String {
         blake3::hash(self.identity.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
     }
+}
+
+/// What is said of a parameter that is a number alone.
+fn bare_parameter(params: &Value) -> Option<String> {
+    let parameters = params.get("parameters")?.as_object()?;
+    let (name, value) = parameters.iter().find(|(_, value)| !value.is_object())?;
+    Some(format!(
+        "parameters.{name}: a parameter has a default, and a range if it is searched: {name} = {{ default = {value}, min = 2, max = 50 }}"
+    ))
 }
 
 /// Whether a key says anything.

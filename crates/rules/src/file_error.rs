@@ -76,6 +76,8 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
     match value.chars().next()? {
         '"' if value.starts_with("\"\"\"") => None,
         '"' if quotes('"') == 1 => Some("the condition has no closing \"".to_owned()),
+        '"' if second_key(value).is_some() => second_key(value)
+            .map(|key| format!("a key stands on a line of its own: begin a new one before `{key}`")),
         '"' if quotes('"') > 2 => Some(
             "within the double quotes of a condition a text has single ones, as in between('08:00', '17:00')"
                 .to_owned(),
@@ -94,6 +96,14 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
         }
         _ => Some(in_quotes(key, value)),
     }
+}
+
+/// The key that stands behind the closing quote of a value.
+fn second_key(value: &str) -> Option<&str> {
+    let (_, behind) = value.strip_prefix('"')?.split_once('"')?;
+    let (key, _) = behind.split_once('=')?;
+    let keys = [Side::Buy.key(), Side::Sell.key(), "expiry", "about"];
+    keys.contains(&key.trim()).then(|| key.trim())
 }
 
 /// What is said of a line that has no `=`.
@@ -115,7 +125,7 @@ fn in_quotes(key: &str, condition: &str) -> String {
     // A closing one belongs to a text within where that has an opening one.
     let curly = condition.trim_end_matches(['\u{201c}', '\u{201d}']);
     let bare = curly.strip_suffix(['"', '\'']).filter(|bare| bare.matches(['"', '\'']).count() % 2 == 0);
-    let condition = bare.unwrap_or(curly).replace('"', "'");
+    let condition = bare.unwrap_or(curly).replace(['"', '\u{201c}', '\u{201d}'], "'");
     format!("a condition stands in double quotes: {key} = \"{condition}\"")
 }
 

@@ -47,6 +47,29 @@ pub(crate) fn bare_time(text: &str, words: &[Token<'_>], colon: usize) -> Option
     Some(RuleError::new(place, message))
 }
 
+/// The time of the day that a text names in another way: `8`, `0800`, `8h`, `1:00 PM`; none where it may be anything.
+pub(crate) fn time_meant(text: &str) -> Option<String> {
+    let plain = text.trim().to_lowercase().replace([' ', '.'], "");
+    let (clock, half) = match (plain.strip_suffix("am"), plain.strip_suffix("pm")) {
+        (Some(clock), _) => (clock, Some(0)),
+        (None, Some(clock)) => (clock, Some(12)),
+        (None, None) => (plain.trim_end_matches('h'), None),
+    };
+    let (hours, minutes) = match clock.split_once([':', 'h']) {
+        Some(parts) => parts,
+        None if clock.len() == 4 => clock.split_at_checked(2)?,
+        None => (clock, "00"),
+    };
+    let number = |digits: &str| digits.parse::<u32>().ok().filter(|_| (1..=2).contains(&digits.len()));
+    let (hours, minutes) = (number(hours)?, number(minutes).filter(|_| minutes.len() == 2)?);
+    let hours = match half {
+        None => hours,
+        Some(later) if (1..=12).contains(&hours) => hours % 12 + later,
+        Some(_) => return None,
+    };
+    (hours < 24 && minutes < 60).then(|| format!("{hours:02}:{minutes:02}"))
+}
+
 /// What is said of a length of candles that stands like a number, `ema(100, 1h)`; the words before it are read.
 pub(crate) fn bare_interval(text: &str, words: &[Token<'_>], place: &Range<usize>) -> Option<String> {
     let written = &text[place.clone()];
@@ -101,6 +124,7 @@ pub(crate) fn spoken(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleE
             format!("{left} {sign} {}", right(next))
         }
         "equals" => format!("{left} == {}", right(next)),
+        "in" => format!("{left} == 2 or {left} == 3"),
         "between" => {
             let low = right_of(words, next);
             let high = words.iter().position(|word| word.place.start >= low.end);
@@ -148,6 +172,26 @@ pub(crate) fn side_by_side(text: &str, words: &[Token<'_>], at: usize) -> Option
     Some(RuleError::new(before.place.start..word.place.end, message))
 }
 
+/// What is wrong with a unit behind a number, `5 pips` and `3 candles`; it is the word at this place.
+pub(crate) fn unit(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleError> {
+    let (before, word) = (words.get(at.checked_sub(1)?)?, words.get(at)?);
+    let (Word::Number(number), Word::Name(name)) = (before.kind, word.kind) else { return None };
+    let written = &text[before.place.clone()];
+    let message = match name.to_lowercase().as_str() {
+        "pip" | "pips" => {
+            let (usual, yen) = (number / 10_000.0, number / 100.0);
+            format!(
+                "a distance is in the unit of the price: {written} pips are {usual} of EURUSD, {yen} of USDJPY"
+            )
+        }
+        "candle" | "candles" | "bar" | "bars" => {
+            format!("leave `{name}` out: a number of candles is {written}")
+        }
+        _ => return None,
+    };
+    Some(RuleError::new(before.place.start..word.place.end, message))
+}
+
 /// A part of the rule as it is written; something shorter where it is empty or long.
 fn short<'t>(text: &'t str, place: Range<usize>, otherwise: &'t str) -> &'t str {
     if place.is_empty() || place.len() > MAX_REPEATED { otherwise } else { &text[place] }
@@ -156,18 +200,8 @@ fn short<'t>(text: &'t str, place: Range<usize>, otherwise: &'t str) -> &'t str 
 /// The value or condition that ends before this word.
 fn left_of(words: &[Token<'_>], at: usize) -> Option<Range<usize>> {
     let before = &words[..at];
-    let mut depth = 0_usize;
-    let begins = before.iter().rposition(|word| match word.kind {
-        Word::Sign(")" | "]") => {
-            depth += 1;
-            false
-        }
-        Word::Sign("(" | "[") if depth > 0 => {
-            depth -= 1;
-            false
-        }
-        Word::Sign("(" | "[" | ",") | Word::Name("and" | "or" | "not") => depth == 0,
-        _ => false,
+    let begins = last_outside(before, |word| {
+        matches!(word, Word::Sign("(" | "[" | ",") | Word::Name("and" | "or" | "not"))
     });
     let first = before.get(begins.map_or(0, |place| place + 1))?;
     Some(first.place.start..before.last()?.place.end)
@@ -206,6 +240,11 @@ fn called<'t>(words: &[Token<'t>]) -> Option<&'t str> {
 
 /// The bracket that is still open behind these words.
 fn open_bracket(words: &[Token<'_>]) -> Option<usize> {
+    last_outside(words, |word| matches!(word, Word::Sign("(" | "[")))
+}
+
+/// The last of these words that is such a one and stands in no bracket that is closed behind it.
+fn last_outside(words: &[Token<'_>], is_one: impl Fn(Word<'_>) -> bool) -> Option<usize> {
     let mut depth = 0_usize;
     words.iter().rposition(|word| match word.kind {
         Word::Sign(")" | "]") => {
@@ -216,7 +255,6 @@ fn open_bracket(words: &[Token<'_>]) -> Option<usize> {
             depth -= 1;
             false
         }
-        Word::Sign("(" | "[") => true,
-        _ => false,
+        kind => depth == 0 && is_one(kind),
     })
 }

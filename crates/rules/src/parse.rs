@@ -2,7 +2,7 @@
 
 use crate::RuleError;
 use crate::elsewhere::{of_module, of_word};
-use crate::habits::{decimal_comma, side_by_side, spoken};
+use crate::habits::{decimal_comma, side_by_side, spoken, unit};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::token::{Token, Word, tokens};
 use std::ops::Range;
@@ -227,6 +227,7 @@ impl Parser<'_> {
         }
         let by_habit = decimal_comma(self.text, self.words, self.next);
         let by_habit = by_habit.or_else(|| side_by_side(self.text, self.words, self.next));
+        let by_habit = by_habit.or_else(|| unit(self.text, self.words, self.next));
         if let Some(error) = by_habit.or_else(|| spoken(self.text, self.words, self.next)) {
             return error;
         }

@@ -37,7 +37,7 @@ const SIGNS: [&str; 16] =
     ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
 
 /// Signs of other languages, and how this one says it.
-const FOREIGN: [(&str, &str); 11] = [
+const FOREIGN: [(&str, &str); 23] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("<>", "write `!=`"),
@@ -47,6 +47,18 @@ const FOREIGN: [(&str, &str); 11] = [
     ("!", "write `not`"),
     ("&", "write `and`"),
     ("|", "write `or`"),
+    ("\u{2264}", "write `<=`"),
+    ("\u{2265}", "write `>=`"),
+    ("\u{2260}", "write `!=`"),
+    ("\u{2212}", "write `-`"),
+    ("\u{2013}", "write `-`"),
+    ("\u{d7}", "write `*`"),
+    ("\u{f7}", "write `/`"),
+    ("\u{201c}", "a text stands in straight quotes, and the condition itself in none here"),
+    ("\u{201d}", "a text stands in straight quotes, and the condition itself in none here"),
+    ("#", "a remark stands in the file, on a line of its own"),
+    (";", "a rule is one condition: join several with `and` or `or`, or leave it out at the end"),
+    ("?", "a rule is one condition: join several with `and` or `or`"),
     (":", "a time stands in quotes: '07:00'"),
     ("%", "leave it out: an index of 0 to 100 is compared with 70, and a change of 1 % is 0.01"),
 ];

@@ -42,7 +42,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ),
         (
             "buy = \"between(\\\"08:00\\\", close)\"",
-            "buy, character 18: a time of the day stands here, in quotes: \"08:00\" to \"24:00\", UTC\n  between(\"08:00\", close)\n                   ^^^^^",
+            "buy, character 18: a time of the day stands here, in quotes: '08:00' to '24:00'\n  between(\"08:00\", close)\n                   ^^^^^",
         ),
         ("about = \"nothing\"", "my.toml: a rule has a condition: give buy, sell or both"),
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
@@ -133,6 +133,14 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
             "buy = \"close > open\"\n[parameters]\nperiod: 14",
             "line 3: column 7: a line is a key, `=` and a value\n",
         ),
+        (
+            "buy = \"close > open\" sell = \"close < open\"",
+            "a key stands on a line of its own: begin a new one before `sell`\n",
+        ),
+        (
+            "buy = between(\u{201c}08:00\u{201d}, \u{201c}17:00\u{201d})",
+            "double quotes: buy = \"between('08:00', '17:00')\"\n",
+        ),
         ("rsi(7) < 30", "double quotes: buy = \"rsi(7) < 30\"\n"),
         ("buy = \u{201c}close > open\u{201d}", "double quotes: buy = \"close > open\"\n"),
         (
@@ -191,6 +199,9 @@ fn a_rule_may_stand_in_the_bot_itself() {
         number.to_string().ends_with("in quotes: did you mean 00:03 for 3 seconds, or 03:00 for 3 minutes?"),
         "{number}"
     );
+    let bare = json!({ "buy": "rsi(p) < 30", "parameters": { "p": 14 } });
+    let bare = entry().build(&bare, &bot("BTCUSDT")).err().unwrap().to_string();
+    assert!(bare.contains("p = { default = 14, min = 2, max = 50 }") && !bare.contains("Written"), "{bare}");
     let gone = entry().build(&json!({ "file": "no/such.toml" }), &bot("BTCUSDT")).err().unwrap().to_string();
     assert!(gone.starts_with("no/such.toml: the rule cannot be read"), "{gone}");
 }
