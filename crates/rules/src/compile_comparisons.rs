@@ -61,7 +61,9 @@ fn is_worked_out(graph: &Graph, id: Id) -> bool {
             field,
             Field::Median | Field::Typical | Field::Body | Field::Range | Field::UpperWick | Field::LowerWick
         ),
-        Op::Binary(Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide, ..) => true,
+        Op::Binary(Binary::Add | Binary::Subtract | Binary::Multiply, ..) => true,
+        // A quotient of two values is no price any more, and what it is rounded by is another matter.
+        Op::Binary(Binary::Divide, one, by) => graph.constant(by).is_some() && is_worked_out(graph, one),
         Op::Binary(Binary::Min | Binary::Max, one, other) => {
             is_worked_out(graph, one) || is_worked_out(graph, other)
         }
