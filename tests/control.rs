@@ -53,6 +53,34 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
 }
 
 #[test]
+fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
+    let folder = recording::folder().with("streak.toml", "[risk]\nmax_loss_streak = 2\n");
+    let run = ["--speed", "max", "--until-end", "--config", "streak.toml"];
+    assert_eq!(recording::record(&folder, &run).code, 6);
+    let status = folder.run(&["status", "--journal", "run.db", "--json"]).json();
+    assert_eq!(status["ended_by"]["rule"], "LossStreak", "{status}");
+    let status = folder.run(&["status", "--journal", "run.db"]).stdout;
+    let ended = "halted: LossStreak, 2026-";
+    assert!(status.contains(ended) && status.contains("; start it anew to go on"), "{status}");
+    let resumed = folder.run(&["resume", "--journal", "run.db"]);
+    resumed.fails(
+        2,
+        &["nothing to resume: the run of this journal ended, halted: LossStreak", "`candlewick live`"],
+    );
+    let why = folder.run(&["why", "2030-01-01T00:00", "--journal", "run.db"]).stdout;
+    assert!(
+        why.contains("nothing is recorded after 2026-") && why.contains("the run was halted: LossStreak"),
+        "{why}"
+    );
+    // Another end is none of a limit, and a moment within the run is not behind it.
+    let other = recording::folder();
+    assert_eq!(recording::record_in_lock_step(&other).code, 0);
+    assert_eq!(other.run(&["status", "--journal", "run.db", "--json"]).json()["ended_by"], Value::Null);
+    let why = other.run(&["why", "2026-01-06T01:00", "--journal", "run.db"]).stdout;
+    assert!(!why.contains("nothing is recorded after"), "{why}");
+}
+
+#[test]
 fn status_says_how_far_the_gates_of_the_bot_are_from_opening() {
     let folder = recording::folder();
     assert_eq!(recording::record_in_lock_step(&folder).code, 0);

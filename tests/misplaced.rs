@@ -146,6 +146,11 @@ fn what_other_programs_write_is_answered_with_what_stands_here() {
             "this key is missing; factor = 2.25 wins back, at a payout of 80 %",
         ),
         ("close_type", "close_type = 3", "use a text in quotes: 00:03 for 3 seconds, or 03:00 for 3 minutes"),
+        (
+            "stake",
+            "stake = { kind = \"gale\", amount = 1, factor = 2.0, levels = 2, if_refused = \"reset\" }",
+            "a level that waits for the next signal is not given up: write entry = \"next_candle\" beside it",
+        ),
         ("close_type", "close_type = \"3:00\"", "did you mean 03:00?"),
         (
             "close_type",
@@ -208,6 +213,7 @@ fn values_that_are_seldom_meant_are_noted() {
         _ => line,
     });
     let combine = combine.collect::<Vec<_>>().join("\n");
+    let hours = "[risk]\nhours = [{ from = \"13:00\", to = \"17:00\" }]\n".to_owned();
     let bot = |stake: &str| {
         BOT.lines().filter(|line| !line.starts_with("stake")).collect::<Vec<_>>().join("\n") + "\n" + stake
     };
@@ -233,6 +239,33 @@ fn values_that_are_seldom_meant_are_noted() {
             "risk.cooldown_after_loss_s rests after 1 loss, in the middle",
         ),
         (bot(gale) + "[risk]\npauses = [{ after = 3, of = \"losses\", for_s = 600 }]\n", ""),
+        (
+            bot(gale) + "[risk]\nmax_loss_streak = 2\n",
+            "risk.max_loss_streak halts all bots after 2 losses in a row, in the middle of its ladder of 3 levels: level 3 is only staked once \
+             somebody resumes",
+        ),
+        (bot(gale) + "[risk]\nmax_loss_streak = 3\n", ""),
+        (
+            bot(gale) + "[risk]\nmax_trades_per_day = 10\n",
+            "risk.max_trades_per_day = 10 may be reached in the middle of its ladder of 3 levels: the level that is due is not entered with",
+        ),
+        (
+            bot(gale) + &hours,
+            "risk.hours may end in the middle of its ladder of 3 levels: the level that is due is not entered with the next candle: it stays, \
+             and is staked on the first signal when they begin again (if_refused = \"reset\"",
+        ),
+        (
+            bot(&gale.replace(" }", ", if_refused = \"reset\" }")) + &hours,
+            "the level that is due is given up, and the ladder begins anew",
+        ),
+        (
+            bot(&gale.replace("2.0", "1.5")) + "[simulation]\npayout_percent = 85\n",
+            "at a payout of 85 % a win on level 3 leaves -0.59",
+        ),
+        (
+            format!("{BOT}[risk]\nmin_payout_percent = 82\n[simulation]\npayout_percent = 80\n"),
+            "BTCUSDT pays 80 % by [simulation], less than the 82 % of risk.min_payout_percent: a backtest and the sandbox open nothing but",
+        ),
     ] {
         let folder = folder().with("bot.toml", &text);
         let checked = folder.run(&["config", "check", "bot.toml", "--json"]).json();

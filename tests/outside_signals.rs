@@ -1,7 +1,7 @@
 //! Signals from the shell for a running bot: trades by the same rules, counted, and replayed from the journal.
 #![cfg(unix)]
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, candles};
 use crate::control::{Live, venue_of_short_trades};
 use crate::recording;
 use serde_json::{Value, json};
@@ -84,6 +84,58 @@ fn a_list_of_a_chat_is_shown_whole_with_its_times_repetitions_and_contradictions
     assert!(turned.code == 2 && turned.stderr.contains("1 line contradicts another"), "{}", turned.stderr);
     assert!(turned.stdout.starts_with(expected[0]), "all lines are shown: {}", turned.stdout);
     assert!(turned.stdout.contains("    5  error: line 4 asks eur for another trade at that time already"));
+}
+
+#[test]
+fn what_of_a_combination_binds_no_signal_from_outside_is_said_wherever_one_is_read() {
+    let bot = |params: &str| {
+        format!(
+            "[signals]\nlist = \"list.txt\"\n[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"combine\"\n\
+             close_type = \"01:00\"\nparams = {{ first_of = [{{ strategy = \"rsi-reversal\" }}]{params} }}\n"
+        )
+    };
+    let all = ", invert = true, filters = [{ hours = [\"22:00\", \"23:00\"] }], expiry = \"05:00\"";
+    for (params, expected) in [
+        (
+            all,
+            "are not turned round (invert), pass its filters unasked and last 01:00 (close_type), not 05:00 (expiry)",
+        ),
+        (", invert = true", "are not turned round (invert)"),
+        ("", ""),
+    ] {
+        let folder = Folder::new()
+            .with("list.txt", "2026-01-05 00:30 BTCUSDT CALL\n")
+            .with("BTCUSDT_1m.csv", &candles(50))
+            .with("bot.toml", &bot(params));
+        let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--data", "BTCUSDT_1m.csv"];
+        for command in [&["config", "check"][..], &["signal", "--check", "list.txt"], &live] {
+            let run = folder.run(&[command, &["--config", "bot.toml"]].concat());
+            let said = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+            let words = format!("bot \"btc\": signals from outside {expected}");
+            let is_told = !expected.is_empty();
+            assert!(said.contains(&words) == is_told, "{command:?}: {}{}", run.stdout, run.stderr);
+            assert_eq!(said.contains("signals from outside are not"), is_told, "{command:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn entries_that_the_configuration_would_refuse_are_told_before_the_run() {
+    let bot = "[signals]\nlist = \"list.txt\"\n[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\n\
+               close_type = \"05:00\"\n";
+    let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n";
+    let folder = Folder::new().with("list.txt", list).with("bot.toml", bot);
+    let checked = folder.run(&["signal", "--config", "bot.toml", "--check", "list.txt"]);
+    let words = "1 of 3 entries would be refused as the configuration stands: while a trade of an earlier line is open on the symbol; \
+                 max_open_trades_per_symbol = 2 would let those of one direction be open together";
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    let line = "    3  BUY for eur: 2026-11-27T10:05:00Z; refused: the BUY of line 2 runs until 10:05:02 (max_open_trades_per_symbol = 1)";
+    assert!(checked.stdout.contains(line) && checked.stdout.contains(words), "{}", checked.stdout);
+    let sound = folder.run(&["config", "check", "--config", "bot.toml"]).stdout;
+    assert!(
+        sound.contains(&format!("signals.list: {words}; `candlewick signal --check list.txt`")),
+        "{sound}"
+    );
 }
 
 #[test]

@@ -231,7 +231,8 @@ fn stops_of_day_and_session_and_pauses_hold_alike_live() {
     }
 }
 
-/// Two ladders that go on with the next candle, one of which stops for the session on its own, and a third bot that trades on.
+/// Two ladders that go on with the next candle, one of which stops for the session on its own and is given up where it is refused, and a
+/// third bot that trades on.
 #[test]
 fn a_ladder_that_goes_on_with_the_next_candle_and_a_bot_s_session_stops_hold_alike_live() {
     let (from, to) = (MONDAY, MONDAY + 20 * HOUR);
@@ -240,12 +241,13 @@ fn a_ladder_that_goes_on_with_the_next_candle_and_a_bot_s_session_stops_hold_ali
         .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, to))
         .with("GBPUSD_1m.csv", &shipped("GBPUSD_1m.csv", from, to));
     let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 4, entry = \"next_candle\" }";
+    let given_up = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 4, entry = \"next_candle\", if_refused = \"reset\" }";
     let rules = "hours = [{ from = \"00:30\", to = \"05:00\" }, { from = \"05:30\", to = \"00:00\" }]\n\
         session = { of = \"hours\" }\n\
         [risk.bots.b]\nsession_loss_limit = 25\nsession_profit_target_percent = 0.3";
     let bots = bots(&[
         ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", again),
-        ("b", "EURUSD", "1m", "01:00", "CANDLE_CLOSE", again),
+        ("b", "EURUSD", "1m", "01:00", "CANDLE_CLOSE", given_up),
         ("c", "GBPUSD", "1m", "01:00", "TIME_FIXED", TEN),
     ]);
     let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"];

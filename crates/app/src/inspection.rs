@@ -1,11 +1,13 @@
 //! Everything that is wrong with a configuration, as far as it can be known without candles and without the venue.
 
+mod cut_ladders;
 mod doubtful_limits;
 mod doubtful_symbols;
 mod doubtful_values;
 mod lengths;
 mod notes;
 
+pub use cut_ladders::cut_ladders;
 pub use notes::notes_of;
 
 use crate::bots::{BotSet, gate_rules, problem_of_session, session_settings};
@@ -20,7 +22,8 @@ use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{
     BotSettings, EngineError, LadderEntry, RuinReport, Session, StakeSettings, TradeRecord,
-    check_first_stakes, check_ruin, check_stakes, percent_beside_default, small_percents, stakes_to_find_out,
+    check_first_stakes, check_ruin, check_stakes, levels_that_lose, percent_beside_default, small_percents,
+    stakes_to_find_out,
 };
 use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
@@ -114,7 +117,8 @@ pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         gates_beside_hours(loaded, registry).into_iter().chain(gates_beside_ladders(loaded, registry));
     let small = small_percents(&session_settings(loaded));
     let percent = percent_beside_default(&session_settings(loaded));
-    let notices = ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(gates);
+    let short = levels_that_lose(&session_settings(loaded), &known_payouts(loaded)).unwrap_or_default();
+    let notices = ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).chain(short).chain(gates);
     notices.chain(small).chain(percent).chain(stakes_to_find_out(&session_settings(loaded))).collect()
 }
 
@@ -172,9 +176,13 @@ pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     let balance = settings.money_scale.exact(settings.balance);
     let balance = balance
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
-    let simulation = &loaded.config.simulation;
-    let known = settings.bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol)));
-    check_ruin(&settings, balance, &known.collect::<Vec<_>>())
+    check_ruin(&settings, balance, &known_payouts(loaded))
+}
+
+/// What each bot's symbol is taken to pay.
+fn known_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
+    let Config { bots, simulation, .. } = &loaded.config;
+    bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
 /// What of the settings keeps the client from being made; no request leaves.

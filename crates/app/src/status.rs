@@ -17,7 +17,7 @@ use crate::recent::read_recent_trades;
 use asking::ask_bot;
 use candlewick_engine::{IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{LimitLine, StrangeTrade, TradingMode, VerdictLine, table, utc};
+use candlewick_records::{LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{MarketState, Phase, RunState, SignalTally};
 use candlewick_sdk::{Millis, visible};
@@ -68,6 +68,8 @@ pub struct Status {
     pub settled_by_person: Vec<u64>,
     /// Whether a person halted opens, and nobody has resumed since.
     pub halted: bool,
+    /// The limit that ended the last run, which only a person can lift; null where none did, or where a bot runs.
+    pub ended_by: Option<LimitReached>,
     /// When and how the settings of the last run were last read again; null where those of its start are in force.
     pub reloaded: Option<Reloaded>,
     /// The verdict on each bot of the last run.
@@ -151,11 +153,12 @@ impl Status {
             settled: settled(&contents, &old),
             settled_by_person: by_person(&contents, &old),
             halted: contents.is_halted,
+            ended_by: contents.limit_reached().filter(|_| has_ended),
             reloaded: contents.reloaded()?,
             verdicts: verdicts_of(&contents, &old),
             limits: LimitLine::of_session(&contents.session, now),
             pauses: PauseLine::of_session(&contents.session, now),
-            ladders: LadderLine::of_session(&contents.session),
+            ladders: LadderLine::of_session(&contents.session, now),
             audit_findings: contents.audit_findings(None),
             signals,
             last_event,
@@ -170,6 +173,9 @@ impl Status {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
             return format!("suspended: {}", visible(reason));
+        }
+        if let (Some(ended), false) = (&self.ended_by, self.halted) {
+            return ended.words();
         }
         let text = match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
             (Some(Phase::Halted), _) | (None, true) => "halted, until somebody resumes",

@@ -1,10 +1,10 @@
 //! A bot inside a Session: its strategy, its place and its stake.
 
 use crate::reentry::Reentry;
-use crate::stake::Stake;
-use crate::{BotVerdict, SymbolId};
+use crate::stake::{Purse, Stake};
+use crate::{BotVerdict, IfRefused, SymbolId};
 use candlewick_sdk::{
-    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, GateView, LongerCandles, Millis, Price,
+    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, GateView, LongerCandles, Millis, Money, Price,
     Settlement, ShownCandles, Signal, Strategy,
 };
 
@@ -30,6 +30,8 @@ pub(crate) struct Bot {
     longer: LongerCandles,
     /// Candles until its signals mean anything.
     cold: usize,
+    /// What becomes of a level of its ladder that is refused at the next candle.
+    if_refused: IfRefused,
 }
 
 impl Bot {
@@ -56,12 +58,14 @@ impl Bot {
             strategy,
             longer,
             cold,
+            if_refused: IfRefused::Wait,
         }
     }
 
     /// Makes its ladder go on with the next candle, without a signal.
-    pub(crate) fn with_reentries(mut self) -> Self {
+    pub(crate) fn with_reentries(mut self, if_refused: IfRefused) -> Self {
         self.reentry = Some(Box::default());
+        self.if_refused = if_refused;
         self
     }
 
@@ -167,6 +171,40 @@ impl Bot {
             self.reentry.as_mut().and_then(|due| due.on_close(self.last_close, self.interval))
         {
             *signal = Some(entry);
+        }
+    }
+
+    /// Its next stake at this moment, before it is rounded down to the step and held against the bounds.
+    #[inline]
+    pub(crate) fn next_stake(&self, purse: Purse, at: Millis) -> Money {
+        if self.has_missed_level(at) { self.stake.first(purse) } else { self.stake.next(purse) }
+    }
+
+    /// From when on its ladder is given up, where no trade is approved before.
+    pub(crate) fn gives_up_from(&self) -> Option<Millis> {
+        let reentry = self.reentry.as_ref().filter(|_| self.if_refused == IfRefused::Reset)?;
+        reentry.missed_from(self.interval)
+    }
+
+    /// Whether its ladder was given up by this moment, since its level was refused at the next candle.
+    #[inline]
+    pub(crate) fn has_missed_level(&self, at: Millis) -> bool {
+        self.gives_up_from().is_some_and(|from| at >= from)
+    }
+
+    /// Begins a ladder anew that was given up by this moment.
+    #[inline]
+    pub(crate) fn give_up_missed_level(&mut self, at: Millis) {
+        if self.has_missed_level(at) {
+            self.stake.begin_ladder_anew();
+        }
+    }
+
+    /// An approved trade of it was not taken by the venue: a ladder that it was to go on with is given up.
+    pub(crate) fn on_not_taken(&mut self) {
+        let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.waits());
+        if self.if_refused == IfRefused::Reset && !waits {
+            self.stake.begin_ladder_anew();
         }
     }
 

@@ -2,19 +2,21 @@
 
 use crate::book::TradeBook;
 use crate::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_sdk::Money;
 use candlewick_sdk::rust_decimal::Decimal;
 
 /// Of each bot whose rules need to know a payout: that it stakes less than its own stake where that is not known.
 pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
     let words = |bot: &BotSettings| {
-        // A ladder that begins with the smallest stake has larger ones.
-        let climbs = match bot.stake {
+        // A ladder that begins with the smallest stake has larger ones, and what a share comes to depends on the balance.
+        let stakes_more = match bot.stake {
             StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
-            StakeSettings::Soros { .. } => true,
-            StakeSettings::Fixed { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => false,
+            StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
+            StakeSettings::Fixed { .. } => false,
         };
-        if !needs_payout(bot, &settings.risk) || !(climbs || smallest_of(bot, &settings.risk).is_some()) {
+        if !needs_payout(bot, &settings.risk) || !(stakes_more || smallest_of(bot, &settings.risk).is_some())
+        {
             return None;
         }
         let (name, symbol) = (&bot.name, bot.symbol);
@@ -35,7 +37,17 @@ pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
 /// How many of a run's trades those were, by bot.
 pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
     let words = |(index, bot): (usize, &BotSettings)| {
-        let smallest = settings.money_scale.exact(smallest_of(bot, &settings.risk)?).ok()?;
+        let exact = |amount| settings.money_scale.exact(amount).ok();
+        let of_share = || {
+            let is_share =
+                matches!(bot.stake, StakeSettings::Share { .. }) && needs_payout(bot, &settings.risk);
+            // A share of the balance is above the smallest stake, unless hardly anything is left.
+            is_share
+                .then(|| exact(settings.risk.min_stake))
+                .flatten()
+                .map(|least| least + Money::from_minor(1))
+        };
+        let smallest = smallest_of(bot, &settings.risk).and_then(exact).or_else(of_share)?;
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
         let (all, small) = own.fold((0_u64, 0_u64), |(all, small), row| {
             (all + 1, small + u64::from(row.approved.stake() < smallest))
@@ -78,6 +90,7 @@ fn money(settings: &SessionSettings, amount: Decimal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KellyBound;
     use crate::testing;
     use candlewick_sdk::MoneyScale;
 
@@ -113,5 +126,21 @@ mod tests {
         // The smallest stake is its own.
         let same = |risk: &mut RiskSettings| (risk.min_payout_percent, risk.min_stake) = (80.0, Decimal::TWO);
         assert_eq!(notes(same), [""; 0]);
+    }
+
+    #[test]
+    fn a_stake_that_depends_on_the_balance_is_told_as_a_fixed_one_is() {
+        let kelly =
+            StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound: KellyBound::default() };
+        for stake in [StakeSettings::Share { percent: 1.0 }, kelly] {
+            let told = |least: f64| {
+                let risk = RiskSettings { min_payout_percent: least, ..RiskSettings::default() };
+                let bots = vec![testing::bot("a", stake.clone())];
+                let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
+                stakes_to_find_out(&SessionSettings { money_scale, balance, risk, bots })
+            };
+            assert!(told(82.0).concat().contains("traded at the smallest stake, 1.00"), "{stake:?}");
+            assert_eq!(told(0.0), [""; 0], "{stake:?}");
+        }
     }
 }

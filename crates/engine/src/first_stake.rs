@@ -23,7 +23,9 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let stake = Stake::new(&bot.stake, scale, &key)?;
         let purse = Purse { free: balance, minimum: limits.minimum_stake(), together: 1 };
         let first = limits.step_down(stake.next(purse));
-        let Some(broken) = broken_limit(first, balance, &limits, scale) else { continue };
+        let broken = broken_limit(first, balance, &limits, scale);
+        let own = || own_limit(first, balance, (&bot.name, settings), &limits);
+        let Some(broken) = broken.or_else(own) else { continue };
         let (name, stake) = (&bot.name, scale.format(first));
         let BrokenLimit { limit, bound, by_balance } = broken;
         if by_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
@@ -42,7 +44,7 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
 
 /// A limit, in words, and its figure.
 struct BrokenLimit {
-    limit: &'static str,
+    limit: String,
     bound: String,
     /// Whether it follows from the balance.
     by_balance: bool,
@@ -50,8 +52,11 @@ struct BrokenLimit {
 
 /// The limit that `stake` breaks; those that hold at any balance come first.
 fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale) -> Option<BrokenLimit> {
-    let broken =
-        |limit, bound: Money, by_balance| BrokenLimit { limit, bound: scale.format(bound), by_balance };
+    let broken = |limit: &str, bound: Money, by_balance| BrokenLimit {
+        limit: limit.to_owned(),
+        bound: scale.format(bound),
+        by_balance,
+    };
     if stake < limits.minimum_stake() {
         return Some(broken("the least, risk.min_stake,", limits.minimum_stake(), false));
     }
@@ -78,11 +83,35 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
     })
 }
 
+/// A limit of the bot's own that `stake` breaks.
+fn own_limit(
+    stake: Money,
+    balance: Money,
+    (bot, settings): (&str, &SessionSettings),
+    limits: &Limits,
+) -> Option<BrokenLimit> {
+    let own = settings.risk.bots.get(bot)?;
+    let scale = settings.money_scale;
+    let bounds = [
+        ("daily_loss_limit", "a day", own.daily_loss_limit, limits.daily_loss_of(bot, balance)),
+        ("session_loss_limit", "a session", own.session_loss_limit, limits.session_loss_of(bot, balance)),
+    ];
+    bounds.into_iter().find_map(|(key, span, amount, bound)| {
+        let bound = bound.filter(|bound| stake > *bound)?;
+        // The amount holds at any balance, a percentage at this one.
+        let amount = scale.exact(amount).ok().filter(|amount| amount.is_positive() && stake > *amount);
+        let key = if amount.is_some() { key.to_owned() } else { format!("{key}_percent") };
+        let limit = format!("risk.bots.{bot}.{key}, what {span} of this bot may lose,");
+        let shown = scale.format(amount.unwrap_or(bound));
+        Some(BrokenLimit { limit, bound: shown, by_balance: amount.is_none() })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RiskSettings;
     use crate::testing;
+    use crate::{BotLimitSettings, RiskSettings};
     use candlewick_sdk::rust_decimal::Decimal;
 
     #[derive(Clone, Copy, Debug)]
@@ -135,6 +164,30 @@ mod tests {
         check(fixed(10), |risk| risk.min_stake = Decimal::from(11), Never(least));
         check(fixed(10), |risk| risk.max_stake = Decimal::from(9), Never("risk.max_stake, is 9.00"));
         check(fixed(10), |risk| risk.daily_loss_limit = Decimal::from(9), Never("risk.daily_loss_limit"));
+    }
+
+    #[test]
+    fn a_stake_above_the_bot_s_own_limits_is_named_with_them() {
+        let own = |limits: BotLimitSettings| {
+            move |risk: &mut RiskSettings| {
+                risk.bots.insert("btc".to_owned(), limits.clone());
+            }
+        };
+        let none = BotLimitSettings::default();
+        let day = |most: i64| BotLimitSettings { daily_loss_limit: Decimal::from(most), ..none.clone() };
+        let words = "is 10.00, and risk.bots.btc.daily_loss_limit, what a day of this bot may lose, is 5.00";
+        check(fixed(10), own(day(5)), Never(words));
+        check(fixed(10), own(day(10)), Sound);
+        let session = BotLimitSettings { session_loss_limit: Decimal::from(9), ..none.clone() };
+        check(fixed(10), own(session), Never("risk.bots.btc.session_loss_limit, what a session"));
+        // Of 1,000, 0.9 % are 9: another balance would mend it.
+        let percent = BotLimitSettings { daily_loss_limit_percent: 0.9, ..none.clone() };
+        let words = "risk.bots.btc.daily_loss_limit_percent, what a day of this bot may lose, is 9.00";
+        check(fixed(10), own(percent), AtThisBalance(words));
+        let other = |risk: &mut RiskSettings| {
+            risk.bots.insert("eth".to_owned(), day(5));
+        };
+        check(fixed(10), other, Sound);
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         } else {
             format!(
                 "in each of the {at_once} trades that may be open at once (of one {of_one}, largest stake {largest}): \
-                 max_open_trades_per_symbol = 1 keeps it to one"
+                 max_open_trades_per_symbol = 1 keeps it to one, and else two that lose together climb two levels"
             )
         };
         let text = format!("bot \"{bot}\": its ladder costs {cost} when every level loses {each}");
@@ -99,7 +99,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
 
 /// How many trades of a bot may be open at once: as many as it can ask for, one a candle, until the first of them has ended, and no more than the
 /// limits let. A strategy whose signals have a longer expiry of their own may have more.
-fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
+pub(crate) fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
     // The last is asked for as the first ends, before that is known.
@@ -167,6 +167,7 @@ mod tests {
             factor: 2.0,
             levels: 3,
             entry: crate::LadderEntry::NextSignal,
+            if_refused: crate::IfRefused::Wait,
         };
         check_stake(bots, &stake, change, expected);
     }
@@ -223,6 +224,7 @@ mod tests {
             factor: 2.0,
             levels: 3,
             entry: crate::LadderEntry::NextSignal,
+            if_refused: crate::IfRefused::Wait,
         };
         let told = |lasts: &str, delay: i64, change: fn(&mut RiskSettings)| {
             let mut risk = RiskSettings::default();

@@ -46,6 +46,7 @@ mod stake;
 mod taken;
 #[cfg(test)]
 mod testing;
+mod unrecovered;
 
 pub use action::{Action, Judgement, Refused};
 pub use book::{EventSequence, IntentRow, TradeBook};
@@ -79,5 +80,6 @@ pub use session::{
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use small_percents::small_percents;
-pub use stake::{KellyBound, LadderEntry, StakeSettings};
+pub use stake::{IfRefused, KellyBound, LadderEntry, StakeSettings};
 pub use taken::{Departure, Taken, VenueSymbol};
+pub use unrecovered::levels_that_lose;

@@ -40,10 +40,24 @@ impl Reentry {
         self.has_passed = false;
     }
 
+    /// Whether an entry is known, its candle to come or missed.
+    pub(crate) const fn waits(&self) -> bool {
+        self.due.is_some()
+    }
+
     /// Whether an entry waits for a candle.
     #[inline]
     pub(crate) const fn is_due(&self) -> bool {
         self.due.is_some() && !self.has_passed
+    }
+
+    /// From when on the entry is missed: its candle has closed, and no trade was approved by then. It follows from the moment alone, so that
+    /// a fold of earlier runs, which is shown no candles, comes to the same.
+    pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
+        let DueEntry { since, .. } = self.due?;
+        let closed = since.floor_to(interval);
+        let own = if closed == since { closed } else { closed + interval };
+        Some(own + Millis::new(1))
     }
 
     /// A candle of this length closed: the entry, where this is the first that closes once the end of the trade before was known, and
@@ -114,6 +128,24 @@ mod tests {
         let mut again: Reentry = serde_json::from_str(&before).unwrap();
         assert!(again.is_due() && !reentry.is_due());
         assert!(again.on_close(Millis::from_seconds(160), MINUTE).is_none(), "a later candle is not the one");
+    }
+
+    /// Known at the 100th second, candles of a minute: the one for it closes at the 120th.
+    #[test]
+    fn an_entry_is_missed_once_its_candle_lies_behind() {
+        let missed = |since: i64, at: i64| {
+            let mut reentry = Reentry::default();
+            reentry.on_ended(Direction::Buy, Millis::from_seconds(since), 2);
+            reentry.missed_from(MINUTE).unwrap() <= Millis::from_seconds(at)
+        };
+        for (since, at, expected) in
+            [(100, 110, false), (100, 120, false), (100, 121, true), (120, 120, false), (120, 121, true)]
+        {
+            assert_eq!(missed(since, at), expected, "{since} {at}");
+        }
+        let mut reentry = Reentry::default();
+        reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 1);
+        assert_eq!(reentry.missed_from(MINUTE), None, "the first level waits for no candle");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How probably configured stakes run out of money: looked at before the first trade.
 
+use crate::ladder::most_at_once;
 use crate::risk::Limits;
 use crate::ruin_limits::{ToldStakes, least_payout, left_out, limits_of};
 use crate::{BotSettings, EngineError, IntentRow, SessionSettings, StakeSettings, edge_sequence};
@@ -110,7 +111,7 @@ impl StakeRuin {
                 StakePlan::Flat { stake: stake - stake % step }
             }
             StakeSettings::Share { percent } => StakePlan::Share { fraction: percent / 100.0, step },
-            StakeSettings::Martingale { amount, factor, levels, entry: _ } => {
+            StakeSettings::Martingale { amount, factor, levels, entry: _, if_refused: _ } => {
                 let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
                 StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
             }
@@ -189,13 +190,18 @@ pub fn check_ruin(
         let problem = format!("a horizon is 1 to {MAX_HORIZON_TRADES} trades");
         return Err(EngineError::setting("risk.ruin_horizon_trades", problem));
     }
+    let risk_limits = Limits::new(&settings.risk, settings.money_scale)?;
     let stakes = StakeRuin::of_bots(settings, balance, records)?;
     let (mut report, mut told) = (RuinReport::default(), ToldStakes::default());
     let (mut total, mut ladders) = (0.0, Vec::new());
     for (bot, stake) in settings.bots.iter().zip(stakes) {
         let key = format!("stake of bot \"{}\"", bot.name);
         let refused = |error: StatisticsError| wrong(&key, &error);
-        let left_out = left_out(bot, &settings.risk).unwrap_or_default();
+        let at_once = match most_at_once(bot, &risk_limits) {
+            1 => String::new(),
+            count => format!("; reckoned one trade at a time, of which {count} may be open at once"),
+        };
+        let left_out = left_out(bot, &settings.risk).unwrap_or_default() + &at_once;
         if !stake.is_ladder() {
             told.add(stake, &left_out, settings.money_scale).map_err(refused)?;
             continue;
@@ -280,6 +286,7 @@ mod tests {
             factor: 2.0,
             levels,
             entry: crate::LadderEntry::NextSignal,
+            if_refused: crate::IfRefused::Wait,
         }
     }
 
@@ -307,7 +314,10 @@ mod tests {
 
     #[test]
     fn a_ladder_that_goes_on_with_the_next_candle_says_so_beside_its_ruin() {
-        let stake = |entry| StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry };
+        let stake = |entry| {
+            let if_refused = crate::IfRefused::Wait;
+            StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
+        };
         let notice = |entry| check(&[stake(entry)], 0.0, record(None)).ladders.remove(0);
         let [signal, candle] = [crate::LadderEntry::NextSignal, crate::LadderEntry::NextCandle].map(notice);
         let more = "; each level above the first is entered with the next candle, whatever the strategy says";

@@ -110,7 +110,8 @@ impl Session {
                 .map_err(|problem| EngineError::setting(format!("bots[{index}].entry_delay_s"), problem))?;
             let made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
             let made = made.entering_after(delay);
-            bots.push(if bot.stake.enters_without_signal() { made.with_reentries() } else { made });
+            let enters_again = bot.stake.enters_without_signal();
+            bots.push(if enters_again { made.with_reentries(bot.stake.if_refused()) } else { made });
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
         limits.take_places(&names, &symbols);
@@ -336,7 +337,7 @@ impl Session {
             symbol: bot.symbol,
             direction: signal.direction,
             expiry,
-            stake: self.stake(bot, probe),
+            stake: self.stake(bot, probe, moment.at),
             at: moment.at,
             received: moment.received,
             origin: moment.origin,
@@ -374,6 +375,7 @@ impl Session {
         let Proposal { bot, symbol, expiry, at, .. } = *proposal;
         let own = &mut self.bots[bot.index()];
         own.verdict.on_decided(id, symbol, at);
+        own.give_up_missed_level(at);
         own.stake.decided(id);
         own.on_decided(expiry);
         self.state.count_trade(&self.limits, at);
@@ -383,10 +385,10 @@ impl Session {
         }
     }
 
-    fn stake(&self, bot: &Bot, probe: Probe) -> Money {
+    fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
         match probe {
             Probe::Needed => self.limits.minimum_stake(),
-            Probe::NotNeeded => self.limits.step_down(bot.stake.next(self.purse())),
+            Probe::NotNeeded => self.limits.step_down(bot.next_stake(self.purse(), at)),
         }
     }
 

@@ -16,6 +16,7 @@ pub fn small_percents(settings: &SessionSettings) -> Vec<String> {
     let SessionLimitSettings { loss_limit_percent, profit_target_percent, .. } = session;
     named.push(("risk.session.loss_limit_percent".to_owned(), *loss_limit_percent));
     named.push(("risk.session.profit_target_percent".to_owned(), *profit_target_percent));
+    // Of one bot half a percent is a limit that people set; less than a tenth is rather a fraction.
     for (bot, own) in bots {
         let BotLimitSettings { daily_loss_limit_percent, daily_profit_target_percent, .. } = own;
         named.push((format!("risk.bots.{bot}.daily_loss_limit_percent"), *daily_loss_limit_percent));
@@ -31,12 +32,13 @@ pub fn small_percents(settings: &SessionSettings) -> Vec<String> {
             named.push((format!("bots[{index}].stake.percent"), percent));
         }
     }
-    let is_small = |value: f64| value > 0.0 && value < 1.0;
+    let least = |key: &str| if key.starts_with("risk.bots.") { 0.1 } else { 1.0 };
+    let is_small = |key: &str, value: f64| value > 0.0 && value < least(key);
     let note = |(key, value): (String, f64)| {
         let whole = (value * 1e6).round() / 1e4;
         format!("{key} = {value} is {value} %, less than one in a hundred: did you mean {whole}?")
     };
-    named.into_iter().filter(|(_, value)| is_small(*value)).map(note).collect()
+    named.into_iter().filter(|(key, value)| is_small(key, *value)).map(note).collect()
 }
 
 #[cfg(test)]
@@ -63,14 +65,19 @@ mod tests {
         let all = notes(
             |risk| {
                 risk.daily_loss_limit_percent = 0.07;
-                let own = BotLimitSettings { session_loss_limit_percent: 0.5, ..BotLimitSettings::default() };
+                let own = BotLimitSettings {
+                    session_loss_limit_percent: 0.05,
+                    // A limit that is sane for one of several bots.
+                    daily_loss_limit_percent: 0.5,
+                    ..BotLimitSettings::default()
+                };
                 risk.bots.insert("a".to_owned(), own);
             },
             StakeSettings::Share { percent: 0.02 },
         );
         let expected = [
             "risk.daily_loss_limit_percent = 0.07 is 0.07 %, less than one in a hundred: did you mean 7?",
-            "risk.bots.a.session_loss_limit_percent = 0.5 is 0.5 %, less than one in a hundred: did you mean 50?",
+            "risk.bots.a.session_loss_limit_percent = 0.05 is 0.05 %, less than one in a hundred: did you mean 5?",
             "bots[0].stake.percent = 0.02 is 0.02 %, less than one in a hundred: did you mean 2?",
         ];
         assert_eq!(all, expected);

@@ -3,6 +3,7 @@
 use crate::error::RecordsError;
 use crate::fold::SessionFold;
 use crate::lines::{Which, read_lines};
+use crate::moment::utc;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
@@ -11,7 +12,7 @@ use candlewick_engine::{
     Session, SessionSettings, TradeBook, VenueId,
 };
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,22 @@ pub struct StrangeTrade {
     pub second_of: Option<u64>,
     /// Venue time at which it was first seen in the list.
     pub seen_at: Millis,
+}
+
+/// A limit that ended a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LimitReached {
+    /// Its rule: `LossStreak` or `MaxDrawdown`.
+    pub rule: String,
+    /// When it was reached, in venue time.
+    pub at: Millis,
+}
+
+impl LimitReached {
+    /// What ended the run, when, and how it goes on.
+    pub fn words(&self) -> String {
+        format!("halted: {}, {}; start it anew to go on", visible(&self.rule), utc(self.at))
+    }
 }
 
 /// What somebody else has folded of a journal, from its last snapshot on.
@@ -162,6 +179,17 @@ impl JournalContents {
             .rev()
             .filter(move |stored| stored.line.kind == LineKind::Note && stored.line.run == run);
         notes.map(|stored| stored.line.body.as_str())
+    }
+
+    /// The limit that ended the last run, which only a person can lift, and when; none where another thing did.
+    pub fn limit_reached(&self) -> Option<LimitReached> {
+        let run = self.last_run().number;
+        let is_note = |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
+        self.lines.iter().rev().filter(is_note).find_map(|stored| {
+            let note: serde_json::Value = serde_json::from_str(&stored.line.body).ok()?;
+            let rule = note["limit_reached"].as_str()?.to_owned();
+            Some(LimitReached { rule, at: stored.line.at })
+        })
     }
 
     /// Trades of the account that no intent explains, in the order in which they were seen. Those that have been explained since,

@@ -27,7 +27,7 @@ mod trading;
 mod verdict;
 
 pub use candles::recorded_candles;
-pub use contents::{Folded, JournalContents, StrangeTrade};
+pub use contents::{Folded, JournalContents, LimitReached, StrangeTrade};
 pub use count::counted;
 pub use delays::{DelayLine, Delays, Spread};
 pub use error::RecordsError;

@@ -89,9 +89,9 @@ fn ladders() -> Vec<(Value, Value)> {
             with(json!({})),
         ),
         (
-            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 3, "entry": "next_candle" }),
+            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 3, "entry": "next_candle", "if_refused": "reset" }),
             with(json!({
-                "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true, "cooldown_after_losses": 2,
+                "max_stake": 20, "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true, "cooldown_after_losses": 2,
                 "cooldown_after_losses_s": 300
             })),
         ),

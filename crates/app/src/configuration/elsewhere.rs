@@ -9,6 +9,13 @@ const MOST_NAMED: usize = 4;
 
 /// What is meant by a key that this place does not have: the sections that do, or the parameters of a strategy.
 pub(super) fn meant_elsewhere(root: &Json, path: &KeyPath, key: &str) -> Option<String> {
+    if key == "hours" && is_of_one_bot(path) {
+        return Some(
+            "hours of [risk] bind all bots; those of one are a filter of its strategy: strategy = \"combine\", params = { first_of = [{ strategy = ... }], \
+             filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }] }"
+                .to_owned(),
+        );
+    }
     let having = sections_with(root, key);
     if having.is_empty() || having.len() > MOST_NAMED {
         return of_params(key);
@@ -19,6 +26,12 @@ pub(super) fn meant_elsewhere(root: &Json, path: &KeyPath, key: &str) -> Option<
     } else {
         format!("{key} stands in {sections}")
     })
+}
+
+/// Whether a key stands among what is of a single bot.
+fn is_of_one_bot(path: &KeyPath) -> bool {
+    let path = path.to_string();
+    path.starts_with("risk.bots.") || path.starts_with("bots[")
 }
 
 /// The schema that a reference or an option stands for.
@@ -74,6 +87,19 @@ fn section<'a>(root: &'a Json, name: &str, schema: &'a Json) -> Option<(String, 
 mod tests {
     use super::*;
     use crate::configuration::Config;
+
+    #[test]
+    fn hours_of_one_bot_are_answered_with_the_filter_of_a_combination() {
+        let root = serde_json::to_value(schemars::schema_for!(Config)).unwrap();
+        for (place, is_filter) in
+            [("risk.bots.b.hours", true), ("bots[0].hours", true), ("account.hours", false)]
+        {
+            let told = meant_elsewhere(&root, &KeyPath::parse(place), "hours").unwrap();
+            let words = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone";
+            assert_eq!(told.contains(words), is_filter, "{place}: {told}");
+            assert_eq!(told.contains("hours stands in [risk]"), !is_filter, "{place}: {told}");
+        }
+    }
 
     #[test]
     fn a_key_of_another_section_is_answered_with_that_section() {

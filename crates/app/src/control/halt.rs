@@ -5,7 +5,9 @@ use super::reach::{Reached, leave, reach};
 use super::running::advice;
 use crate::configuration::make_folder_of;
 use crate::error::AppError;
-use candlewick_journal::{JournalError, JournalUrl, close_orders};
+use crate::recent::read_recent_trades;
+use candlewick_journal::{JournalError, JournalUrl, Reader, close_orders};
+use candlewick_records::LimitReached;
 use candlewick_runtime::control::{
     ControlAnswer, ControlError, ControlOrder, ControlPaths, Removed, RunState,
 };
@@ -128,6 +130,13 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, A
         return Ok(Resumed::NothingToResume);
     }
     Ok(Resumed::TakenBack { removed, orders })
+}
+
+/// The limit that ended the last run of a journal; none where another thing did, or where the journal cannot be read.
+pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
+    let mut reader = Reader::open(url).await.ok()?;
+    let (contents, _) = read_recent_trades(&mut reader).await.ok()?;
+    contents.limit_reached()
 }
 
 /// Orders that wait for the next bot are not carried out any more.

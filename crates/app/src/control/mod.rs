@@ -7,7 +7,7 @@ mod resolve;
 mod running;
 mod signal;
 
-pub use halt::{Halted, Resumed, halt, resume};
+pub use halt::{Halted, Resumed, halt, limit_reached, resume};
 pub use reload::reload;
 pub use resolve::{Decision, Resolved, resolve};
 pub(crate) use running::RunningEntry;

@@ -1,8 +1,9 @@
-//! Values that may stand and are seldom meant: payouts above 100 %, a ladder of one level, a share where percent was meant, a pause in
-//! the middle of a ladder.
+//! Values that may stand and are seldom meant: payouts above 100 % or below the least, a ladder of one level or cut in its middle, a
+//! share where percent was meant.
 
-use crate::configuration::Loaded;
-use candlewick_engine::{BotSettings, LadderEntry, PauseCause, RiskSettings, StakeSettings};
+use super::cut_ladders::cut_ladders;
+use crate::configuration::{Config, Loaded};
+use candlewick_engine::{BotSettings, StakeSettings};
 use candlewick_sdk::{Millis, Payout, Symbol};
 
 /// A true range of so much of the price in a candle is rare, as a share of it.
@@ -22,8 +23,9 @@ pub(super) fn doubtful_values(loaded: &Loaded) -> Vec<String> {
         }
         notes.extend(ladder_of_one(bot));
         notes.extend(wide_ranges(bot));
-        notes.extend(pause_in_a_ladder(bot, &config.risk));
+        notes.extend(pays_too_little(bot, config));
     }
+    notes.extend(cut_ladders(config));
     notes
 }
 
@@ -72,33 +74,21 @@ fn wide_ranges(bot: &BotSettings) -> Vec<String> {
     filters.into_iter().flatten().enumerate().filter(|_| is_short).filter_map(words).collect()
 }
 
-/// A pause that comes before the last level of a ladder.
-fn pause_in_a_ladder(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
-    let StakeSettings::Martingale { levels, entry, .. } = bot.stake else { return None };
-    let cuts = |after: u32| after >= 1 && after < levels;
-    let losses =
-        |pause: &&candlewick_engine::PauseSettings| pause.of == PauseCause::Losses && cuts(pause.after);
-    let (after, key) = if let Some(pause) = risk.pauses.iter().find(losses) {
-        (pause.after, "risk.pauses")
-    } else if risk.cooldown_after_loss_s > 0 && cuts(1) {
-        (1, "risk.cooldown_after_loss_s")
-    } else if risk.cooldown_after_losses_s > 0 && cuts(risk.cooldown_after_losses) {
-        (risk.cooldown_after_losses, "risk.cooldown_after_losses")
-    } else {
-        return None;
-    };
-    let plural = if after == 1 { "loss" } else { "losses" };
-    let then = match entry {
-        LadderEntry::NextSignal => "waits, and is staked on the first signal behind the pause",
-        LadderEntry::NextCandle => {
-            "is not entered with the next candle: it stays, and is staked on the first signal behind the pause"
-        }
-    };
-    Some(format!(
-        "bot \"{}\": {key} rests after {after} {plural}, in the middle of its ladder of {levels} levels: level {} {then}",
-        bot.name,
-        after + 1
-    ))
+/// A symbol that pays less than its bot asks for, by what a backtest and the sandbox are told.
+fn pays_too_little(bot: &BotSettings, config: &Config) -> Option<String> {
+    let Config { risk, simulation, .. } = config;
+    let own = risk.min_payout_percent_by_symbol.get(bot.symbol.as_str());
+    let (least, key) = own.map_or((risk.min_payout_percent, "risk.min_payout_percent"), |least| {
+        (*least, "risk.min_payout_percent_by_symbol")
+    });
+    let pays = simulation.payout_of(bot.symbol).to_percent();
+    (pays < least).then(|| {
+        format!(
+            "bot \"{}\": {} pays {pays} % by [simulation], less than the {least} % of {key}: a backtest and the sandbox open nothing but trades \
+             at the smallest stake, which find out the payout",
+            bot.name, bot.symbol
+        )
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::doubtful_values::doubtful_values;
 use super::lengths::lengths;
 use crate::candles::bots_without_candles;
 use crate::configuration::{Config, Loaded};
+use crate::signals::{refused_of_list, unbound_signals};
 use crate::warm_up::long_warm_ups;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Registry, Symbol};
@@ -30,6 +31,8 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     notes.extend(doubtful_limits(&loaded.config.risk));
     notes.extend(bots_without_candles(loaded));
     notes.extend(without_a_door(loaded));
+    notes.extend(refused_of_list(loaded));
+    notes.extend(unbound_signals(loaded));
     let waits = long_warm_ups(bots, registry).into_iter();
     notes.extend(waits.map(|words| {
         format!("before the first signal, {words}: live asks the venue for them at its start, a backtest trades none of them")

@@ -1,6 +1,9 @@
 //! How each line of a list would be taken, without a run.
 
+use super::entries_of;
 use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
+use super::refusals::ListRefusals;
+use super::unbound;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_engine::{BotSettings, without_summer_time};
@@ -63,28 +66,66 @@ pub struct TakenEntry {
     pub note: Option<String>,
 }
 
-/// How each line of a list would be taken, without a run. Lines that begin with # and blank ones are left out.
+/// A list as it would be taken, without a run.
+pub struct CheckedList {
+    /// Its lines, without those that begin with # and blank ones.
+    pub lines: Vec<CheckedLine>,
+    /// How many entries the configuration alone would refuse, and what lets them be; none where it refuses none.
+    pub refused: Option<String>,
+    /// Of each bot that it is for, what of its combination binds no signal from outside.
+    pub unbound: Vec<String>,
+    /// How many entries are over; none where none is.
+    pub past: Option<String>,
+}
+
+/// How each line of a list would be taken, without a run, and what of it would be refused from now on.
 ///
 /// # Errors
 /// The file cannot be read, or its first line or its dates cannot be.
-pub fn check_list(loaded: &Loaded, path: &Path) -> Result<Vec<CheckedLine>, AppError> {
+pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedList, AppError> {
     let bots = &loaded.config.bots;
     let lines = SignalList::lines(path, bots, ListTerms::of(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
+    let entries = entries_of(&lines);
+    let refusals = ListRefusals::of(loaded, &entries, now);
+    let past = past_words(&entries, now);
+    let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
+    let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
+    let unbound = named.filter_map(|(_, bot)| unbound::words_of(bot)).collect();
     let (mut zones, mut has_gale) = (Vec::new(), false);
     let checked = lines.into_iter().map(|line| {
         let is_first_gale = line.has_gale && !std::mem::replace(&mut has_gale, true);
         let mut checked = checked(line, bots, &mut zones);
-        if let LineUse::Entry(entry) = &mut checked.taken
-            && is_first_gale
-        {
-            let note = "its gale is passed over, as all are: the stake is the bot's own";
-            entry.note =
-                Some(entry.note.take().map_or_else(|| note.to_owned(), |known| format!("{known}; {note}")));
+        if let LineUse::Entry(entry) = &mut checked.taken {
+            if is_first_gale {
+                entry.add_note("its gale is passed over, as all are: the stake is the bot's own");
+            }
+            if let Some(refused) = refusals.refused.get(&checked.line) {
+                entry.add_note(&refused.words);
+            }
         }
         checked
     });
-    Ok(checked.collect())
+    Ok(CheckedList { lines: checked.collect(), refused: refusals.words(), unbound, past })
+}
+
+/// That single moments lie behind.
+fn past_words(entries: &[(ListEntry, Tz)], now: Millis) -> Option<String> {
+    let moments = || entries.iter().filter_map(|(entry, _)| entry.when.once());
+    let last = moments().filter(|at| *at <= now).max()?;
+    let count = moments().filter(|at| *at <= now).count();
+    Some(format!(
+        "{count} of {} entries are past, the last of {}: a run that begins now trades none of them",
+        entries.len(),
+        When::Once(last).words()
+    ))
+}
+
+impl TakenEntry {
+    fn add_note(&mut self, note: &str) {
+        let known = self.note.take();
+        self.note = Some(known.map_or_else(|| note.to_owned(), |known| format!("{known}; {note}")));
+    }
 }
 
 /// `zones` are those of earlier lines: what is to be said of one is said where it stands first.
@@ -131,7 +172,7 @@ fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
         bot: bot.map_or_else(String::new, |bot| bot.name.clone()),
         direction: entry.direction.to_string(),
         close_type: entry.close_type.map(|own| own.to_string()),
-        note: once.zip(bot).and_then(|(at, bot)| closed_note(at, bot.symbol.as_str())),
+        note: once.zip(bot).and_then(|(at, bot)| closed_note(at, bot.symbol.as_str(), zone)),
     }
 }
 
@@ -149,8 +190,8 @@ fn local_words(at: Millis, zone: Tz) -> Option<String> {
     Some(format!("{} {}", local.format(form), zone_words(zone)))
 }
 
-/// That a pair of currencies is not traded at a moment, since it is a weekend.
-fn closed_note(at: Millis, symbol: &str) -> Option<String> {
+/// That a pair of currencies is not traded at a moment, since it is a weekend: the day is that of UTC, and that of the zone where it is another.
+fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     let plain: String = symbol.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_uppercase();
     let (base, quote) = plain.split_at_checked(3)?;
     let is_pair = CURRENCIES.contains(&base) && CURRENCIES.contains(&quote);
@@ -160,7 +201,11 @@ fn closed_note(at: Millis, symbol: &str) -> Option<String> {
         Weekday::Sun if time.hour() < SUNDAY_OPENS => "Sunday",
         _ => return None,
     };
-    Some(format!("a {day}: {symbol} is closed"))
+    let own = time.with_timezone(&zone);
+    if own.weekday() == time.weekday() {
+        return Some(format!("a {day}: {symbol} is closed"));
+    }
+    Some(format!("{}, which is {day} in UTC: {symbol} is closed", own.format("%A")))
 }
 
 #[cfg(test)]
@@ -183,9 +228,12 @@ mod tests {
             ("2026-11-28T14:00", "BTCUSDT", None),
             ("2026-11-28T14:00", "EU", None),
         ] {
-            let note = closed_note(parse_time(time).unwrap(), symbol);
+            let note = closed_note(parse_time(time).unwrap(), symbol, Tz::UTC);
             assert_eq!(note.as_deref(), expected, "{time} {symbol}");
         }
+        // 23:30 of a Friday in Brazil.
+        let friday = closed_note(parse_time("2026-11-28T02:30").unwrap(), "EURUSD", Tz::America__Sao_Paulo);
+        assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
     }
 
     /// What is to be said of gales and of a zone is said where they stand first.
@@ -197,7 +245,7 @@ mod tests {
         std::fs::write(&file, format!("[signals]\ntimezone = \"EST\"\n{bot}")).unwrap();
         std::fs::write(&list, "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:05 PUT GALE 1\n").unwrap();
         let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
-        let lines = check_list(&loaded, &list).unwrap();
+        let lines = check_list(&loaded, &list, Millis::ZERO).unwrap().lines;
         let notes: Vec<_> = lines
             .into_iter()
             .filter_map(|line| match line.taken {

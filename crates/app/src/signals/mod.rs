@@ -9,22 +9,28 @@ mod list;
 mod list_door;
 mod message;
 mod object;
+mod refusals;
 mod stdin;
+mod unbound;
 mod webhook;
 
-pub use check::{CheckedLine, LineUse, TakenEntry, check_list};
+pub use check::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list};
 pub(crate) use list::{SignalList, offset_zone};
 pub use message::close_type_of;
+pub use unbound::unbound_signals;
 
 use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
 use crate::error::AppError;
+use crate::shell::shell_word;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::{ControlRequest, SignalBots};
 use candlewick_sdk::Millis;
+use chrono_tz::Tz;
 use door::Door;
-use list::{ListTerms, Taken};
+use list::{ListEntry, ListTerms, ReadLine, Taken};
 use list_door::ListDoor;
+use refusals::ListRefusals;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -45,6 +51,27 @@ pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     let list = SignalList::of(loaded).ok()??;
     let now = begins.unwrap_or_else(|| SystemClock::new().now());
     Some(format!("{}: {}", path.display(), list.outlook(&loaded.config.bots, now)))
+}
+
+/// How many entries of the configured list would be refused by the configuration alone, from now on; none where none would be, or where
+/// there is no list that can be read.
+pub fn refused_of_list(loaded: &Loaded) -> Option<String> {
+    let path = loaded.config.signals.list.as_ref()?;
+    let lines = SignalList::lines(path, &loaded.config.bots, ListTerms::of(&loaded.config.signals)).ok()?;
+    let words = ListRefusals::of(loaded, &entries_of(&lines), SystemClock::new().now()).words()?;
+    Some(format!(
+        "signals.list: {words}; `candlewick signal --check {}` says which",
+        shell_word(&path.display().to_string())
+    ))
+}
+
+/// The entries among lines, each with the zone that its time was read in.
+fn entries_of(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
+    let entry = |line: &ReadLine| match line.taken {
+        Taken::Entry(entry, zone) => Some((entry, zone)),
+        _ => None,
+    };
+    lines.iter().filter_map(entry).collect()
 }
 
 /// In which time zones how many lines of the configured list are read.

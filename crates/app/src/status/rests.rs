@@ -49,15 +49,15 @@ impl PauseLine {
 }
 
 impl LadderLine {
-    /// Those of a Session, in the bots' order.
-    pub(super) fn of_session(session: &Session) -> Vec<Self> {
+    /// Those of a Session at a moment, in the bots' order.
+    pub(super) fn of_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
         let line = |ladder: candlewick_engine::LadderStanding| {
             let bot = session.bots().get(ladder.bot.index())?.clone();
             let (level, levels) = (ladder.level, ladder.levels);
             Some(Self { bot, next_stake: scale.to_f64(ladder.stake), level, levels })
         };
-        session.ladders().into_iter().filter_map(line).collect()
+        session.ladders(now).into_iter().filter_map(line).collect()
     }
 
     /// As a person reads it, money with so many decimals.

@@ -2,7 +2,7 @@
 
 use crate::stage::{bot, markets, minute, series, settings};
 use candlewick_backtest::{Backtest, BacktestSettings};
-use candlewick_engine::{Entry, Interest, LadderEntry, Recorder, StakeSettings};
+use candlewick_engine::{Entry, IfRefused, Interest, LadderEntry, Recorder, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, CandleSeries, Millis, Ohlcv, Outcome, Price, Settlement, Signal, Strategy, serde_json,
@@ -139,8 +139,13 @@ impl Crowd {
             let mut bot = bot(&format!("bot-{place}"), series(SYMBOLS[*symbol], INTERVALS[*interval]));
             bot.close_type = EXPIRIES[*expiry].parse().unwrap();
             if self.martingale {
-                let entry = [LadderEntry::NextSignal, LadderEntry::NextCandle][place % 2];
-                bot.stake = StakeSettings::Martingale { amount: Decimal::ONE, factor: 2.5, levels: 3, entry };
+                let (entry, if_refused) = [
+                    (LadderEntry::NextSignal, IfRefused::Wait),
+                    (LadderEntry::NextCandle, IfRefused::Wait),
+                    (LadderEntry::NextCandle, IfRefused::Reset),
+                ][place % 3];
+                let amount = Decimal::ONE;
+                bot.stake = StakeSettings::Martingale { amount, factor: 2.5, levels: 3, entry, if_refused };
             }
             bot
         });

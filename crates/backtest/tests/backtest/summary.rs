@@ -107,6 +107,7 @@ fn ladder() -> StakeSettings {
         factor: 2.0,
         levels: 3,
         entry: candlewick_engine::LadderEntry::NextSignal,
+        if_refused: candlewick_engine::IfRefused::Wait,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::control_paths;
-use candlewick_app::control::{Resumed, describe, resume};
+use candlewick_app::control::{Resumed, describe, limit_reached, resume};
 use clap::Args;
 use serde_json::json;
 
@@ -50,6 +50,10 @@ pub(super) fn run(arguments: &ResumeArguments, context: &Context<'_>) -> Result<
             let (socket, file) = (paths.socket.display(), paths.halt_file.path().display());
             let problem =
                 format!("nothing to resume: no bot listens at {socket}, and there is no file {file}");
+            if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
+                let problem = format!("nothing to resume: the run of this journal ended, {}", ended.words());
+                return Err(Failure::configuration(problem).help("`candlewick live` begins a new run"));
+            }
             let help = "name the journal of the bot with --journal, or its configuration with --config";
             return Err(Failure::configuration(problem).help(help));
         }

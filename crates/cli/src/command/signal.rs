@@ -70,7 +70,8 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     if let Some(path) = &arguments.check {
         let (loaded, _) = arguments.journal.load_of_bot(context)?;
         let skips = loaded.config.signals.skip_unknown;
-        return print_check(&check_list(&loaded, path)?, context.global.json, skips);
+        let checked = check_list(&loaded, path, SystemClock::new().now())?;
+        return print_check(&checked, context.global.json, skips);
     }
     let (loaded, _) = arguments.journal.load_of_bot(context)?;
     let paths = control_paths(&loaded)?;

@@ -2,14 +2,15 @@
 
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
-use candlewick_app::signals::{CheckedLine, LineUse, TakenEntry};
+use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, TakenEntry};
 use candlewick_sdk::visible;
 use serde_json::json;
 use std::collections::HashMap;
 
 /// Prints how each line of a list is taken. One that is no entry is a failure unless such lines are passed over; one that contradicts
 /// another is a failure in any case.
-pub(super) fn print_check(lines: &[CheckedLine], is_json: bool, skips: bool) -> Result<Ending, Failure> {
+pub(super) fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
+    let CheckedList { lines, refused, unbound, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
     let entries = count(|taken| matches!(taken, LineUse::Entry(_)));
     let repeated = count(|taken| matches!(taken, LineUse::Repeats(_)));
@@ -18,9 +19,17 @@ pub(super) fn print_check(lines: &[CheckedLine], is_json: bool, skips: bool) -> 
     if is_json {
         let rows: Vec<_> = lines.iter().map(row_of).collect();
         let wrong = contradicting + unknown;
-        print_json(&json!({ "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong }))?;
+        let document = json!({
+            "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong, "refused": refused,
+            "unbound": unbound, "past": past
+        });
+        print_json(&document)?;
     } else {
         print(&words_of(lines))?;
+        let notes: Vec<_> = refused.iter().chain(unbound).chain(past).map(|note| visible(note)).collect();
+        if !notes.is_empty() {
+            print(&format!("\n{}", notes.join("\n")))?;
+        }
     }
     if contradicting > 0 {
         let what = if contradicting == 1 {
@@ -55,6 +64,7 @@ fn row_of(line: &CheckedLine) -> serde_json::Value {
 /// A line for each line; neighbours of one problem share theirs, and a problem that was said before is not said again.
 fn words_of(lines: &[CheckedLine]) -> String {
     let mut known: HashMap<&str, u64> = HashMap::new();
+    let mut listed: Vec<String> = Vec::new();
     let is_alike = |one: &CheckedLine, other: &CheckedLine| matches!((&one.taken, &other.taken), (LineUse::Unknown(one), LineUse::Unknown(other)) if one == other);
     let words = lines.chunk_by(is_alike).filter_map(|group| {
         let (first, last) = (group.first()?, group.last()?);
@@ -68,7 +78,11 @@ fn words_of(lines: &[CheckedLine]) -> String {
             LineUse::Contradicts(problem) => format!("error: {problem} ({})", first.text),
             LineUse::Unknown(problem) => {
                 let said = *known.entry(problem).or_insert(first.line);
-                let why = if said == first.line { problem.clone() } else { format!("as line {said}") };
+                let why = if said == first.line {
+                    shortened(problem, &mut listed)
+                } else {
+                    format!("as line {said}")
+                };
                 let more = if group.len() == 1 {
                     String::new()
                 } else {
@@ -80,6 +94,20 @@ fn words_of(lines: &[CheckedLine]) -> String {
         Some(visible(&format!("{place:>5}  {words}")).into_owned())
     });
     words.collect::<Vec<_>>().join("\n")
+}
+
+/// A problem without the list of what is allowed, where that was shown before.
+fn shortened(problem: &str, listed: &mut Vec<String>) -> String {
+    for begins in [" has: ", "There are ", "there are "] {
+        let Some((what, list)) = problem.split_once(begins) else { continue };
+        if listed.iter().any(|known| known == list) {
+            return what.trim_end().trim_end_matches(':').to_owned()
+                + if begins == " has: " { " has" } else { "" };
+        }
+        listed.push(list.to_owned());
+        break;
+    }
+    problem.to_owned()
 }
 
 fn entry_words(entry: &TakenEntry) -> String {
@@ -96,6 +124,30 @@ mod tests {
 
     fn line(line: u64, text: &str, taken: LineUse) -> CheckedLine {
         CheckedLine { line, text: text.to_owned(), taken }
+    }
+
+    #[test]
+    fn what_is_allowed_is_listed_once() {
+        let mut listed = Vec::new();
+        let all = ": a time such as 10:00, a symbol (EURUSD)";
+        for (problem, expected) in [
+            (
+                format!("\"G1\" is nothing that an entry has{all}"),
+                format!("\"G1\" is nothing that an entry has{all}"),
+            ),
+            (
+                format!("\"85%\" is nothing that an entry has{all}"),
+                "\"85%\" is nothing that an entry has".to_owned(),
+            ),
+            (
+                "\"GBPJPY\" is no symbol: there are A, B".to_owned(),
+                "\"GBPJPY\" is no symbol: there are A, B".to_owned(),
+            ),
+            ("\"USDJPY\" is no symbol: there are A, B".to_owned(), "\"USDJPY\" is no symbol".to_owned()),
+            ("it has no time".to_owned(), "it has no time".to_owned()),
+        ] {
+            assert_eq!(shortened(&problem, &mut listed), expected);
+        }
     }
 
     #[test]
@@ -129,6 +181,7 @@ mod tests {
             "    9  error: line 6 asks (g)",
         ];
         assert_eq!(words_of(&lines).lines().collect::<Vec<_>>(), expected);
-        assert!(print_check(&lines, false, true).is_err(), "a contradiction is passed over by nothing");
+        let list = CheckedList { lines: lines.into(), refused: None, unbound: Vec::new(), past: None };
+        assert!(print_check(&list, false, true).is_err(), "a contradiction is passed over by nothing");
     }
 }

@@ -7,10 +7,11 @@ use crate::terminal::lines;
 use crate::time_zones::zone_notes;
 use candlewick_app::bots::{gate_rules, own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode};
-use candlewick_app::signals::list_words;
+use candlewick_app::inspection::cut_ladders;
+use candlewick_app::signals::{list_words, unbound_signals};
 use candlewick_app::warm_up::long_warm_ups;
 use candlewick_engine::{
-    BotSettings, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin,
+    BotSettings, IfRefused, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin,
     percent_beside_default, stakes_to_find_out,
 };
 use candlewick_journal::JournalUrl;
@@ -48,6 +49,8 @@ pub(crate) struct Header {
     /// Who is told of the run, each behind its label.
     onlookers: Vec<(&'static str, String)>,
     limits: String,
+    /// Ladders that limits, hours or pauses cut in their middle.
+    cut_ladders: Vec<String>,
     /// What the ruin of the stakes is worked out of, with what each bot's symbol is taken to pay.
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
@@ -97,6 +100,7 @@ impl Header {
             doors: doors_of(loaded, begins),
             onlookers: onlookers_of(loaded),
             limits: limit_words(&loaded.config.risk),
+            cut_ladders: cut_ladders(&loaded.config),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -144,6 +148,7 @@ impl Header {
             let notes = percent_beside_default(settings).into_iter().chain(stakes_to_find_out(settings));
             notes.for_each(|note| add("", &note));
         }
+        self.cut_ladders.iter().for_each(|note| add("", note));
         for (place, ruin) in self.ruin(free).iter().enumerate() {
             add(if place == 0 { "ruin" } else { "" }, ruin);
         }
@@ -262,7 +267,8 @@ fn doors_of(loaded: &Loaded, begins: Option<Millis>) -> Vec<(&'static str, Strin
     });
     let stdin =
         signals.stdin.then(|| ("stdin", "signals on standard input, a JSON object a line".to_owned()));
-    [list, webhook, stdin].into_iter().flatten().collect()
+    let unbound = unbound_signals(loaded).into_iter().map(|words| ("", words));
+    [list, webhook, stdin].into_iter().flatten().chain(unbound).collect()
 }
 
 /// The bots that have a gate, and what opens and closes it.
@@ -280,10 +286,11 @@ fn stake_words(stake: &StakeSettings) -> String {
     match stake {
         StakeSettings::Fixed { amount } => amount.to_string(),
         StakeSettings::Share { percent } => format!("{percent} % of the free balance"),
-        StakeSettings::Martingale { amount, factor, levels, entry } => {
-            let entry = match entry {
-                LadderEntry::NextSignal => "",
-                LadderEntry::NextCandle => ", again with the next candle",
+        StakeSettings::Martingale { amount, factor, levels, entry, if_refused } => {
+            let entry = match (entry, if_refused) {
+                (LadderEntry::NextSignal, _) => "",
+                (LadderEntry::NextCandle, IfRefused::Wait) => ", again with the next candle",
+                (LadderEntry::NextCandle, IfRefused::Reset) => ", again with the next candle or given up",
             };
             format!("{amount}, times {factor} after a loss, {}{entry}", counted(*levels, "level", "levels"))
         }

@@ -1,6 +1,7 @@
 //! Books what becomes of an intent (opened, refused, settled, or a doubt that ended), and the days.
 
 use super::Session;
+use crate::bot::Bot;
 use crate::intent::{Intent, Reinstated};
 use crate::{Action, BotId, IntentId, Opened, Settled, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Settlement};
@@ -37,6 +38,7 @@ impl Session {
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.leave_out(&intent);
+        self.bots.get_mut(intent.bot.index()).into_iter().for_each(Bot::on_not_taken);
     }
 
     /// What never was a trade is no evidence. One that is found after all stays none: its end may have been known by then.
@@ -108,6 +110,7 @@ impl Session {
             self.state.count_pauses(&self.limits, (bot, symbol), outcome, (at, day_end));
         }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.give_up_missed_level(at);
             bot.stake.settled(intent, (outcome, profit, payout));
             bot.on_ended(direction, at);
         }
@@ -145,6 +148,7 @@ impl Session {
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.leave_out(&intent);
+        self.bots.get_mut(intent.bot.index()).into_iter().for_each(Bot::on_not_taken);
         self.next_release = self.next_due();
     }
 

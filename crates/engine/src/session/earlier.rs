@@ -45,6 +45,7 @@ impl Session {
                     verdict.on_decided(approved.intent(), approved.symbol(), approved.decision_time());
                 }
                 if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
+                    bot.give_up_missed_level(approved.decision_time());
                     bot.stake.decided(approved.intent());
                     bot.on_decided(approved.expiry());
                 }

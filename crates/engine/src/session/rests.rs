@@ -30,11 +30,12 @@ impl Session {
         running.map(|running| (running, whose(&running))).collect()
     }
 
-    /// The ladders that grow after losses, in the bots' order.
-    pub fn ladders(&self) -> Vec<LadderStanding> {
+    /// The ladders that grow after losses, as they stand at this moment, in the bots' order.
+    pub fn ladders(&self, now: Millis) -> Vec<LadderStanding> {
         let standing = |(place, bot): (usize, &crate::bot::Bot)| {
             let (level, levels) = bot.stake.level_of()?;
-            let stake = self.stake(bot, crate::risk::Probe::NotNeeded);
+            let level = if bot.has_missed_level(now) { 1 } else { level };
+            let stake = self.stake(bot, crate::risk::Probe::NotNeeded, now);
             Some(LadderStanding { bot: BotId::new(place)?, stake, level, levels })
         };
         self.bots.iter().enumerate().filter_map(standing).collect()

@@ -24,7 +24,7 @@ impl Session {
             symbol: bot.symbol,
             direction: Direction::Buy,
             expiry: bot.expiry,
-            stake: self.stake(bot, Probe::NotNeeded),
+            stake: self.stake(bot, Probe::NotNeeded, now),
             at: now,
             received: now,
             origin: Origin::Live,

@@ -154,7 +154,10 @@ impl TrialSession {
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;
         let proposal = session.any_proposal(BotId::FIRST, now);
-        risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release)
+        // A ladder that is given up stakes less, which a limit may let pass.
+        let gives_up = session.bots[BotId::FIRST.index()].gives_up_from().filter(|from| *from > now);
+        let until = risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release);
+        gives_up.map_or(until, |from| until.min(from))
     }
 
     #[inline]

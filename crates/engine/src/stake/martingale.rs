@@ -35,6 +35,14 @@ impl Martingale {
         self.stakes.get(self.level).copied().unwrap_or_default()
     }
 
+    pub(super) fn first(&self) -> Money {
+        self.stakes.first().copied().unwrap_or_default()
+    }
+
+    pub(super) const fn begin_anew(&mut self) {
+        self.level = 0;
+    }
+
     pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome) {
         if self.apart.end(intent) {
             return;
@@ -54,6 +62,10 @@ impl Martingale {
     /// How many levels it has.
     pub(super) const fn levels(&self) -> u32 {
         self.stakes.len() as u32
+    }
+
+    pub(super) fn stakes(&self) -> &[Money] {
+        &self.stakes
     }
 
     pub(super) fn cost(&self) -> LadderCost {

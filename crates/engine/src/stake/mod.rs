@@ -48,6 +48,9 @@ pub enum StakeSettings {
         /// With what the ladder goes on after a trade that was not won.
         #[serde(default, skip_serializing_if = "LadderEntry::is_next_signal")]
         entry: LadderEntry,
+        /// What becomes of a level that was refused; with `entry = "next_candle"` alone.
+        #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
+        if_refused: IfRefused,
     },
     /// After a win its profit is added to the stake, for a number of wins in a row; then it starts anew.
     Soros {
@@ -87,6 +90,18 @@ pub enum LadderEntry {
     /// With the next candle of the bot: the first that closes once the settlement is known, and within one interval after it. The
     /// direction and the expiry are those of the trade before. What the strategy says at that candle is not asked.
     NextCandle,
+}
+
+/// What becomes of a level of a ladder that could not be entered with the next candle: a limit, a pause, the trading hours, an open trade or
+/// a closed gate refused it, the candle is missing, or the venue did not take it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IfRefused {
+    /// It stays, and is staked on the bot's next signal that the rules let pass.
+    #[default]
+    Wait,
+    /// The ladder is given up: the next stake is that of the first level.
+    Reset,
 }
 
 /// The lower end of the win rate that a Kelly stake goes by.
@@ -132,7 +147,25 @@ impl LadderEntry {
     }
 }
 
+impl IfRefused {
+    /// Whether it is what it was before there was a choice: it is not written then.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_wait(&self) -> bool {
+        *self == Self::Wait
+    }
+}
+
 impl StakeSettings {
+    /// What becomes of a level that is refused.
+    pub const fn if_refused(&self) -> IfRefused {
+        match self {
+            Self::Martingale { if_refused, .. } => *if_refused,
+            Self::Fixed { .. } | Self::Share { .. } | Self::Soros { .. } | Self::Kelly { .. } => {
+                IfRefused::Wait
+            }
+        }
+    }
+
     /// Whether a bot enters trades that its strategy does not signal: its ladder goes on with the next candle.
     pub const fn enters_without_signal(&self) -> bool {
         matches!(self, Self::Martingale { entry: LadderEntry::NextCandle, .. })
@@ -167,7 +200,11 @@ impl Stake {
                 within(*percent, 0.0, 100.0, &format!("{key}.percent"))?;
                 Ok(Self::Share(Share::new(*percent)))
             }
-            StakeSettings::Martingale { amount, factor, levels, entry: _ } => {
+            StakeSettings::Martingale { amount, factor, levels, entry, if_refused } => {
+                if (*entry, *if_refused) == (LadderEntry::NextSignal, IfRefused::Reset) {
+                    let problem = "a level that waits for the next signal is not given up: write entry = \"next_candle\" beside it, or leave it out";
+                    return Err(EngineError::setting(format!("{key}.if_refused"), problem));
+                }
                 within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
                 count(
                     *levels,
@@ -198,6 +235,21 @@ impl Stake {
             (Self::Fixed(_) | Self::Share(_) | Self::Martingale(_) | Self::Soros(_) | Self::Kelly(_), _) => {
                 false
             }
+        }
+    }
+
+    /// Its ladder is given up: the next stake is that of its first level.
+    pub(crate) fn begin_ladder_anew(&mut self) {
+        if let Self::Martingale(rule) = self {
+            rule.begin_anew();
+        }
+    }
+
+    /// The stake of the first level of a ladder; the next stake of any other rule.
+    pub(crate) fn first(&self, purse: Purse) -> Money {
+        match self {
+            Self::Martingale(rule) => rule.first(),
+            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => self.next(purse),
         }
     }
 
@@ -270,6 +322,14 @@ impl Stake {
         match self {
             Self::Martingale(rule) => Some((rule.level(), rule.levels())),
             Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => None,
+        }
+    }
+
+    /// The stakes of a ladder that grows after losses, from its first level to its top; none of any other rule.
+    pub(crate) fn levels(&self) -> Vec<Money> {
+        match self {
+            Self::Martingale(rule) => rule.stakes().to_vec(),
+            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => Vec::new(),
         }
     }
 

@@ -56,6 +56,7 @@ fn an_intent_that_never_came_to_be_returns_its_stake_and_counts_nowhere() {
             factor: 2.0,
             levels: 3,
             entry: candlewick_engine::LadderEntry::NextSignal,
+            if_refused: candlewick_engine::IfRefused::Wait,
         };
         let mut session = TestSession::new(&[bot().staking(ladder)], |risk| {
             risk.max_trades_per_hour = 2;

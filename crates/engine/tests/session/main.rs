@@ -10,6 +10,7 @@ mod test_session;
 mod alpha_budget;
 mod answers;
 mod departures;
+mod given_up;
 mod limits;
 mod openings;
 mod outside;

@@ -103,6 +103,7 @@ fn session(min_payout_percent: f64) -> Session {
             factor: 2.0,
             levels: 4,
             entry: candlewick_engine::LadderEntry::NextSignal,
+            if_refused: candlewick_engine::IfRefused::Wait,
         },
         StakeSettings::Soros { amount, wins: 2 },
         StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound: KellyBound::default() },

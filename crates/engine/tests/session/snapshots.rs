@@ -6,8 +6,8 @@ use crate::event::{
 };
 use crate::script::Script;
 use candlewick_engine::{
-    Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IntentId,
-    JournalDecoder, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope,
+    Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused,
+    IntentId, JournalDecoder, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope,
     PauseSettings, Recorder, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
     SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
@@ -41,7 +41,13 @@ pub(crate) fn settings(max_open_trades: u32) -> SessionSettings {
     let stakes = [
         StakeSettings::Fixed { amount },
         StakeSettings::Share { percent: 1.0 },
-        StakeSettings::Martingale { amount, factor: 2.0, levels: 4, entry: LadderEntry::NextCandle },
+        StakeSettings::Martingale {
+            amount,
+            factor: 2.0,
+            levels: 4,
+            entry: LadderEntry::NextCandle,
+            if_refused: IfRefused::Reset,
+        },
         StakeSettings::Soros { amount, wins: 2 },
         kelly(KellyBound::ConfidenceSequence),
         kelly(KellyBound::Wilson),
@@ -535,6 +541,7 @@ fn a_snapshot_of_other_settings_or_of_another_program_is_refused() {
         factor: 2.0,
         levels: 5,
         entry: LadderEntry::NextSignal,
+        if_refused: IfRefused::Wait,
     };
     for stake in [StakeSettings::Fixed { amount: Decimal::TWO }, martingale] {
         let mut own = settings(9);

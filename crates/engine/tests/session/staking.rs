@@ -6,7 +6,9 @@ use crate::event::{
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{EventKind, IntentId, KellyBound, LadderEntry, RiskSettings, Settled, StakeSettings};
+use candlewick_engine::{
+    EventKind, IfRefused, IntentId, KellyBound, LadderEntry, RiskSettings, Settled, StakeSettings,
+};
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -36,6 +38,7 @@ fn a_martingale_climbs_with_losses_and_only_with_them() {
         factor: 2.0,
         levels: 3,
         entry: LadderEntry::NextSignal,
+        if_refused: IfRefused::Wait,
     };
     let win: Ending = |intent| won(intent, 800);
     let lose: Ending = |intent| lost(intent, 1_000);
@@ -49,8 +52,9 @@ fn a_martingale_climbs_with_losses_and_only_with_them() {
 
 /// A ladder of 10, 20 and 40 that goes on with the next candle.
 fn with_next_candle(script: Script) -> TestSession {
-    let entry = LadderEntry::NextCandle;
-    let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry };
+    let (entry, if_refused) = (LadderEntry::NextCandle, IfRefused::Wait);
+    let ladder =
+        StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused };
     TestSession::new(&[script.staking(ladder)], |_| {})
 }
 
@@ -161,6 +165,7 @@ fn each_bot_climbs_its_own_ladder() {
         factor: 2.0,
         levels: 3,
         entry: LadderEntry::NextSignal,
+        if_refused: IfRefused::Wait,
     };
     let scripts = [
         Script::new("a").buys(&[1, 3]).staking(ladder.clone()),
@@ -224,6 +229,7 @@ fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
         factor: 2.0,
         levels: 3,
         entry: LadderEntry::NextSignal,
+        if_refused: IfRefused::Wait,
     };
     let mut session = TestSession::new(&[patient(&[1, 3, 70, 72, 74]).staking(ladder)], probing);
     session.check(&[
@@ -247,7 +253,13 @@ fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
 #[test]
 fn a_ladders_own_first_stake_moves_it_where_the_step_rounds_it_to_the_smallest() {
     let amount = Decimal::new(105, 2);
-    let ladder = StakeSettings::Martingale { amount, factor: 2.0, levels: 3, entry: LadderEntry::NextSignal };
+    let ladder = StakeSettings::Martingale {
+        amount,
+        factor: 2.0,
+        levels: 3,
+        entry: LadderEntry::NextSignal,
+        if_refused: IfRefused::Wait,
+    };
     let mut session = TestSession::new(&[patient(&[1, 3]).staking(ladder)], |risk| {
         probing(risk);
         risk.stake_step = Decimal::new(50, 2);

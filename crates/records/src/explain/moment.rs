@@ -54,6 +54,8 @@ pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
+    /// That the journal has nothing after an earlier moment, and why; null of a moment within it.
+    ended: Option<String>,
 }
 
 /// What a bot did at a moment.
@@ -108,7 +110,7 @@ pub async fn read_moment(
         return Err(RecordsError::Compacted { since });
     }
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
-        return Ok(MomentReport { time, run: None, bots: Vec::new() });
+        return Ok(MomentReport { time, run: None, bots: Vec::new(), ended: None });
     };
     let bots = query.bots_of(run)?;
     let mut found = Vec::new();
@@ -127,7 +129,15 @@ pub async fn read_moment(
         found.push(moment.with_outcome(contents, &of_intent));
     }
     add_conditions(&mut found, reader, (contents, run), asked).await?;
-    Ok(MomentReport { time, run: Some(run.number), bots: found })
+    let ended = ended_before(contents, time);
+    Ok(MomentReport { time, run: Some(run.number), bots: found, ended })
+}
+
+/// What is to be said of a moment behind the journal's last entry.
+fn ended_before(contents: &JournalContents, time: Millis) -> Option<String> {
+    let last = Some(contents.last.line.received).filter(|last| *last < time)?;
+    let why = contents.limit_reached().map(|limit| format!(": the run was {}", limit.words()));
+    Some(format!("nothing is recorded after {}{}", utc(last), why.unwrap_or_default()))
 }
 
 /// Adds to each bot the conditions that its strategy went by at its candle.
@@ -333,6 +343,9 @@ impl Display for MomentReport {
         write!(f, "At {}", utc(self.time))?;
         let Some(run) = self.run else { return write!(f, " no run had begun yet.") };
         write!(f, ", in run {run}:")?;
+        if let Some(ended) = &self.ended {
+            write!(f, " {ended}.")?;
+        }
         for bot in &self.bots {
             write!(f, "\n{} on {}: {}", bot.bot, bot.symbol, bot.describe())?;
             if let Some(line) = &bot.candle {

@@ -61,7 +61,14 @@ impl Coordinator {
     fn stop(&mut self, why: Stop, step: &mut Step<'_>) {
         match self.ending.stop(why, step.now) {
             // Not a halt, which a person orders and which outlives the run.
-            Meaning::Stops => self.control(Control::Suspend, step),
+            Meaning::Stops => {
+                self.control(Control::Suspend, step);
+                // Nothing else in the journal says that a limit ended the run, and not that it refused a signal.
+                if let Stop::Limit(rule) = why {
+                    let note = serde_json::json!({ "limit_reached": rule.as_str() });
+                    self.session.journal.note(note.to_string(), step);
+                }
+            }
             Meaning::Hastens => {}
             Meaning::Nothing => return,
         }

@@ -7,7 +7,7 @@ use crate::process::End;
 use crate::watcher::is_unfinished;
 use crate::world::World;
 use candlewick_engine::{
-    Approved, BotLimitSettings, Control, EventKind, IntentId, LadderEntry, OrderTerms, Settled,
+    Approved, BotLimitSettings, Control, EventKind, IfRefused, IntentId, LadderEntry, OrderTerms, Settled,
     StakeSettings, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -41,8 +41,12 @@ pub(crate) fn with_delays(mut plan: Plan) -> Plan {
         if let StakeSettings::Fixed { amount } = bot.stake
             && dice.one_in(2)
         {
-            let entry = dice.pick(&[LadderEntry::NextCandle, LadderEntry::NextSignal]);
-            bot.stake = StakeSettings::Martingale { amount, factor: 2.0, levels: LEVELS as u32, entry };
+            let (entry, if_refused) = dice.pick(&[
+                (LadderEntry::NextCandle, IfRefused::Reset),
+                (LadderEntry::NextSignal, IfRefused::Wait),
+            ]);
+            let levels = LEVELS as u32;
+            bot.stake = StakeSettings::Martingale { amount, factor: 2.0, levels, entry, if_refused };
         }
         if dice.one_in(3) {
             let session_loss_limit = Decimal::from(dice.pick(&SESSION));

@@ -51,6 +51,7 @@ pub(crate) fn settings() -> SessionSettings {
             factor: 2.0,
             levels: 3,
             entry: candlewick_engine::LadderEntry::NextSignal,
+            if_refused: candlewick_engine::IfRefused::Wait,
         },
     };
     let mut risk = candlewick_engine::RiskSettings::default();

@@ -6,7 +6,9 @@
 use super::cell::{timeframe, zone_cell};
 use super::clock_time::time_of_day;
 use super::date::{WrittenDate, fault_of};
-use super::split::split;
+use super::plain::folded;
+use super::split::{label_of, split};
+use super::zone_names::is_doubtful;
 use crate::configuration::DateOrder;
 use crate::signals::message::{DIRECTIONS, direction_of};
 use crate::signals::signal_bots;
@@ -172,6 +174,21 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
             "{cell:?} is another market than {symbol}, with prices that the broker makes: no bot trades it. Write {symbol} if that is meant"
         ));
     }
+    if is_doubtful(&folded(cell)) {
+        return Some(format!(
+            "{cell:?} may be several time zones: write that of a city, such as America/New_York, or its hours, such as UTC-5"
+        ));
+    }
+    if let Some((time, _)) =
+        cell.split_once('-').filter(|(from, to)| time_of_day(from).is_some() && time_of_day(to).is_some())
+    {
+        return Some(format!(
+            "{cell:?} may be a span of time or a time and its zone: write {time} alone, or {time} UTC-3"
+        ));
+    }
+    if let Some(symbol) = symbol_called(&upper, bots) {
+        return Some(format!("{cell:?} is no symbol: did you mean {symbol}?"));
+    }
     if ["UTC", "GMT"].iter().any(|name| upper.starts_with(name)) {
         return Some(format!(
             "{cell:?} is no time zone that is known: write UTC-3, UTC+5:30 or a city's such as America/Sao_Paulo"
@@ -204,6 +221,60 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     Some(format!("{cell:?} is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?"))
 }
 
+/// What people call a metal or a coin, and how its symbols begin.
+const CALLED: [(&str, &str); 10] = [
+    ("GOLD", "XAU"),
+    ("OURO", "XAU"),
+    ("ORO", "XAU"),
+    ("SILVER", "XAG"),
+    ("PRATA", "XAG"),
+    ("PLATA", "XAG"),
+    ("BITCOIN", "BTC"),
+    ("BTC", "BTC"),
+    ("ETHEREUM", "ETH"),
+    ("ETH", "ETH"),
+];
+
+/// The only symbol of the bots that people call so.
+fn symbol_called(name: &str, bots: &ListBots<'_>) -> Option<String> {
+    let (_, begins) = CALLED.iter().find(|(called, _)| *called == name)?;
+    let mut symbols: Vec<&str> = bots.bots.iter().map(|bot| bot.symbol.as_str()).collect();
+    symbols.retain(|symbol| symbol.starts_with(begins));
+    symbols.dedup();
+    if let [only] = symbols.as_slice() { Some((*only).to_owned()) } else { None }
+}
+
+/// How a first line that names the columns in other words is written here; none of another line.
+pub(super) fn names_meant(first: &str) -> Option<String> {
+    let delimiter = char::from(delimiter_of(first));
+    let name_of = |cell: &str| {
+        let cell = cell.trim().trim_matches('"');
+        let known = NAMES.iter().find(|name| name.eq_ignore_ascii_case(cell)).copied();
+        known.or_else(|| match label_of(&format!("{cell}:"))?.first()? {
+            Column::Date | Column::Time => Some("time"),
+            Column::Symbol | Column::Bot => Some("symbol"),
+            Column::Direction => Some("direction"),
+            Column::Expiry => Some("close_type"),
+            Column::Zone => Some("zone"),
+        })
+    };
+    let names: Vec<&str> = first.split(delimiter).map(name_of).collect::<Option<_>>()?;
+    let is_whole = names.len() >= 3 && ["time", "direction"].iter().all(|name| names.contains(name));
+    is_whole.then(|| {
+        let more = if names.iter().filter(|name| **name == "time").count() > 1 {
+            ", with the date before the time in one column, such as 2026-01-05 10:30"
+        } else {
+            ""
+        };
+        let mut once = names.clone();
+        once.dedup();
+        format!(
+            "it seems to name the columns: write {} in its place{more}",
+            once.join(&delimiter.to_string())
+        )
+    })
+}
+
 const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
 
 impl NamedColumns {
@@ -223,6 +294,9 @@ impl NamedColumns {
         let place = |name: &str| named().position(|column| column == name);
         let is_known = named().all(|column| NAMES.contains(&column));
         if place("time").is_none() || place("direction").is_none() || !is_known {
+            if let Some(meant) = names_meant(first) {
+                return Err(format!("line 1: {meant}"));
+            }
             return Err(format!(
                 "the first line names the columns: time and direction, and bot, symbol, close_type, days, zone and reason as far as \
                  they are used; or it is an entry such as M5;EURUSD;10:00;CALL, with or without a date such as 2026-01-05. It is {:?}",

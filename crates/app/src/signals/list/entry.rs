@@ -2,7 +2,7 @@
 
 use super::cell::{zone_of, zone_words};
 use super::clock_time::{ClockTime, WeekDays, time_of_day};
-use super::columns::{Cells, ListBots, NamedColumns, words};
+use super::columns::{Cells, ListBots, NamedColumns, names_meant, words};
 use super::date::{ListDate, WrittenDate, order_of};
 use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, entry_lines, named_lines, shown_lines};
 use super::twins::mark_twins;
@@ -62,6 +62,14 @@ impl When {
         };
         let once = once.into_iter().filter(move |at| from < *at && *at <= to);
         once.chain(daily.into_iter().flat_map(move |time| time.between(from, to)))
+    }
+
+    /// The single moment of an entry that has one.
+    pub(crate) const fn once(self) -> Option<Millis> {
+        match self {
+            Self::Once(at) => Some(at),
+            Self::Daily(_) => None,
+        }
     }
 
     /// The first moment after `from`.
@@ -209,12 +217,24 @@ pub(super) fn read_lines(
 ) -> Result<(Vec<ReadLine>, Option<String>), String> {
     let text = text.trim_start_matches('\u{feff}');
     let known = ListBots::new(bots);
-    let first = entry_lines(text).next().map_or("", |(_, line)| line);
+    let Some((_, first)) = entry_lines(text).next() else {
+        let what = if text.trim().is_empty() {
+            "it is empty"
+        } else {
+            "each line of it begins with # and is left out"
+        };
+        return Err(format!("{what}: an entry is such as M5;EURUSD;10:00;CALL"));
+    };
     let named = NamedColumns::of(first, &known)?;
-    let (lines, columns) = match &named {
+    let (mut lines, columns) = match &named {
         Some(named) => (named_lines(text, named)?, Vec::new()),
         None => shown_lines(text, &known),
     };
+    if let (None, Some(CellLine { cells: cells @ Err(_), .. }), Some(meant)) =
+        (&named, lines.first_mut(), names_meant(first))
+    {
+        *cells = Err(meant);
+    }
     let says_nothing = |line: &CellLine| !matches!(line.cells, Ok(LineCells::Entry(_)) | Err(_));
     if named.is_none() && lines.iter().all(says_nothing) {
         return Err("it has no entry, such as M5;EURUSD;10:00;CALL".to_owned());
@@ -237,7 +257,8 @@ pub(super) fn read_lines(
             Ok(LineCells::Comment) => Taken::Comment,
             Ok(LineCells::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let held = elsewhere.check(&cells, day).and_then(|()| elsewhere.check_sense(&cells, line));
+                let held =
+                    elsewhere.check(&cells, day, line).and_then(|()| elsewhere.check_sense(&cells, line));
                 let entry = held.and_then(|()| entry_of(&cells, line, terms, date));
                 let entry = entry.and_then(|entry| {
                     for (heading, zone) in elsewhere.zones_of(&cells) {

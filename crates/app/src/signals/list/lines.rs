@@ -1,6 +1,7 @@
 //! The lines of a list: what stands in each, and which date a heading gives those below it.
 
 use super::above::{Above, Day};
+use super::block::{Block, block_of};
 use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::date::WrittenDate;
 use super::heading::{comment_names_a_day, may_head_a_day, may_name_a_day};
@@ -10,6 +11,7 @@ use super::shown::{Shown, only_cell, only_expiry, recognised, shown_cells, time_
 use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
 use chrono_tz::Tz;
+use std::collections::BTreeMap;
 
 /// More is no list.
 pub(super) const MAX_ENTRIES: usize = 20_000;
@@ -85,7 +87,10 @@ pub(super) struct Elsewhere {
     /// A line that is no entry and may name a day.
     day: Option<u64>,
     year: Option<u64>,
-    zone: Option<u64>,
+    /// Of the lines from one date that stands alone to the next, the first entry that names a zone.
+    zones: BTreeMap<usize, u64>,
+    /// The dates that stand alone.
+    headings: Vec<u64>,
     heading_zones: Vec<(u64, Option<Tz>)>,
     expiry: Option<u64>,
     no_entry: Option<u64>,
@@ -110,11 +115,18 @@ impl Elsewhere {
         }
         let has_zone =
             |line: &&CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.has_shown_zone());
+        let headings = lines.iter().filter(|line| matches!(line.cells, Ok(LineCells::Date(_))));
+        let headings: Vec<u64> = headings.map(|line| line.line).collect();
+        let mut zones = BTreeMap::new();
+        for line in lines.iter().filter(has_zone) {
+            zones.entry(part_of(&headings, line.line)).or_insert(line.line);
+        }
         Self {
             date: dates.first().map(|(line, _)| *line).or_else(|| recognised(Column::Date)),
             day: lines.iter().find(|line| line.names_day).map(|line| line.line),
             year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
-            zone: lines.iter().find(has_zone).map(|line| line.line),
+            zones,
+            headings,
             heading_zones,
             expiry: lines.iter().find(has_expiry).map(|line| line.line),
             no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
@@ -145,7 +157,7 @@ impl Elsewhere {
         }
     }
 
-    pub(super) fn check(&self, cells: &Cells, day: Day) -> Result<(), String> {
+    pub(super) fn check(&self, cells: &Cells, day: Day, entry: u64) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, _, zone, _] = &cells.texts;
         let lacks = |what: &str, line: u64| {
             Err(format!("it has no {what}, and line {line} has one: write it in each line"))
@@ -176,8 +188,10 @@ impl Elsewhere {
             (Some(date), _, Some(line), _) if !date.has_year() => return lacks("year", line),
             _ => {}
         }
-        if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
-            return lacks("time zone", line);
+        // A zone of one channel's lines says nothing of those of another, which have a date of their own.
+        let zone_line = self.zones.get(&part_of(&self.headings, entry)).filter(|_| zone.is_empty());
+        if let Some(line) = zone_line {
+            return lacks("time zone", *line);
         }
         match (self.expiry, self.no_entry) {
             (Some(line), _) if expiry.is_empty() => lacks("expiry", line),
@@ -187,6 +201,11 @@ impl Elsewhere {
             _ => Ok(()),
         }
     }
+}
+
+/// Between which dates that stand alone a line stands.
+fn part_of(headings: &[u64], line: u64) -> usize {
+    headings.partition_point(|heading| *heading < line)
 }
 
 /// The lines that are neither blank nor begin with #, counted from 1.
@@ -236,9 +255,25 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
 pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
     let (mut lines, mut columns) = (Vec::new(), Vec::new());
     let mut above = Above::default();
-    for (line, written) in numbered(text) {
+    let all: Vec<(u64, &str)> = numbered(text).collect();
+    let mut block_ends = 0;
+    for (place, (line, written)) in all.iter().copied().enumerate() {
         if lines.len() > MAX_ENTRIES {
             break;
+        }
+        if place < block_ends {
+            continue;
+        }
+        let begins = place == 0 || all[place - 1].0 + 1 < line;
+        if let Some(Block { text, mut cells, columns: mut own, count }) =
+            Some(&all[place..]).filter(|_| begins).and_then(|lines| block_of(lines, bots))
+        {
+            block_ends = place + count;
+            let day = above.date(&mut cells, &mut own, line);
+            columns.push(own);
+            let entry = CellLine::new(line, &text, day.clone().map(|_| LineCells::Entry(cells)));
+            lines.push(CellLine { day: day.unwrap_or_default(), ..entry });
+            continue;
         }
         if written.chars().nth(LONGEST).is_some() {
             above.end(line);
@@ -297,7 +332,7 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
     (lines, columns)
 }
 
-fn is_like_entry(recognised: &[Column]) -> bool {
+pub(super) fn is_like_entry(recognised: &[Column]) -> bool {
     [Column::Time, Column::Direction].iter().all(|column| recognised.contains(column))
 }
 

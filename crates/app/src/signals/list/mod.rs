@@ -1,6 +1,7 @@
 //! The list: a file of times at which bots are to trade, in a live run as in a backtest.
 
 mod above;
+mod block;
 mod cell;
 mod clock_time;
 mod columns;
@@ -67,6 +68,11 @@ pub(crate) struct DueEntry {
 }
 
 impl SignalList {
+    /// A list of these entries, of which no text is known.
+    pub(super) fn of_entries(entries: Vec<ListEntry>) -> Self {
+        Self { entries, ..Self::default() }
+    }
+
     /// Reads a list from a text.
     ///
     /// # Errors
@@ -225,8 +231,13 @@ impl SignalList {
 }
 
 impl DueEntry {
+    /// An entry at this moment.
+    pub(super) fn of((at, entry): (Millis, ListEntry)) -> Self {
+        Self { at, id: id_of(at), entry }
+    }
+
     /// The signal, as a Session is handed it.
-    fn signal(&self, bot: &BotSettings) -> OutsideSignal {
+    pub(super) fn signal(&self, bot: &BotSettings) -> OutsideSignal {
         let ListEntry { bot: id, direction, close_type, reason, .. } = self.entry;
         OutsideSignal {
             bot: id,

@@ -4,7 +4,7 @@ use super::cell::{arrow_of, circle_of, timeframe};
 use super::clock_time::time_of_day;
 use super::columns::{Cells, Column, ListBots};
 use super::date::WrittenDate;
-use super::split::{label_of, split, take_gales};
+use super::split::{label_of, speaks_of_gales_alone, split, take_gales};
 use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
 use chrono::NaiveTime;
@@ -25,6 +25,10 @@ pub(super) enum Shown {
 /// A cell is nothing or may be several things, or there is no time or no direction.
 pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, String> {
     let mut line = split(text, bots);
+    let has_picture = arrow_of(text)?.is_some() || circle_of(text)?.is_some();
+    if !has_picture && speaks_of_gales_alone(&line) {
+        return Ok(Shown::Gale);
+    }
     let has_gale = take_gales(&mut line)?;
     if line.is_empty() {
         return Ok(if has_gale { Shown::Gale } else { Shown::Nothing });

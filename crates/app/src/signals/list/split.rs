@@ -3,8 +3,10 @@
 use super::cell::offset_zone;
 use super::clock_time::time_of_day;
 use super::columns::{Column, ListBots};
+use super::date::WrittenDate;
 use super::plain::folded;
 use super::zone_names::is_one_of;
+use crate::signals::message::direction_of;
 use std::borrow::Cow;
 
 /// Labels before a cell, as `Ativo:`, and what it has to be.
@@ -109,8 +111,31 @@ fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     is_zone.then(|| format!("{last}{word}"))
 }
 
+/// A moment of other programs, `2026-11-30T09:20:00-05:00`, as its date, time and zone; `10:50Z` and `10:50+05:30` are a time and its zone.
+/// `10:50-03:00` may be a span of time, and is none.
+fn instant(word: &str) -> Option<Vec<String>> {
+    let dated = word
+        .split_once(['T', 't'])
+        .filter(|(date, _)| date.len() == 10 && WrittenDate::parse(date).is_some());
+    let (date, clock) = dated.map_or((None, word), |(date, clock)| (Some(date), clock));
+    let (time, zone) = if let Some(time) = clock.strip_suffix(['Z', 'z']) {
+        (time, Some("UTC".to_owned()))
+    } else {
+        let sign = clock.rfind(['+', '-']).filter(|at| date.is_some() || clock[*at..].starts_with('+'));
+        sign.map_or((clock, None), |at| (&clock[..at], Some(format!("UTC{}", &clock[at..]))))
+    };
+    let is_one =
+        time_of_day(time).is_some() && zone.as_deref().is_none_or(|zone| offset_zone(zone).is_some());
+    let parts = [date.map(str::to_owned), Some(time.to_owned()), zone];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (is_one && parts.len() > 1).then_some(parts)
+}
+
 /// A word, and before it the label that is written without a space.
 fn parted(word: &str) -> Vec<String> {
+    if let Some(instant) = instant(word) {
+        return instant;
+    }
     if let Some(time) = word.strip_prefix('@').filter(|time| time_of_day(time).is_some()) {
         return vec!["@".to_owned(), time.to_owned()];
     }
@@ -151,6 +176,20 @@ pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
         .iter()
         .find(|(names, _)| is_one_of(label.trim_end_matches('.'), names))
         .map(|(_, columns)| *columns)
+}
+
+/// Whether a line speaks of gales and their times alone, as `1º GALE → 10:55` does below an entry.
+pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
+    let is_gale = |cell: &String| is_one_of(folded(cell).trim_end_matches(':'), GALES);
+    let is_number = |cell: &str| cell.parse::<u8>().is_ok_and(|count| count <= MOST_GALES);
+    let is_beside = |cell: &String| {
+        let word = folded(cell);
+        let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, BEHIND_GALE);
+        // UP is a direction.
+        (words && direction_of(cell).is_err()) || is_number(word.trim_end_matches(['º', 'ª', '°', ':']))
+    };
+    let is_part = |cell: &String| is_gale(cell) || time_of_day(cell).is_some() || is_beside(cell);
+    cells.iter().any(is_gale) && cells.iter().all(is_part)
 }
 
 /// Takes out what is said of gales, which are the bot's own affair, and says whether there was any.
@@ -222,6 +261,25 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_a_gale_and_its_time_is_one_and_a_line_with_more_is_none() {
+        for (line, expected) in [
+            ("1º GALE → 10:55", true),
+            ("2º GALE \u{27a1} 11:00", true),
+            ("GALE 1: 10:55", true),
+            ("gale 10:55 / 11:00", false),
+            ("GALE 2 - 11:00", true),
+            ("até 2 gales", true),
+            ("10:55 UP GALE 1", false),
+            ("GALE 10:55 CALL", false),
+            ("EURUSD GALE 10:55", false),
+            ("10:55", false),
+        ] {
+            let cells = split(line, &ListBots::new(&[]));
+            assert_eq!(speaks_of_gales_alone(&cells), expected, "{line}: {cells:?}");
+        }
+    }
+
+    #[test]
     fn numbers_of_lines_units_and_labels_are_told_from_cells() {
         for (line, expected) in [
             ("1) 16:05 CALL", "16:05|CALL"),
@@ -235,6 +293,14 @@ mod tests {
             ("Hora:15:45 @16:00", "Hora:|15:45|@|16:00"),
             ("15:45 UTC -3 (CALL)", "15:45|UTC-3|CALL"),
             ("3:55 PM - CALL", "3:55 PM|CALL"),
+            ("2026-11-30T09:20:00-05:00 BTCUSDT BUY M5", "2026-11-30|09:20:00|UTC-05:00|BTCUSDT|BUY|M5"),
+            ("2026-11-30T09:20:00Z BUY", "2026-11-30|09:20:00|UTC|BUY"),
+            ("2026-11-30T09:20 BUY", "2026-11-30|09:20|BUY"),
+            ("10:50Z CALL", "10:50|UTC|CALL"),
+            ("10:50+05:30 CALL", "10:50|UTC+05:30|CALL"),
+            // From then to then, as likely.
+            ("10:50-11:00 CALL", "10:50-11:00|CALL"),
+            ("EURUSD-10:50", "EURUSD-10:50"),
         ] {
             assert_eq!(split(line, &ListBots::new(&[])).join("|"), expected, "{line}");
         }

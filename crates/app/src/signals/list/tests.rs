@@ -3,6 +3,7 @@
 mod channels;
 mod chats;
 mod contradictions;
+mod cures;
 
 use super::entry::When;
 use super::*;
@@ -98,7 +99,8 @@ fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
         let problem = list(&format!("time,bot,symbol,direction,close_type,days,zone\n{rows}\n")).unwrap_err();
         assert!(problem.starts_with(expected), "{rows}: {problem}");
     }
-    for header in ["", "time,bot", "time,bot,direction,stake", "symbol;10:00"] {
+    assert!(list("").unwrap_err().starts_with("it is empty"));
+    for header in ["time,bot", "time,bot,direction,stake", "symbol;10:00"] {
         let problem = list(&format!("{header}\n")).unwrap_err();
         assert!(problem.starts_with("the first line names the columns"), "{problem}");
     }

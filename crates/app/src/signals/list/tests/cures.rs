@@ -1,0 +1,110 @@
+//! What other programs and other channels write: taken where it can be one thing alone, else with the way out.
+
+use super::chats::uses;
+use super::*;
+
+#[test]
+fn a_line_that_is_only_a_gale_with_its_time_ends_no_date() {
+    let text = "26/11/2026\nEURUSD 10:50 CALL M5\n1º GALE → 10:55\n2º GALE → 11:00\nEURUSD 12:00 PUT M5\n";
+    let expected = ["date", "2026-11-26T10:50:00Z", "gale", "gale", "2026-11-26T12:00:00Z"];
+    assert_eq!(uses(text, terms("UTC")), expected);
+}
+
+#[test]
+fn moments_of_other_programs_are_taken_with_their_zones() {
+    // By hand: 09:20 at five hours behind is 14:20.
+    for (line, expected) in [
+        ("2026-11-30T09:20:00-05:00 EURUSD BUY M5", "2026-11-30T14:20:00Z"),
+        ("EURUSD 2026-11-30T09:20:00Z CALL", "2026-11-30T09:20:00Z"),
+        ("30/11/2026 10:50Z EURUSD CALL", "2026-11-30T10:50:00Z"),
+        ("30/11/2026 EURUSD CALL 10:50+05:30", "2026-11-30T05:20:00Z"),
+    ] {
+        assert_eq!(uses(line, terms("America/Sao_Paulo")), [expected], "{line}");
+    }
+}
+
+#[test]
+fn a_zone_below_one_date_says_nothing_of_the_lines_below_another() {
+    let text =
+        "26/11/2026\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 11:00 PUT UTC\n28/11/2026\nEURUSD 12:00 PUT\n";
+    let zone = terms("America/Sao_Paulo");
+    let expected =
+        ["date", "2026-11-26T13:00:00Z", "date", "2026-11-27T11:00:00Z", "date", "2026-11-28T15:00:00Z"];
+    assert_eq!(uses(text, zone), expected);
+    let together = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT UTC\n";
+    assert!(uses(together, zone)[1].contains("it has no time zone, and line 3 has one"));
+}
+
+#[test]
+fn an_entry_over_several_lines_is_one_where_each_part_stands_once() {
+    let entry = "\u{1f4b0} EURUSD\n\u{23f0} 14:35\n\u{1f7e2} CALL\n\u{23f3} M5\n";
+    let taken = |text: &str| uses(&format!("26/11/2026\n\n{text}"), terms("UTC"))[1..].to_vec();
+    assert_eq!(taken(entry), ["2026-11-26T14:35:00Z"]);
+    assert_eq!(
+        taken(&format!("{entry}\n{}", entry.replace("14:35", "15:00"))),
+        ["2026-11-26T14:35:00Z", "2026-11-26T15:00:00Z"]
+    );
+    assert_eq!(taken("Par: EURUSD\nHora: 14:35\nDireção: PUT\nExpiração: M5\n"), ["2026-11-26T14:35:00Z"]);
+    // The expiry is that of the entry, and no heading of those below it.
+    let below = format!("{entry}\nEURUSD 16:00 PUT\n");
+    let list = SignalList::parse(&format!("26/11/2026\n\n{below}"), &traders_bots(), terms("UTC")).unwrap();
+    let expiries: Vec<bool> = list.entries.iter().map(|entry| entry.close_type.is_some()).collect();
+    assert_eq!(expiries, [true, false]);
+    for text in [
+        // One part is missing, stands twice, or is contradicted; another line is among them, or none is between two.
+        "EURUSD\n14:35\nCALL\n",
+        "EURUSD\n14:35\n14:40\nCALL\nM5\n",
+        "EURUSD\n14:35\nCALL\nPUT\nM5\n",
+        "EURUSD\n14:35\n\u{1f534} CALL\nM5\n",
+        "EURUSD\nVIP\n14:35\nCALL\nM5\n",
+        "EURUSD\n~14:35~\nCALL\nM5\n",
+        "EURUSD\n14:35\nCALL\nM5\nEURUSD\n15:35\nCALL\nM5\n",
+        "EURUSD\n14:35\n\nCALL\nM5\n",
+        "EURUSD\n14:35 CALL\nM5\n",
+    ] {
+        let uses = taken(text);
+        assert!(uses.iter().all(|one| !one.starts_with("2026")), "{text}: {uses:?}");
+    }
+}
+
+#[test]
+fn what_is_no_entry_is_answered_with_what_is() {
+    let gold = serde_json::json!({
+        "name": "metal", "symbol": "XAUUSD", "interval": "1m", "strategy": "coin", "close_type": "01:00"
+    });
+    let bots = [serde_json::from_value(gold).unwrap()];
+    let problem = |text: &str| SignalList::parse(text, &bots, terms("UTC")).unwrap_err();
+    for (text, part) in [
+        ("GOLD 10:20 SELL", "\"GOLD\" is no symbol: did you mean XAUUSD?"),
+        (
+            "XAUUSD 10:20 SELL EST",
+            "\"EST\" may be several time zones: write that of a city, such as America/New_York",
+        ),
+        (
+            "XAUUSD 10:50-03:00 SELL",
+            "\"10:50-03:00\" may be a span of time or a time and its zone: write 10:50 alone",
+        ),
+        (
+            "Time,Pair,Action,Expiry\n10:50,XAUUSD,CALL,M5",
+            "write time,symbol,direction,close_type in its place",
+        ),
+        (
+            "hora;ativo;direção;expiração\n10:50;XAUUSD;CALL;M5",
+            "write time;symbol;direction;close_type in its place",
+        ),
+        (
+            "Date,Time,Pair,Action\n",
+            "write time,symbol,direction in its place, with the date before the time",
+        ),
+        (
+            "time,pair,action\n10:50,XAUUSD,CALL",
+            "line 1: it seems to name the columns: write time,symbol,direction in its place",
+        ),
+        ("#XAUUSD 10:50 PUT\n# more\n", "each line of it begins with # and is left out"),
+        ("\n\n", "it is empty: an entry is such as"),
+    ] {
+        assert!(problem(text).contains(part), "{text}: {}", problem(text));
+    }
+    // A banner of two words is none of columns.
+    assert!(!problem("Time Pair\n10:50 XAUUSD CALL").contains("in its place"));
+}

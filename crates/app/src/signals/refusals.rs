@@ -1,0 +1,314 @@
+//! Entries of a list that the rules would refuse by the configuration alone: outside of the hours, or while a trade of an earlier one runs.
+//!
+//! A Session without strategies is handed the entries, and each trade ends as a draw: nothing is refused for what it won or lost.
+
+use super::list::{DueEntry, ListEntry, SignalList};
+use crate::bots::session_settings;
+use crate::configuration::Loaded;
+use candlewick_engine::{
+    Action, BotSettings, Event, EventKind, IntentId, Opened, Rule, Session, SessionSettings, Settled,
+};
+use candlewick_sdk::{Expiry, Millis, Money, Outcome, Symbol};
+use candlewick_simulator::{Moments, SimulationSettings};
+use chrono::DateTime;
+use chrono_tz::Tz;
+use std::collections::BTreeMap;
+
+/// So far ahead entries of each day are looked at.
+const AHEAD: Millis = Millis::new(7 * 86_400_000);
+/// More moments than this are looked at of no list.
+const MOST_MOMENTS: usize = 100_000;
+
+/// An entry that is refused, at the first moment at which it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RefusedEntry {
+    pub(super) line: u64,
+    pub(super) rule: Rule,
+    /// In words, without the rule's name.
+    pub(super) words: String,
+}
+
+/// What is refused of a list.
+#[derive(Default)]
+pub(super) struct ListRefusals {
+    /// By their lines, each once.
+    pub(super) refused: BTreeMap<u64, RefusedEntry>,
+    entries: usize,
+    /// As many trades on a symbol at once as would let all entries of one direction be; none where that is not what refuses them.
+    needed: Option<usize>,
+}
+
+/// A trade of the list that is under way.
+struct Running {
+    intent: IntentId,
+    entry: ListEntry,
+    symbol: Symbol,
+    closes: Millis,
+    /// When its end is known.
+    known: Millis,
+}
+
+impl ListRefusals {
+    /// Of entries that are due from now on, and of all that have a date.
+    pub(super) fn of(loaded: &Loaded, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
+        let list = SignalList::of_entries(entries.iter().map(|(entry, _)| *entry).collect());
+        let mut due = list.due(now, now + AHEAD);
+        let dated = entries.iter().filter_map(|(entry, _)| entry.when.once().map(|at| (at, *entry)));
+        due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + AHEAD)).map(DueEntry::of));
+        due.sort_by_key(|due| (due.at, due.entry.line));
+        due.truncate(MOST_MOMENTS);
+        let settings = without_memory(session_settings(loaded));
+        let zones: BTreeMap<u64, Tz> = entries.iter().map(|(entry, zone)| (entry.line, *zone)).collect();
+        let Some((refused, _)) = replay(&due, &settings, loaded, &zones) else { return Self::default() };
+        let needed = needed(&refused, &due, settings, loaded, &zones);
+        let mut by_line = BTreeMap::new();
+        for one in refused {
+            by_line.entry(one.line).or_insert(one);
+        }
+        Self { refused: by_line, entries: entries.len(), needed }
+    }
+
+    /// In one sentence, with what lets them be; nothing where none is refused.
+    pub(super) fn words(&self) -> Option<String> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for one in self.refused.values() {
+            *counts.entry(reason_of(one.rule)).or_default() += 1;
+        }
+        let total = self.refused.len();
+        let (first, _) = counts.first_key_value()?;
+        let why = if counts.len() == 1 {
+            (*first).to_owned()
+        } else {
+            let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        let cure = self.needed.map(|most| {
+            format!("; max_open_trades_per_symbol = {most} would let those of one direction be open together")
+        });
+        Some(format!(
+            "{total} of {} entries would be refused as the configuration stands: {why}{}",
+            self.entries,
+            cure.unwrap_or_default()
+        ))
+    }
+}
+
+/// The same settings without what depends on candles, on what was paid before, or on how trades end.
+fn without_memory(mut settings: SessionSettings) -> SessionSettings {
+    let risk = &mut settings.risk;
+    risk.stale_after_intervals = 0;
+    risk.min_payout_percent = 0.0;
+    risk.min_payout_percent_by_symbol.clear();
+    risk.best_payout_of.clear();
+    risk.enforce_verdict = false;
+    settings
+}
+
+/// How many trades must be allowed on a symbol where that number refuses some.
+fn needed(
+    refused: &[RefusedEntry],
+    due: &[DueEntry],
+    mut settings: SessionSettings,
+    loaded: &Loaded,
+    zones: &BTreeMap<u64, Tz>,
+) -> Option<usize> {
+    let is_full = |one: &RefusedEntry| one.rule == Rule::MaxOpenTradesPerSymbol;
+    if !refused.iter().any(is_full) {
+        return None;
+    }
+    (settings.risk.max_open_trades_per_symbol, settings.risk.max_open_trades) = (0, 0);
+    let (_, most) = replay(due, &settings, loaded, zones)?;
+    Some(most).filter(|most| *most > 1)
+}
+
+/// What is refused, and how many trades of a symbol were open at once; nothing under settings that no Session takes.
+fn replay(
+    due: &[DueEntry],
+    settings: &SessionSettings,
+    loaded: &Loaded,
+    zones: &BTreeMap<u64, Tz>,
+) -> Option<(Vec<RefusedEntry>, usize)> {
+    let mut session = Session::silent(settings).ok()?;
+    let (bots, simulation) = (&settings.bots, &loaded.config.simulation);
+    let (mut running, mut refused, mut actions) = (Vec::<Running>::new(), Vec::new(), Vec::new());
+    let mut most = 0;
+    for due in due {
+        let Some(bot) = bots.get(due.entry.bot.index()) else { continue };
+        // In the order in which their ends are known.
+        running.sort_by_key(|running| running.known);
+        while running.first().is_some_and(|first| first.known <= due.at) {
+            let ended = running.remove(0);
+            let draw = Settled::by_person(ended.intent, Outcome::Draw, Money::ZERO);
+            hand(&mut session, ended.known, EventKind::Settled(draw), &mut actions);
+        }
+        actions.clear();
+        let signal = due.signal(bot);
+        hand(&mut session, due.at, EventKind::OutsideSignal(signal), &mut actions);
+        for action in std::mem::take(&mut actions) {
+            match action {
+                Action::Open(approved) => {
+                    let intent = approved.intent();
+                    hand(&mut session, due.at, EventKind::Opened(opened(intent)), &mut actions);
+                    running.push(Running::of(intent, due, bot, simulation));
+                    let same = running.iter().filter(|one| one.symbol == bot.symbol).count();
+                    most = most.max(same);
+                }
+                Action::Refuse(found) => {
+                    let zone = zones.get(&due.entry.line).copied().unwrap_or(Tz::UTC);
+                    let words = words_of(found.rule, bot.symbol, &running, settings, zone);
+                    refused.push(RefusedEntry { line: due.entry.line, rule: found.rule, words });
+                }
+                Action::DayOpened { .. } | Action::Verdict(_) => {}
+            }
+        }
+    }
+    Some((refused, most))
+}
+
+impl Running {
+    fn of(intent: IntentId, due: &DueEntry, bot: &BotSettings, simulation: &SimulationSettings) -> Self {
+        let own = due.entry.close_type;
+        let expiry = own.map_or(bot.expiry(), |close_type| Expiry { close_type, ..bot.expiry() });
+        let arrival = due.at + bot.entry_delay().unwrap_or_default() + simulation.latency_ms;
+        let closes = Moments::of(expiry, arrival, simulation).close_time;
+        let known = closes + simulation.settle_delay_ms;
+        Self { intent, entry: due.entry, symbol: bot.symbol, closes, known }
+    }
+}
+
+fn hand(session: &mut Session, at: Millis, kind: EventKind, actions: &mut Vec<Action>) {
+    session.handle(&Event { at, received: at, kind }, actions);
+}
+
+const fn opened(intent: IntentId) -> Opened {
+    Opened {
+        intent,
+        venue_id: None,
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        payout: None,
+        taken: None,
+    }
+}
+
+/// Why an entry is refused, with the trade that stands in its way.
+fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionSettings, zone: Tz) -> String {
+    let risk = &settings.risk;
+    let last_of = |is: &dyn Fn(&&Running) -> bool| running.iter().filter(is).max_by_key(|one| one.closes);
+    let while_runs = |one: Option<&Running>, setting: &str| {
+        one.map_or_else(
+            || format!("refused by {rule} ({setting})"),
+            |one| {
+                let Running { entry, closes, .. } = one;
+                let direction = entry.direction;
+                format!(
+                    "refused: the {direction} of line {} runs until {} ({setting})",
+                    entry.line,
+                    clock_of(*closes, zone)
+                )
+            },
+        )
+    };
+    match rule {
+        Rule::OutsideHours => "refused: outside of risk.hours".to_owned(),
+        Rule::MaxOpenTradesPerSymbol => {
+            let setting = format!("max_open_trades_per_symbol = {}", risk.max_open_trades_per_symbol);
+            while_runs(last_of(&|one| one.symbol == symbol), &setting)
+        }
+        Rule::MaxOpenTrades => {
+            while_runs(last_of(&|_| true), &format!("max_open_trades = {}", risk.max_open_trades))
+        }
+        Rule::OppositeOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_opposite = false"),
+        Rule::DuplicateOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_duplicate = false"),
+        rule => format!("refused by {rule}"),
+    }
+}
+
+/// A rule as the reason of several refusals.
+fn reason_of(rule: Rule) -> &'static str {
+    match rule {
+        Rule::OutsideHours => "outside of risk.hours",
+        Rule::MaxOpenTradesPerSymbol => "while a trade of an earlier line is open on the symbol",
+        Rule::MaxOpenTrades => "while as many trades are open as max_open_trades lets",
+        Rule::OppositeOpen => "while a trade of the other direction is open on the symbol",
+        Rule::DuplicateOpen => "while the same trade is open",
+        _ => "by other limits",
+    }
+}
+
+/// On the clock of a zone, to the second.
+fn clock_of(at: Millis, zone: Tz) -> String {
+    let utc = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
+    utc.with_timezone(&zone).format("%H:%M:%S").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{LineUse, check_list};
+    use super::*;
+    use crate::configuration::{Base, Flag};
+
+    const BOT: &str = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"05:00\"\n\
+                       stake = { kind = \"fixed\", amount = 1.0 }\n";
+    const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
+
+    /// The notes of the lines that are refused, and what is said of all.
+    fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
+        std::fs::write(&file, format!("{BOT}{settings}")).unwrap();
+        std::fs::write(&path, list).unwrap();
+        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let checked = check_list(&loaded, &path, Millis::ZERO).unwrap();
+        let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
+            LineUse::Entry(entry) => Some((line.line, entry.note?)),
+            _ => None,
+        });
+        (notes.collect(), checked.refused)
+    }
+
+    /// By hand: asked for at 10:00:00, at the venue two seconds later, at the end of that second, for five minutes: 10:05:02.999.
+    #[test]
+    fn of_entries_five_minutes_apart_every_second_one_meets_the_trade_before_it() {
+        let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\
+                    EURUSD 10:12 PUT\nEURUSD 10:16 PUT\nEURUSD 12:00 CALL\n";
+        let (notes, all) = check(HOURS, list);
+        let one = "(max_open_trades_per_symbol = 1)";
+        let expected = [
+            (2, "refused: outside of risk.hours".to_owned()),
+            (4, format!("refused: the BUY of line 3 runs until 10:05:02 {one}")),
+            (6, "refused: the BUY of line 5 runs until 10:15:02 (allow_opposite = false)".to_owned()),
+            (8, "refused: outside of risk.hours".to_owned()),
+        ];
+        assert_eq!(notes, expected);
+        let all = all.unwrap();
+        assert!(all.starts_with("4 of 7 entries would be refused as the configuration stands: "), "{all}");
+        assert!(
+            all.contains("2 outside of risk.hours") && all.contains("1 while a trade of an earlier"),
+            "{all}"
+        );
+        assert!(
+            all.ends_with(
+                "; max_open_trades_per_symbol = 2 would let those of one direction be open together"
+            )
+        );
+        // As it says.
+        let (notes, _) = check(
+            "[risk]\nmax_open_trades_per_symbol = 2\n",
+            "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n",
+        );
+        assert_eq!(notes, []);
+    }
+
+    /// On the clock that was written; of each day, in the first week.
+    #[test]
+    fn entries_of_each_day_are_told_on_their_clock() {
+        let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
+        let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
+        let words = "refused: the BUY of line 1 runs until 10:05:02 (max_open_trades_per_symbol = 1)";
+        assert_eq!(notes, [(2, words.to_owned())]);
+        assert!(all.unwrap().starts_with("1 of 3 entries"));
+        assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));
+    }
+}

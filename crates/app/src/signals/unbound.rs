@@ -1,0 +1,35 @@
+//! What of a combination binds its own signals and none from outside: that it turns them round, its filters, its expiry.
+
+use crate::configuration::Loaded;
+use candlewick_engine::BotSettings;
+
+/// Of each bot whose combination has such a thing, where a door for signals from outside is open.
+pub fn unbound_signals(loaded: &Loaded) -> Vec<String> {
+    let signals = &loaded.config.signals;
+    if signals.list.is_none() && signals.listen.is_none() && !signals.stdin {
+        return Vec::new();
+    }
+    loaded.config.bots.iter().filter_map(words_of).collect()
+}
+
+/// What is to be said of a bot; nothing of one to which signals from outside are as its own.
+pub(super) fn words_of(bot: &BotSettings) -> Option<String> {
+    if bot.strategy != "combine" {
+        return None;
+    }
+    let params = &bot.params;
+    let turns = params.get("invert").and_then(serde_json::Value::as_bool) == Some(true);
+    let has_filters =
+        params.get("filters").and_then(|filters| filters.as_array()).is_some_and(|all| !all.is_empty());
+    let own = bot.close_type.to_string();
+    let expiry = params.get("expiry").and_then(|expiry| expiry.as_str()).filter(|expiry| *expiry != own);
+    let parts = [
+        turns.then(|| "are not turned round (invert)".to_owned()),
+        has_filters.then(|| "pass its filters unasked".to_owned()),
+        expiry.map(|expiry| format!("last {own} (close_type), not {expiry} (expiry)")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let (last, before) = parts.split_last()?;
+    let parts = if before.is_empty() { last.clone() } else { format!("{} and {last}", before.join(", ")) };
+    Some(format!("bot \"{}\": signals from outside {parts}", bot.name))
+}

@@ -1,0 +1,123 @@
+//! A ladder that goes on with the next candle, and is given up where that is refused.
+
+use crate::event::{at, backfilled, candle, lost, opened, price, rejected, second, won};
+use crate::script::Script;
+use crate::test_session::{Row, TestSession};
+use candlewick_engine::{IfRefused, LadderEntry, RiskSettings, StakeSettings};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::from_str;
+
+/// 10, 20 and 40, each level above the first with the next candle or not at all.
+fn gale(if_refused: IfRefused) -> StakeSettings {
+    let entry = LadderEntry::NextCandle;
+    StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused }
+}
+
+/// The rows with a ladder that is given up, and with one that waits: the last row has what each stakes.
+fn check(
+    scripts: &[Script],
+    change: impl Fn(&mut RiskSettings),
+    rows: &[Row<'_>],
+    (last, given_up, waits): (candlewick_engine::Event, &str, &str),
+) {
+    for (if_refused, expected) in [(IfRefused::Reset, given_up), (IfRefused::Wait, waits)] {
+        let scripts: Vec<Script> = scripts
+            .iter()
+            .enumerate()
+            .map(|(place, script)| match place {
+                0 => script.clone().staking(gale(if_refused)),
+                _ => script.clone(),
+            })
+            .collect();
+        let mut session = TestSession::new(&scripts, &change);
+        session.check(rows);
+        session.check(&[(last.clone(), expected)]);
+    }
+}
+
+#[test]
+fn a_level_that_the_hours_refuse_is_not_staked_the_next_day() {
+    let hours = |risk: &mut RiskSettings| {
+        risk.hours = from_str(r#"[{"from":"00:00","to":"00:02"}]"#).unwrap();
+    };
+    check(
+        &[Script::new("a").sells(&[1, 1_441])],
+        hours,
+        &[
+            (candle(0, 1), "#1 a SELL 10.00"),
+            (at(62, opened(1)), ""),
+            (candle(0, 2), ""),
+            (at(126, lost(1, 1_000)), ""),
+            (candle(0, 3), "a OutsideHours"),
+        ],
+        (candle(0, 1_441), "day 9990.00, #2 a SELL 10.00", "day 9990.00, #2 a SELL 20.00"),
+    );
+}
+
+#[test]
+fn a_level_that_an_open_trade_keeps_from_its_candle_is_given_up() {
+    check(
+        &[Script::new("a").sells(&[1, 5]), Script::new("b").buys(&[2])],
+        |_| {},
+        &[
+            (candle(0, 1), "#1 a SELL 10.00"),
+            (at(62, opened(1)), ""),
+            (at(119, lost(1, 1_000)), ""),
+            // Another bot comes first, with a price at the very moment of the candle.
+            (price(0, 120), "#2 b BUY 10.00"),
+            (at(120, opened(2)), ""),
+            (candle(0, 2), "a OppositeOpen, b DuplicateOpen"),
+            (at(179, won(2, 800)), ""),
+        ],
+        (candle(0, 5), "#3 a SELL 10.00", "#3 a SELL 20.00"),
+    );
+}
+
+#[test]
+fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_give_it_up() {
+    let first = [(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), ""), (at(119, lost(1, 1_000)), "")];
+    let check = |rows: &[Row<'_>], given_up, waits| {
+        let rows: Vec<Row<'_>> = first.iter().chain(rows).cloned().collect();
+        check(&[Script::new("a").buys(&[1, 5])], |_| {}, &rows, (candle(0, 5), given_up, waits));
+    };
+    check(&[(candle(0, 3), "")], "#2 a BUY 10.00", "#2 a BUY 20.00");
+    check(&[(backfilled(0, 2), "a LateSignal"), (candle(0, 3), "")], "#2 a BUY 10.00", "#2 a BUY 20.00");
+    let rejected = [(candle(0, 2), "#2 a BUY 20.00"), (at(122, rejected(2)), "")];
+    check(&rejected, "#3 a BUY 10.00", "#3 a BUY 20.00");
+}
+
+/// Two losses and the third level: what was entered at its candle is not given up.
+#[test]
+fn a_ladder_that_nothing_refuses_goes_on_to_its_top() {
+    check(
+        &[Script::new("a").buys(&[1])],
+        |_| {},
+        &[
+            (candle(0, 1), "#1 a BUY 10.00"),
+            (at(62, opened(1)), ""),
+            (at(119, lost(1, 1_000)), ""),
+            (candle(0, 2), "#2 a BUY 20.00"),
+            (at(122, opened(2)), ""),
+            (candle(0, 3), ""),
+            // Known as the candle after the next closes, and before it.
+            (at(240, lost(2, 2_000)), ""),
+        ],
+        (candle(0, 4), "#3 a BUY 40.00", "#3 a BUY 40.00"),
+    );
+}
+
+#[test]
+fn where_the_ladder_stands_is_said_as_of_a_moment() {
+    let mut session =
+        TestSession::new(&[Script::new("a").buys(&[1]).staking(gale(IfRefused::Reset))], |_| {});
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, opened(1)), ""),
+        (at(119, lost(1, 1_000)), ""),
+    ]);
+    let level = |moment: i64| {
+        let ladder = session.session.ladders(second(moment))[0];
+        (ladder.level, ladder.stake.minor())
+    };
+    assert_eq!((level(120), level(121)), ((2, 2_000), (1, 1_000)));
+}
