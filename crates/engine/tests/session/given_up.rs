@@ -31,7 +31,7 @@ fn check(
             .collect();
         let mut session = TestSession::new(&scripts, &change);
         session.check(rows);
-        session.check(&[(last.clone(), expected)]);
+        session.check(&[(last, expected)]);
     }
 }
 
@@ -77,7 +77,7 @@ fn a_level_that_an_open_trade_keeps_from_its_candle_is_given_up() {
 fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_give_it_up() {
     let first = [(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), ""), (at(119, lost(1, 1_000)), "")];
     let check = |rows: &[Row<'_>], given_up, waits| {
-        let rows: Vec<Row<'_>> = first.iter().chain(rows).cloned().collect();
+        let rows: Vec<Row<'_>> = first.iter().chain(rows).copied().collect();
         check(&[Script::new("a").buys(&[1, 5])], |_| {}, &rows, (candle(0, 5), given_up, waits));
     };
     check(&[(candle(0, 3), "")], "#2 a BUY 10.00", "#2 a BUY 20.00");

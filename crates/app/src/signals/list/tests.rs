@@ -448,11 +448,25 @@ fn no_text_is_half_taken() {
                     super::entry::read_lines(&text, &traders_bots(), terms("America/Sao_Paulo")).unwrap();
                 let is_heading = |line: &&ReadLine| matches!(line.taken, Taken::Date | Taken::Expiry);
                 let dates = lines.iter().filter(is_heading).count();
-                assert_eq!(list.len() + header + dates + list.repeated.len(), rows, "{text:?}");
+                // An entry over several lines is shown as one.
+                let more = |line: &ReadLine| line_count_of(&text, line).saturating_sub(1);
+                let further: usize = lines.iter().map(more).sum();
+                assert_eq!(list.len() + header + dates + list.repeated.len() + further, rows, "{text:?}");
                 taken += list.len();
             }
             Err(problem) => assert!(problem.len() > 20, "{text:?}: {problem}"),
         }
     }
     assert!(taken > 5, "{taken} entries were taken");
+}
+
+/// How many lines of a text an entry stands on: as many as its own text is made of.
+fn line_count_of(text: &str, line: &ReadLine) -> usize {
+    let first = usize::try_from(line.line).unwrap() - 1;
+    let all: Vec<&str> = text.lines().collect();
+    let is_whole = |count: &usize| {
+        let joined = all[first..first + count].iter().map(|one| one.trim()).collect::<Vec<_>>().join(" ");
+        joined.trim_start_matches('\u{feff}').replace(['\u{fe0e}', '\u{fe0f}', '\u{200d}'], "") == line.text
+    };
+    (1..=all.len() - first).find(is_whole).unwrap_or(1)
 }
