@@ -199,7 +199,7 @@ pub fn check_ruin(
         let refused = |error: StatisticsError| wrong(&key, &error);
         let at_once = match most_at_once(bot, &risk_limits) {
             1 => String::new(),
-            count => format!("; reckoned one trade at a time, of which {count} may be open at once"),
+            count => format!("; reckoned one trade at a time, of which {count} can run together"),
         };
         let left_out = left_out(bot, &settings.risk).unwrap_or_default() + &at_once;
         if !stake.is_ladder() {
