@@ -17,7 +17,7 @@ pub(super) fn find(
     let is_unrounded = |row: &&&IntentRow| {
         let step = bots.get(row.approved.bot().index()).and_then(|bot| steps.get(&bot.symbol));
         let prices = row.open_price.zip(row.close_price);
-        step.zip(prices).is_some_and(|(step, (open, close))| (open / step).round() == (close / step).round())
+        step.zip(prices).is_some_and(|(step, (open, close))| steps_of(open, *step) == steps_of(close, *step))
     };
     let drawn = settled.iter().filter(|row| row.outcome == Some(Outcome::Draw)).count();
     let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
@@ -33,4 +33,9 @@ pub(super) fn find(
         );
         Finding { kind: FindingKind::NoPriceStep, severity: Severity::Warning, text }
     })
+}
+
+/// How many steps are nearest to a price, as the simulated venue rounds it: those of candles are one divided by a whole number, or 1.
+fn steps_of(price: f64, step: f64) -> f64 {
+    (price * (1.0 / step).round()).round()
 }
