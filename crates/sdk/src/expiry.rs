@@ -1,7 +1,7 @@
 //! When a trade ends: the closeType code and the expiration type.
 
-use crate::Millis;
 use crate::meant_length::meant_length;
+use crate::{Interval, Millis};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -97,7 +97,7 @@ impl CloseTypeError {
 }
 
 impl Expiry {
-    /// So many minutes after the open. Shorter ones and other types have the fields.
+    /// So many minutes after the open. Other types have the fields.
     ///
     /// ```
     /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
@@ -108,9 +108,38 @@ impl Expiry {
     /// # Errors
     /// [`CloseTypeError`] for none, and above 24 hours.
     pub fn minutes(minutes: u16) -> Result<Self, CloseTypeError> {
-        let duration = Millis::from_seconds(60 * i64::from(minutes));
-        let close_type = CloseType::new(duration)
-            .map_err(|_| CloseTypeError { text: format!("{minutes} minutes"), meant: None })?;
+        Self::lasting(60 * i64::from(minutes), format_args!("{minutes} minutes"))
+    }
+
+    /// So many seconds after the open.
+    ///
+    /// # Errors
+    /// [`CloseTypeError`] for none, and above 24 hours.
+    pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
+        Self::lasting(i64::from(seconds), format_args!("{seconds} seconds"))
+    }
+
+    /// As long as so many candles of a bot: the same rule then suits every interval.
+    ///
+    /// ```
+    /// use candlewick_sdk::{Expiry, Interval};
+    ///
+    /// let hours: Interval = "1h".parse()?;
+    /// assert_eq!(Expiry::candles(2, hours)?.close_type.to_string(), "2:00:00");
+    /// assert_eq!(Expiry::candles(2, Interval::MINUTE)?.close_type.to_string(), "02:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CloseTypeError`] for none, and above 24 hours.
+    pub fn candles(candles: u16, interval: Interval) -> Result<Self, CloseTypeError> {
+        let seconds = interval.length().get() / 1_000 * i64::from(candles);
+        Self::lasting(seconds, format_args!("{candles} candles of {interval}"))
+    }
+
+    fn lasting(seconds: i64, text: fmt::Arguments<'_>) -> Result<Self, CloseTypeError> {
+        let close_type = CloseType::new(Millis::from_seconds(seconds))
+            .map_err(|_| CloseTypeError { text: text.to_string(), meant: None })?;
         Ok(Self { close_type, expiration_type: ExpirationType::TimeFixed })
     }
 }
@@ -273,6 +302,18 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn seconds_and_candles_are_lengths_too() {
+        let code = |expiry: Result<Expiry, CloseTypeError>| expiry.map(|it| it.close_type.to_string());
+        let of_five_seconds: Interval = "5s".parse().unwrap();
+        assert_eq!(code(Expiry::seconds(30)).unwrap(), "00:30");
+        assert_eq!(code(Expiry::candles(3, of_five_seconds)).unwrap(), "00:15");
+        assert_eq!(code(Expiry::candles(24, "1h".parse().unwrap())).unwrap(), "24:00:00");
+        let error = Expiry::candles(25, "1h".parse().unwrap()).unwrap_err().to_string();
+        assert!(error.starts_with("\"25 candles of 1h\" is not a closeType code"), "{error}");
+        assert!(Expiry::seconds(0).is_err() && Expiry::seconds(86_401).is_err());
     }
 
     #[test]
