@@ -2,6 +2,7 @@
 
 use crate::candlewick::{BINARY, Folder, Run, repository};
 use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,16 +13,20 @@ fn a_new_crate_builds_and_passes_its_tests_offline() {
     assert_eq!(written.code, 0, "{}", written.stderr);
     // What the workspace has built of the dependencies is not built again, and nothing is fetched.
     let target = Path::new(BINARY).ancestors().nth(2).unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--tests"])
-        .current_dir(folder.path("three-in-a-row"))
-        .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_TERM_COLOR", "never")
-        .output()
-        .expect("cargo must be installed to build the crate that strategy new writes");
-    let [printed, errors] =
-        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(output.status.success(), "{printed}\n{errors}");
+    let tested = |name: &str| {
+        let output = Command::new(env!("CARGO"))
+            .args(["test", "--offline", "--tests"])
+            .current_dir(folder.path(name))
+            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_TERM_COLOR", "never")
+            .output()
+            .expect("cargo must be installed to build the crate that strategy new writes");
+        let [printed, errors] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        (output.status.success(), printed, errors)
+    };
+    let (is_passed, printed, errors) = tested("three-in-a-row");
+    assert!(is_passed, "{printed}\n{errors}");
     assert!(printed.contains("2 passed; 0 failed"), "{printed}\n{errors}");
     assert!(!errors.contains("warning"), "{errors}");
     assert!(!errors.contains("Compiling candlewick-cli"), "tests need no program: {errors}");
@@ -31,6 +36,30 @@ fn a_new_crate_builds_and_passes_its_tests_offline() {
         .output();
     let formatted = formatted.expect("cargo was there just now");
     assert!(formatted.status.success(), "{}", String::from_utf8_lossy(&formatted.stdout));
+    // Of a copy with the same times cargo believes that it is built already, whatever stands in it.
+    copy_with_times(&folder.path("three-in-a-row"), &folder.path("copy"));
+    let (is_passed, printed, errors) = tested("copy");
+    let told = format!("built of {}, not of {}", shown(&folder, "three-in-a-row"), shown(&folder, "copy"));
+    assert!(!is_passed && format!("{printed}{errors}").contains(&told), "{told}: {printed}\n{errors}");
+}
+
+fn shown(folder: &Folder, name: &str) -> String {
+    folder.path(name).canonicalize().unwrap().display().to_string()
+}
+
+fn copy_with_times(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let copy = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_with_times(&entry.path(), &copy);
+        } else {
+            fs::copy(entry.path(), &copy).unwrap();
+            let written = entry.metadata().unwrap().modified().unwrap();
+            fs::File::options().write(true).open(&copy).unwrap().set_modified(written).unwrap();
+        }
+    }
 }
 
 #[test]

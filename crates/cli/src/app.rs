@@ -69,11 +69,13 @@ pub struct App {
     /// Or the first strategy that cannot be registered, and why: [`App::run`] says so.
     registry: Result<Registry, RegistryError>,
     brokers: OwnBrokers,
+    /// The folder of its package, as it was built.
+    built_in: Option<&'static str>,
 }
 
 impl Default for App {
     fn default() -> Self {
-        Self { registry: Ok(Registry::default()), brokers: OwnBrokers::default() }
+        Self { registry: Ok(Registry::default()), brokers: OwnBrokers::default(), built_in: None }
     }
 }
 
@@ -121,6 +123,13 @@ impl App {
     ) -> Self {
         self.brokers.add(name, connect);
         self
+    }
+
+    /// Says of which folder the program is, with `env!("CARGO_MANIFEST_DIR")`: where cargo runs it in another, [`App::run`] ends at once
+    /// ([`wrong_folder`](candlewick_sdk::wrong_folder)).
+    #[must_use]
+    pub fn built_in(self, folder: &'static str) -> Self {
+        Self { built_in: Some(folder), ..self }
     }
 
     /// Does what the arguments of the process say. The exit code is what `main` returns.
@@ -174,6 +183,11 @@ impl App {
     fn perform(&self, arguments: &Arguments, tell: &dyn Fn(&Failure, bool)) -> u8 {
         let log = logging::start(&arguments.global, arguments.command.warnings());
         fit_tables();
+        if let Some(problem) = self.built_in.and_then(candlewick_sdk::wrong_folder) {
+            let failure = Failure::new(FailureKind::Configuration, anyhow::Error::msg(problem));
+            tell(&failure, false);
+            return failure.code();
+        }
         let registry = match self.registry.clone().and_then(with_combinations) {
             Ok(registry) => registry,
             Err(error) => {

@@ -88,6 +88,7 @@ mod millis;
 mod money;
 mod payout;
 // The market.
+mod built_in;
 mod candle;
 mod candle_answers;
 mod candle_loop;
@@ -123,6 +124,7 @@ mod strategy;
 pub mod testkit;
 mod together;
 
+pub use built_in::wrong_folder;
 pub use candle::{Candle, CandleError, Ohlcv};
 pub use candle_answers::{CandleAnswer, CandleAnswers};
 pub use candle_loop::{CandleLoop, ShownCandles};

@@ -24,6 +24,18 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     }
 }
 
+/// Checks that cargo runs the tests of this very folder: `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. Of two packages with one name and
+/// one target folder it may run those of the other.
+///
+/// # Panics
+/// With both folders, and the way out.
+#[track_caller]
+pub fn assert_built_in(folder: &str) {
+    if let Some(problem) = crate::wrong_folder(folder) {
+        panic!("{problem}");
+    }
+}
+
 fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     Registry::default().with::<S>().map_err(|error| error.to_string())?;
     let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;

@@ -48,7 +48,7 @@ mod validation;
 
 pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
-pub use checks::assert_passes_checks;
+pub use checks::{assert_built_in, assert_passes_checks};
 pub use conformance::{Nonconformity, conformance};
 pub use golden::assert_golden;
 pub use signals::signals;

@@ -10,5 +10,6 @@ use my_strategy::MyStrategy;
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() -> ExitCode {
-    App::with_builtin_strategies().with_strategy::<MyStrategy>().run()
+    let app = App::with_builtin_strategies().built_in(env!("CARGO_MANIFEST_DIR"));
+    app.with_strategy::<MyStrategy>().run()
 }

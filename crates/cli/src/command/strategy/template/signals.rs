@@ -1,6 +1,6 @@
 //! What the strategy answers to candles, and what every strategy must hold.
 
-use candlewick_sdk::testkit::{assert_passes_checks, assert_signals};
+use candlewick_sdk::testkit::{assert_built_in, assert_passes_checks, assert_signals};
 
 use my_strategy::*;
 
@@ -18,5 +18,6 @@ fn a_candle_that_moved_far_is_followed() {
 
 #[test]
 fn it_holds_what_every_strategy_must() {
+    assert_built_in(env!("CARGO_MANIFEST_DIR"));
     assert_passes_checks::<MyStrategy>(&Params::default());
 }
