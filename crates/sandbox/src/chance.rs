@@ -1,8 +1,8 @@
 //! Seeded draws: the same seed, subject, keys and index give the same draw on every machine and in every order.
 
 use candlewick_sdk::Symbol;
+use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// What a draw is about, so that one subject's draws never move another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

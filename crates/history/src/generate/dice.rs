@@ -1,8 +1,8 @@
 //! Random numbers that are the same everywhere.
 
 use candlewick_sdk::Symbol;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// A seeded source of chance.
 pub(super) struct Dice(ChaCha8Rng);

@@ -1,7 +1,7 @@
 //! The one source of chance: a schedule is its seed.
 
+use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// Draws, in the order in which they are asked for.
 pub(crate) struct Dice(ChaCha8Rng);

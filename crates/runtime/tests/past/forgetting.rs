@@ -6,8 +6,8 @@ use candlewick_engine::EdgeRow;
 use candlewick_journal::{Follower as _, is_snapshot};
 use candlewick_runtime::{JournalFold, TablesCheck, check_journal};
 use candlewick_sdk::Millis;
+use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 
 const SEEDS: u64 = 20;

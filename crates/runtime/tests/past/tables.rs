@@ -16,8 +16,8 @@ use candlewick_sdk::{
     Candle, Direction, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal,
     Strategy,
 };
+use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
 use sqlx::Connection as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;

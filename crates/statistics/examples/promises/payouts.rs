@@ -7,8 +7,8 @@ use crate::verdict::{MIXED, wrong};
 use candlewick_statistics::{
     ConfidenceSequence, EdgeTest, NotionalStake, OpenTrade, StatisticsError, TradeOutcome, Verdict,
 };
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// How much a payout that says something of its trade says, per unit of stake.
 const SAID: f64 = 0.15;

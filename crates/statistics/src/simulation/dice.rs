@@ -1,7 +1,7 @@
 //! Random numbers that are the same everywhere.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
 /// A seeded source of chance.

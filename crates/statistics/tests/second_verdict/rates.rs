@@ -5,8 +5,8 @@ use candlewick_statistics::{
     TradeOutcome, TradeStream, VerdictRates, WinRate, benjamini_hochberg, clopper_pearson_interval, ruin,
     simulate_ruin, wilson_interval,
 };
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 fn share(chance: &mut ChaCha8Rng) -> f64 {
     const STEPS: f64 = (1_u64 << 53) as f64;

@@ -1,7 +1,7 @@
 //! Random numbers from a seed, the same on every machine.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 /// One of many streams of a seed.
 pub(crate) struct Random(ChaCha8Rng);
