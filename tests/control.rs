@@ -61,7 +61,11 @@ fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
     assert_eq!(status["ended_by"]["rule"], "LossStreak", "{status}");
     let status = folder.run(&["status", "--journal", "run.db"]).stdout;
     let ended = "halted: LossStreak, 2026-";
-    assert!(status.contains(ended) && status.contains("; start it anew to go on"), "{status}");
+    assert!(
+        status.contains(ended)
+            && status.contains("; to go on, candlewick halt, start the bot, candlewick resume"),
+        "{status}"
+    );
     let resumed = folder.run(&["resume", "--journal", "run.db"]);
     resumed.fails(
         2,

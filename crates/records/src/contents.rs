@@ -39,7 +39,11 @@ pub struct LimitReached {
 impl LimitReached {
     /// What ended the run, when, and how it goes on.
     pub fn words(&self) -> String {
-        format!("halted: {}, {}; start it anew to go on", visible(&self.rule), utc(self.at))
+        format!(
+            "halted: {}, {}; to go on, candlewick halt, start the bot, candlewick resume",
+            visible(&self.rule),
+            utc(self.at)
+        )
     }
 }
 

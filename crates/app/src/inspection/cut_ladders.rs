@@ -65,9 +65,7 @@ impl<'a> Ladder<'a> {
             return None;
         };
         let then = match self.if_refused {
-            IfRefused::Wait => {
-                "is only staked once somebody resumes or starts anew, on the first signal then"
-            }
+            IfRefused::Wait => "is only staked once somebody resumes, on the first signal then",
             IfRefused::Reset => "is never staked",
         };
         Some(format!(

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &ResumeArguments, context: &Context<'_>) -> Result<
                 format!("nothing to resume: no bot listens at {socket}, and there is no file {file}");
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
                 let problem = format!("nothing to resume: the run of this journal ended, {}", ended.words());
-                return Err(Failure::configuration(problem).help("`candlewick live` begins a new run"));
+                return Err(Failure::configuration(problem).help("a run that begins is held by the same limit: `candlewick halt` before it begins, then `candlewick resume`, from which its limits count anew"));
             }
             let help = "name the journal of the bot with --journal, or its configuration with --config";
             return Err(Failure::configuration(problem).help(help));

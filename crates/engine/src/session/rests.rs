@@ -30,6 +30,12 @@ impl Session {
         running.map(|running| (running, whose(&running))).collect()
     }
 
+    /// Whether a ladder of the bot stands above its first level and is given up unless a trade is approved at its next candle: what is
+    /// staked after it is less.
+    pub fn gives_up_ladder(&self, bot: BotId) -> bool {
+        self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())
+    }
+
     /// The ladders that grow after losses, as they stand at this moment, in the bots' order.
     pub fn ladders(&self, now: Millis) -> Vec<LadderStanding> {
         let standing = |(place, bot): (usize, &crate::bot::Bot)| {

@@ -92,8 +92,8 @@ pub enum LadderEntry {
     NextCandle,
 }
 
-/// What becomes of a level of a ladder that could not be entered with the next candle: a limit, a pause, the trading hours, an open trade or
-/// a closed gate refused it, the candle is missing, or the venue did not take it.
+/// What becomes of a level of a ladder that could not be entered with the next candle: a limit, a pause, the trading hours or an open trade
+/// refused it, the candle is missing, or the venue did not take it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IfRefused {

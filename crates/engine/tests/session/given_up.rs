@@ -3,7 +3,7 @@
 use crate::event::{at, backfilled, candle, lost, opened, price, rejected, second, won};
 use crate::script::Script;
 use crate::test_session::{Row, TestSession};
-use candlewick_engine::{IfRefused, LadderEntry, RiskSettings, StakeSettings};
+use candlewick_engine::{BotId, IfRefused, LadderEntry, RiskSettings, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::from_str;
 
@@ -104,6 +104,24 @@ fn a_ladder_that_nothing_refuses_goes_on_to_its_top() {
         ],
         (candle(0, 4), "#3 a BUY 40.00", "#3 a BUY 40.00"),
     );
+}
+
+#[test]
+fn a_ladder_that_is_about_to_be_given_up_is_known_until_its_first_level_is_decided() {
+    for (if_refused, expected) in [(IfRefused::Reset, true), (IfRefused::Wait, false)] {
+        let script = Script::new("a").buys(&[1, 4]).staking(gale(if_refused));
+        let mut session = TestSession::new(&[script], &|risk: &mut RiskSettings| {
+            risk.hours =
+                from_str(r#"[{"from":"00:00","to":"00:02"},{"from":"00:04","to":"00:10"}]"#).unwrap();
+        });
+        session.check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), "")]);
+        assert!(!session.session.gives_up_ladder(BotId::FIRST));
+        session.check(&[(at(119, lost(1, 1_000)), ""), (candle(0, 2), "a OutsideHours")]);
+        assert_eq!(session.session.gives_up_ladder(BotId::FIRST), expected);
+        let next = if expected { "#2 a BUY 10.00" } else { "#2 a BUY 20.00" };
+        session.check(&[(candle(0, 4), next)]);
+        assert!(!session.session.gives_up_ladder(BotId::FIRST) || !expected);
+    }
 }
 
 #[test]

@@ -142,7 +142,10 @@ impl RecordedSession {
                 }
                 Action::Refuse(refused) => {
                     handled.decided = Some(Err(refused.rule));
-                    if refused.rule.is_final() && !funds.open_stakes.is_positive() {
+                    // The first level of a ladder that is given up may be within the fall that its present one would pass.
+                    let may_pass =
+                        refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
+                    if refused.rule.is_final() && !may_pass && !funds.open_stakes.is_positive() {
                         handled.final_rule = handled.final_rule.or(Some(refused.rule));
                     }
                 }

@@ -79,8 +79,9 @@ pub(crate) fn delay_of(world: &World, approved: &OrderTerms) -> Millis {
 
 /// What is counted beside a run.
 pub(crate) struct Tally {
-    /// On which level each bot's ladder stands, the first being 0.
-    levels: Vec<usize>,
+    /// On which level each bot's ladder stands, the first being 0. None where earlier runs may have given one up, which no settlement says:
+    /// the next stake or the next win tells it.
+    levels: Vec<Option<usize>>,
     /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
     profits: Vec<i64>,
 }
@@ -89,7 +90,7 @@ impl Tally {
     /// What a run begins with.
     pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
         let count = world.plan.bots.len();
-        let mut tally = Self { levels: vec![0; count], profits: vec![0; count] };
+        let mut tally = Self { levels: vec![Some(0); count], profits: vec![0; count] };
         for stored in &world.disk().lines {
             if !stored.line.body.contains("\"settled") {
                 continue;
@@ -101,6 +102,11 @@ impl Tally {
             let outcome = serde_json::from_value(event["outcome"].clone()).unwrap();
             let intent = IntentId::new(event["intent"].as_u64().unwrap());
             tally.climb(bot_of(book, intent), outcome);
+        }
+        for (level, bot) in tally.levels.iter_mut().zip(&world.plan.bots) {
+            if bot.stake.if_refused() == IfRefused::Reset {
+                *level = None;
+            }
         }
         tally
     }
@@ -124,22 +130,32 @@ impl Tally {
 
     fn climb(&mut self, bot: usize, outcome: Outcome) {
         self.levels[bot] = match outcome {
-            Outcome::Won => 0,
-            Outcome::Lost => (self.levels[bot] + 1) % LEVELS,
+            Outcome::Won => Some(0),
+            Outcome::Lost => self.levels[bot].map(|level| (level + 1) % LEVELS),
             Outcome::Draw | Outcome::Cancelled => self.levels[bot],
         };
     }
 
-    /// A trade that was just approved, and is in the book already, is on its level and within the session.
-    pub(crate) fn check(&self, world: &World, approved: &Approved, book: &TradeBook) {
+    /// A trade that was just approved, and is in the book already, is on its level and within the session. A ladder that may be given up is on
+    /// its level or on the first.
+    pub(crate) fn check(&mut self, world: &World, approved: &Approved, book: &TradeBook) {
         let bot = approved.bot().index();
         let settings = &world.plan.bots[bot];
-        if let StakeSettings::Martingale { amount, .. } = settings.stake {
-            let expected = minor(amount) << self.levels[bot];
+        if let StakeSettings::Martingale { amount, if_refused, .. } = settings.stake {
             let staked = approved.stake().minor();
-            world.require(staked == expected, || {
-                format!("intent {} stakes {staked}, and its ladder {expected}", approved.intent())
-            });
+            let level = (0..LEVELS).find(|level| staked == minor(amount) << level);
+            let is_given_up = if_refused == IfRefused::Reset && level == Some(0);
+            let expected = self.levels[bot];
+            world.require(
+                level.is_some() && (is_given_up || expected.is_none() || level == expected),
+                || {
+                    format!(
+                        "intent {} stakes {staked}, and its ladder is on level {expected:?}",
+                        approved.intent()
+                    )
+                },
+            );
+            self.levels[bot] = level;
         }
         let open = |of: Option<usize>| -> i64 {
             let rows = book.rows().iter().filter(|row| is_unfinished(row));
