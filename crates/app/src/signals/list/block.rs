@@ -4,7 +4,7 @@ use super::columns::{Cells, Column, ListBots};
 use super::lines::is_like_entry;
 use super::plain::plain;
 use super::sense::struck_out;
-use super::shown::{Shown, recognised, shown_cells};
+use super::shown::{Shown, recognised, shown_in};
 
 /// The fewest and the most lines of one.
 const LINES: std::ops::RangeInclusive<usize> = 3..=6;
@@ -32,8 +32,9 @@ pub(super) fn block_of(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Blo
     if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&recognised(&plain(text), bots))) {
         return None;
     }
-    let text = own.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" ");
-    let Ok(Shown::Entry(cells, columns)) = shown_cells(&plain(&text), bots) else { return None };
+    let plain_lines: Vec<String> = own.iter().map(|(_, text)| plain(text)).collect();
+    let Ok(Shown::Entry(cells, columns)) = shown_in(&plain_lines, bots) else { return None };
     let is_whole = WHOLE.iter().all(|one| one.iter().any(|column| columns.contains(column)));
+    let text = own.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" ");
     is_whole.then_some(Block { text, cells, columns, count })
 }

@@ -179,6 +179,11 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
             "{cell:?} may be several time zones: write that of a city, such as America/New_York, or its hours, such as UTC-5"
         ));
     }
+    if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
+        return Some(format!(
+            "{cell:?} before a time may be an hour, or one minute and the time: write H1 or M1, and {label}: before the time"
+        ));
+    }
     if let Some((time, _)) =
         cell.split_once('-').filter(|(from, to)| time_of_day(from).is_some() && time_of_day(to).is_some())
     {

@@ -257,8 +257,7 @@ pub(super) fn read_lines(
             Ok(LineCells::Comment) => Taken::Comment,
             Ok(LineCells::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let held =
-                    elsewhere.check(&cells, day, line).and_then(|()| elsewhere.check_sense(&cells, line));
+                let held = elsewhere.check(&cells, day).and_then(|()| elsewhere.check_sense(&cells, line));
                 let entry = held.and_then(|()| entry_of(&cells, line, terms, date));
                 let entry = entry.and_then(|entry| {
                     for (heading, zone) in elsewhere.zones_of(&cells) {

@@ -11,7 +11,6 @@ use super::shown::{Shown, only_cell, only_expiry, recognised, shown_cells, time_
 use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
 use chrono_tz::Tz;
-use std::collections::BTreeMap;
 
 /// More is no list.
 pub(super) const MAX_ENTRIES: usize = 20_000;
@@ -87,10 +86,7 @@ pub(super) struct Elsewhere {
     /// A line that is no entry and may name a day.
     day: Option<u64>,
     year: Option<u64>,
-    /// Of the lines from one date that stands alone to the next, the first entry that names a zone.
-    zones: BTreeMap<usize, u64>,
-    /// The dates that stand alone.
-    headings: Vec<u64>,
+    zone: Option<u64>,
     heading_zones: Vec<(u64, Option<Tz>)>,
     expiry: Option<u64>,
     no_entry: Option<u64>,
@@ -115,18 +111,11 @@ impl Elsewhere {
         }
         let has_zone =
             |line: &&CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.has_shown_zone());
-        let headings = lines.iter().filter(|line| matches!(line.cells, Ok(LineCells::Date(_))));
-        let headings: Vec<u64> = headings.map(|line| line.line).collect();
-        let mut zones = BTreeMap::new();
-        for line in lines.iter().filter(has_zone) {
-            zones.entry(part_of(&headings, line.line)).or_insert(line.line);
-        }
         Self {
             date: dates.first().map(|(line, _)| *line).or_else(|| recognised(Column::Date)),
             day: lines.iter().find(|line| line.names_day).map(|line| line.line),
             year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
-            zones,
-            headings,
+            zone: lines.iter().find(has_zone).map(|line| line.line),
             heading_zones,
             expiry: lines.iter().find(has_expiry).map(|line| line.line),
             no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
@@ -157,7 +146,7 @@ impl Elsewhere {
         }
     }
 
-    pub(super) fn check(&self, cells: &Cells, day: Day, entry: u64) -> Result<(), String> {
+    pub(super) fn check(&self, cells: &Cells, day: Day) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, _, zone, _] = &cells.texts;
         let lacks = |what: &str, line: u64| {
             Err(format!("it has no {what}, and line {line} has one: write it in each line"))
@@ -188,10 +177,10 @@ impl Elsewhere {
             (Some(date), _, Some(line), _) if !date.has_year() => return lacks("year", line),
             _ => {}
         }
-        // A zone of one channel's lines says nothing of those of another, which have a date of their own.
-        let zone_line = self.zones.get(&part_of(&self.headings, entry)).filter(|_| zone.is_empty());
-        if let Some(line) = zone_line {
-            return lacks("time zone", *line);
+        if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
+            return Err(format!(
+                "it has no time zone, and line {line} has one: write the zone in each line, or in none and set signals.timezone"
+            ));
         }
         match (self.expiry, self.no_entry) {
             (Some(line), _) if expiry.is_empty() => lacks("expiry", line),
@@ -201,11 +190,6 @@ impl Elsewhere {
             _ => Ok(()),
         }
     }
-}
-
-/// Between which dates that stand alone a line stands.
-fn part_of(headings: &[u64], line: u64) -> usize {
-    headings.partition_point(|heading| *heading < line)
 }
 
 /// The lines that are neither blank nor begin with #, counted from 1.
@@ -270,6 +254,7 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
         {
             block_ends = place + count;
             let day = above.date(&mut cells, &mut own, line);
+            above.expiry(&mut cells, &mut own);
             columns.push(own);
             let entry = CellLine::new(line, &text, day.clone().map(|_| LineCells::Entry(cells)));
             lines.push(CellLine { day: day.unwrap_or_default(), ..entry });

@@ -4,7 +4,7 @@ use super::cell::{arrow_of, circle_of, timeframe};
 use super::clock_time::time_of_day;
 use super::columns::{Cells, Column, ListBots};
 use super::date::WrittenDate;
-use super::split::{label_of, speaks_of_gales_alone, split, take_gales};
+use super::split::{BEHIND_A_GALE, label_of, speaks_of_gales_alone, split, take_gales};
 use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
 use chrono::NaiveTime;
@@ -24,12 +24,24 @@ pub(super) enum Shown {
 /// # Errors
 /// A cell is nothing or may be several things, or there is no time or no direction.
 pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, String> {
-    let mut line = split(text, bots);
     let has_picture = arrow_of(text)?.is_some() || circle_of(text)?.is_some();
-    if !has_picture && speaks_of_gales_alone(&line) {
+    if !has_picture && speaks_of_gales_alone(&split(text, bots)) {
         return Ok(Shown::Gale);
     }
-    let has_gale = take_gales(&mut line)?;
+    shown_in(&[text], bots)
+}
+
+/// The same of an entry over several lines: no word of one belongs to a word of another.
+pub(super) fn shown_in(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result<Shown, String> {
+    let (mut line, mut has_gale) = (Vec::new(), false);
+    for text in texts {
+        let mut own = split(text.as_ref(), bots);
+        if has_gale && own.iter().any(|cell| time_of_day(cell).is_some()) {
+            return Err(BEHIND_A_GALE.to_owned());
+        }
+        has_gale |= take_gales(&mut own)?;
+        line.append(&mut own);
+    }
     if line.is_empty() {
         return Ok(if has_gale { Shown::Gale } else { Shown::Nothing });
     }
@@ -67,14 +79,18 @@ pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, Stri
     if let Some((label, _)) = label {
         return Err(nothing_behind(label));
     }
-    add_pictures(text, &mut cells, &mut columns)?;
+    for text in texts {
+        add_pictures(text.as_ref(), bots, &mut cells, &mut columns)?;
+    }
     match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
         [true, true] => Ok(Shown::Entry(Box::new(cells), columns)),
         [false, true] => Err("it has no time such as 10:00".to_owned()),
-        [true, false] => Err(match text.chars().find(|sign| CHARTS.contains(sign)) {
-            Some(chart) => format!("it has no direction, CALL or PUT: {chart} is as often an ornament"),
-            None => "it has no direction, CALL or PUT".to_owned(),
-        }),
+        [true, false] => Err(
+            match texts.iter().flat_map(|text| text.as_ref().chars()).find(|sign| CHARTS.contains(sign)) {
+                Some(chart) => format!("it has no direction, CALL or PUT: {chart} is as often an ornament"),
+                None => "it has no direction, CALL or PUT".to_owned(),
+            },
+        ),
         [false, false] => Err("it has no time and no direction".to_owned()),
     }
 }
@@ -128,15 +144,22 @@ const CROSSES: [char; 12] = [
     '\u{2718}',
 ];
 
-/// Takes the direction from an arrow or a circle where no word says it; what contradicts is an error.
-fn add_pictures(text: &str, cells: &mut Cells, columns: &mut Vec<Column>) -> Result<(), String> {
+/// Takes the direction from the arrow or the circle of a line where no word says it; what contradicts is an error.
+fn add_pictures(
+    text: &str,
+    bots: &ListBots<'_>,
+    cells: &mut Cells,
+    columns: &mut Vec<Column>,
+) -> Result<(), String> {
     if let Some(cross) = text.chars().find(|sign| CROSSES.contains(sign)) {
         return Err(format!("{cross} strikes it out: take the sign away to have it traded, or the line"));
     }
-    let is_of_anything = columns.iter().any(|column| matches!(column, Column::Bot | Column::Symbol));
     let of_arrow = arrow_of(text)?.map(|arrow| (arrow, ["its arrow points up", "its arrow points down"]));
-    // A circle beside no symbol is an ornament.
-    let of_circle = circle_of(text)?.filter(|_| is_of_anything || columns.contains(&Column::Direction));
+    // A circle in a line without a symbol and without a word for a direction is an ornament.
+    let gives_circle_sense = |cell: &String| {
+        matches!(Column::of(cell, bots), Ok(Column::Bot | Column::Symbol | Column::Direction))
+    };
+    let of_circle = circle_of(text)?.filter(|_| split(text, bots).iter().any(gives_circle_sense));
     let of_circle =
         of_circle.map(|circle| (circle, ["its circle is green, for up", "its circle is red, for down"]));
     for (picture, [up, down]) in [of_arrow, of_circle].into_iter().flatten() {

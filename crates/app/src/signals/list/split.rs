@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// Labels before a cell, as `Ativo:`, and what it has to be.
 const LABELS: [(&str, &[Column]); 6] = [
     (" par pair paridade ativo activo asset moeda moneda symbol simbolo ", &[Column::Symbol, Column::Bot]),
-    (" hora horario time ", &[Column::Time]),
+    (TIMES, &[Column::Time]),
     (" direcao direccion direction acao action tipo type ", &[Column::Direction]),
     (
         " exp expira expiry expiration expiracao expiracion timeframe duration duracao duracion ",
@@ -21,7 +21,9 @@ const LABELS: [(&str, &[Column]); 6] = [
     (" data date dia fecha day ", &[Column::Date]),
     (" entrada entry sinal signal senal ", &[Column::Time, Column::Direction]),
 ];
-/// Those that need no colon.
+/// Those that need no colon before a time.
+const TIMES: &str = " hora horario time ";
+/// Those that need none.
 const EXPIRIES: &str = " exp expira expiry expiration expiracao expiracion ";
 /// Words that a time stands behind.
 const BEFORE_TIME: &str = " @ at as ";
@@ -32,6 +34,9 @@ const GALES: &str = " gale gales martingale martingales ";
 /// What may stand before a gale or its number, and behind it.
 const BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
 const BEHIND_GALE: &str = " max maximo maximum ";
+/// What is said of a time behind a gale.
+pub(super) const BEHIND_A_GALE: &str =
+    "its time stands behind a gale, so that it may be the gale's: write the time first";
 /// More gales than this are none: the number may be another thing.
 const MOST_GALES: u8 = 3;
 
@@ -47,14 +52,22 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
         }
         let start = cells.len();
         let is_ornament = |sign: char| sign == '*' || !(sign.is_ascii() || sign.is_alphanumeric());
-        for word in part.split(|sign: char| sign.is_whitespace() || is_ornament(sign)) {
-            let word = word.trim_matches(['(', ')', '[', ']']);
-            if word.chars().all(|sign| "-_=~.".contains(sign)) {
-                continue;
-            }
+        let words = part.split(|sign: char| sign.is_whitespace() || is_ornament(sign));
+        let words = words.map(|word| word.trim_matches(['(', ')', '[', ']']));
+        let mut words = words.filter(|word| !word.chars().all(|sign| "-_=~.".contains(sign))).peekable();
+        while let Some(word) = words.next() {
             let is_half = ["AM", "PM"].iter().any(|half| word.eq_ignore_ascii_case(half));
             if let Some(time) = cells.last_mut().filter(|last| is_half && time_of_day(last).is_some()) {
                 time.extend([" ", word]);
+                continue;
+            }
+            if words.peek().is_some_and(|next| is_label_before(word, next)) {
+                // `EXP 1 HORA 14:35` may be of an hour or of a minute: `1 HORA` is nothing.
+                let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&folded(word), HOURS);
+                match cells.get_mut(start..).and_then(<[String]>::last_mut).filter(|last| is_one(last)) {
+                    Some(last) => last.extend([" ", word]),
+                    None => cells.push(format!("{word}:")),
+                }
                 continue;
             }
             // Of the same part alone: a separator stands between two cells.
@@ -86,6 +99,11 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
         return Cow::Borrowed(line);
     };
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
+}
+
+/// Whether a word is a label without a colon before a time: `HORA 14:35`.
+fn is_label_before(word: &str, next: &str) -> bool {
+    is_one_of(&folded(word), TIMES) && parted(next).iter().any(|cell| time_of_day(cell).is_some())
 }
 
 /// Two words that are one cell.
@@ -121,7 +139,12 @@ fn instant(word: &str) -> Option<Vec<String>> {
     let (time, zone) = if let Some(time) = clock.strip_suffix(['Z', 'z']) {
         (time, Some("UTC".to_owned()))
     } else {
-        let sign = clock.rfind(['+', '-']).filter(|at| date.is_some() || clock[*at..].starts_with('+'));
+        // `10:50+1` may be a time and a gale.
+        let is_hours_and_minutes = |zone: &str| {
+            let digits = zone.strip_prefix('+').filter(|zone| [4, 5].contains(&zone.len()));
+            digits.is_some_and(|digits| digits.bytes().filter(u8::is_ascii_digit).count() == 4)
+        };
+        let sign = clock.rfind(['+', '-']).filter(|at| date.is_some() || is_hours_and_minutes(&clock[*at..]));
         sign.map_or((clock, None), |at| (&clock[..at], Some(format!("UTC{}", &clock[at..]))))
     };
     let is_one =
@@ -207,8 +230,7 @@ pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     {
         has_any = true;
         if cells[place..].iter().any(|cell| time_of_day(cell).is_some()) {
-            return Err("its time stands behind a gale, so that it may be the gale's: write the time first"
-                .to_owned());
+            return Err(BEHIND_A_GALE.to_owned());
         }
         let (mut from, mut to) = (place, place + 1);
         if is_number(cells.get(to)) {
@@ -290,6 +312,12 @@ mod tests {
             ("16:05 CALL 5 min", "16:05|CALL|5min"),
             ("16:05 CALL 15 Minutos", "16:05|CALL|15min"),
             ("16:05 CALL 1 hora", "16:05|CALL|H1"),
+            ("CALL EXP 5 HORA 14:35", "CALL|EXP|5|HORA:|14:35"),
+            ("CALL EXP 5 HORA - [14:35]", "CALL|EXP|5|HORA:|14:35"),
+            ("CALL M5 Horário 2:35 PM", "CALL|M5|Horário:|2:35 PM"),
+            ("CALL M5 TIME 14:35Z", "CALL|M5|TIME:|14:35|UTC"),
+            ("CALL EXP 1 HORA 14:35", "CALL|EXP|1 HORA|14:35"),
+            ("CALL 2 horas 14:35", "CALL|H2|14:35"),
             ("Hora:15:45 @16:00", "Hora:|15:45|@|16:00"),
             ("15:45 UTC -3 (CALL)", "15:45|UTC-3|CALL"),
             ("3:55 PM - CALL", "3:55 PM|CALL"),
@@ -298,6 +326,12 @@ mod tests {
             ("2026-11-30T09:20 BUY", "2026-11-30|09:20|BUY"),
             ("10:50Z CALL", "10:50|UTC|CALL"),
             ("10:50+05:30 CALL", "10:50|UTC+05:30|CALL"),
+            ("10:50+0530 CALL", "10:50|UTC+0530|CALL"),
+            // A time and a gale, or a number of anything.
+            ("10:50+1 CALL", "10:50+1|CALL"),
+            ("10:50+5 CALL", "10:50+5|CALL"),
+            ("10:50+05 CALL", "10:50+05|CALL"),
+            ("10:50+5:30 CALL", "10:50+5:30|CALL"),
             // From then to then, as likely.
             ("10:50-11:00 CALL", "10:50-11:00|CALL"),
             ("EURUSD-10:50", "EURUSD-10:50"),

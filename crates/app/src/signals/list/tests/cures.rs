@@ -1,6 +1,6 @@
 //! What other programs and other channels write: taken where it can be one thing alone, else with the way out.
 
-use super::chats::uses;
+use super::chats::{skipping, uses};
 use super::*;
 
 #[test]
@@ -24,15 +24,18 @@ fn moments_of_other_programs_are_taken_with_their_zones() {
 }
 
 #[test]
-fn a_zone_below_one_date_says_nothing_of_the_lines_below_another() {
+fn a_zone_below_one_date_holds_back_the_lines_without_one_below_another() {
     let text =
         "26/11/2026\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 11:00 PUT UTC\n28/11/2026\nEURUSD 12:00 PUT\n";
     let zone = terms("America/Sao_Paulo");
-    let expected =
-        ["date", "2026-11-26T13:00:00Z", "date", "2026-11-27T11:00:00Z", "date", "2026-11-28T15:00:00Z"];
-    assert_eq!(uses(text, zone), expected);
+    let held = "unknown: it has no time zone, and line 4 has one: write the zone in each line, or in none and set signals.timezone";
+    assert_eq!(uses(text, zone), ["date", held, "date", "2026-11-27T11:00:00Z", "date", held]);
     let together = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT UTC\n";
     assert!(uses(together, zone)[1].contains("it has no time zone, and line 3 has one"));
+    let each = text.replace("10:00 CALL", "10:00 CALL UTC").replace("12:00 PUT", "12:00 PUT UTC-3");
+    let expected =
+        ["date", "2026-11-26T10:00:00Z", "date", "2026-11-27T11:00:00Z", "date", "2026-11-28T15:00:00Z"];
+    assert_eq!(uses(&each, zone), expected);
 }
 
 #[test]
@@ -61,9 +64,47 @@ fn an_entry_over_several_lines_is_one_where_each_part_stands_once() {
         "EURUSD\n14:35\nCALL\nM5\nEURUSD\n15:35\nCALL\nM5\n",
         "EURUSD\n14:35\n\nCALL\nM5\n",
         "EURUSD\n14:35 CALL\nM5\n",
+        // A circle beside neither the symbol nor a direction is an ornament.
+        "\u{1f4b0} EURUSD\n\u{1f7e2} 14:35\n\u{23f3} M5\n",
+        "\u{1f4b0} EURUSD\n\u{23f0} 14:35\n\u{1f7e2} M5\n",
+        "EURUSD\n14:35\n\u{1f534}\nM5\n",
+        // Two arrows or circles that count, and a time behind a gale.
+        "EURUSD \u{2b06}\n14:35 \u{2b07}\nM5\n",
+        "\u{1f7e2} EURUSD\n14:35\n\u{1f534} PUT\nM5\n",
+        "EURUSD\nCALL\nM5\nGALE 1\n14:35\n",
+        // No word goes with one of another line.
+        "EUR\nUSD\n14:35\nCALL\nM5\n",
+        "EURUSD\nCALL\n5\nmin\n14:35\n",
+        "EURUSD\nCALL\nM5\n2:35\nPM\n",
+        "EURUSD\nCALL\nM5\n14:35 UTC\n-03:00\n",
     ] {
         let uses = taken(text);
         assert!(uses.iter().all(|one| !one.starts_with("2026")), "{text}: {uses:?}");
+    }
+}
+
+#[test]
+fn an_expiry_before_the_word_for_the_time_is_of_minutes() {
+    let minutes = |text: &str| -> Vec<Option<i64>> {
+        let list = SignalList::parse(text, &traders_bots(), skipping("UTC")).unwrap();
+        let length = |entry: &ListEntry| entry.close_type.map(|own| own.duration().get() / 60_000);
+        list.entries.iter().map(length).collect()
+    };
+    for (text, expected) in [
+        ("EURUSD CALL EXP 5 HORA 14:35", Some(5)),
+        ("EURUSD CALL EXP 1 HORA: 14:35", Some(1)),
+        ("EURUSD CALL 14:35 EXP 2 HORAS", Some(120)),
+        ("EURUSD\nCALL\nEXP 5\nHORA 14:35", Some(5)),
+        ("EURUSD\nCALL\nEXP 1\nHORA 14:35", Some(1)),
+        ("EURUSD\nCALL\nEXP 1 HORA\n14:35", Some(60)),
+        ("\u{1f7e2} EURUSD\n14:35\nM5", Some(5)),
+    ] {
+        assert_eq!(minutes(text), [expected], "{text}");
+    }
+    // A block ends another expiry above it, as a line does.
+    for entry in ["EURUSD 14:35 CALL M5", "EURUSD\n14:35\nCALL\nM5"] {
+        let text = format!("M15\n\nEURUSD 14:00 CALL\n\n{entry}\n\nEURUSD 16:00 PUT\n");
+        assert_eq!(minutes(&text), [Some(15), Some(5)], "{text}");
     }
 }
 
@@ -83,6 +124,11 @@ fn what_is_no_entry_is_answered_with_what_is() {
         (
             "XAUUSD 10:50-03:00 SELL",
             "\"10:50-03:00\" may be a span of time or a time and its zone: write 10:50 alone",
+        ),
+        ("XAUUSD 10:50+1 SELL", "\"10:50+1\" is nothing that an entry has: a time such as 10:00"),
+        (
+            "XAUUSD SELL EXP 1 HORA 10:50",
+            "\"1 HORA\" before a time may be an hour, or one minute and the time",
         ),
         (
             "Time,Pair,Action,Expiry\n10:50,XAUUSD,CALL,M5",
