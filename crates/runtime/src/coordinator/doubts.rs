@@ -74,6 +74,11 @@ impl Doubts {
         self.claimed.contains(venue_id)
     }
 
+    /// Whether a trade was told as one that no intent explains, in this run or before.
+    pub(crate) fn is_reported(&self, venue_id: &str) -> bool {
+        self.resolver.is_reported(venue_id)
+    }
+
     /// Nothing more can come of an intent, but that the venue names its trade again.
     pub(crate) fn forget(&mut self, old: &OldIntent) {
         self.sent.remove(&old.intent);

@@ -310,6 +310,7 @@ impl Coordinator {
             return;
         }
         self.doubts.begin_look(step.now);
+        self.strangers.begin_look();
         self.requests.begin(RequestId::Trades);
         step.ask(Ask::Trades);
     }

@@ -136,8 +136,9 @@ impl Coordinator {
         }
         self.on_all_unexplained(&unexplained, wallet, step);
         if is_whole {
-            self.look_at_open_trades(&listing, &unexplained, step);
+            self.look_at_open_trades(&listing, step);
         }
+        self.strangers.end_look(is_whole);
         self.follow_second_trades(&listing, step);
         if is_whole {
             self.forget_old(listing.began);

@@ -19,6 +19,12 @@ const REMEMBERED: Millis = Millis::from_seconds(3_600);
 pub(crate) struct Strangers {
     /// When the list was last asked for because of the wallet.
     looked: Option<Millis>,
+    /// What the wallet holds beyond the ledger, for which the list is to be asked for.
+    wanted: Option<Money>,
+    /// The same, for which it was asked for and has not come.
+    asked: Option<Money>,
+    /// The same, when a whole list had no stranger's trade: it is not looked at again.
+    seen: Money,
     /// Whether the open trades that a first list has were looked at.
     has_begun: bool,
     /// The last trade of another, in words, and when it was found.
@@ -29,6 +35,20 @@ impl Strangers {
     /// Another's trade was found.
     pub(super) fn note(&mut self, report: &TradeReport, now: Millis) {
         self.last = Some((words(report), now));
+        // More of them may be listed soon.
+        self.asked = None;
+    }
+
+    /// The list is asked for.
+    pub(super) fn begin_look(&mut self) {
+        self.asked = self.wanted.take();
+    }
+
+    /// The list has come, and was looked through.
+    pub(super) fn end_look(&mut self, is_whole: bool) {
+        if let Some(surplus) = self.asked.take().filter(|_| is_whole) {
+            self.seen = surplus;
+        }
     }
 }
 
@@ -36,14 +56,22 @@ impl Coordinator {
     /// The wallet has been read; what it holds beyond the ledger may be a stranger's.
     pub(super) fn look_for_strangers(&mut self, wallet: Money, patience: Millis, now: Millis) {
         let surplus = wallet - self.session.ledger().free();
-        let is_early = self.strangers.looked.is_some_and(|at| now - at < LOOK_EVERY);
+        let unseen = surplus - self.strangers.seen;
         // Without routine looks the list is left alone.
-        if surplus == Money::ZERO || is_early || self.doubts.next_routine_look(now).is_none() {
+        if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_look(now).is_none() {
             return;
         }
         let Some(own) = self.own_amounts() else { return };
-        if !self.audits.wallet.may_be_ours(surplus, own, now, patience) {
+        let may_be_ours = |amount: Money| self.audits.wallet.may_be_ours(amount, own.clone(), now, patience);
+        // Our own trades move the wallet on beside what was looked at.
+        if may_be_ours(unseen) {
+            return;
+        }
+        if may_be_ours(surplus) {
+            self.strangers.seen = Money::ZERO;
+        } else if self.strangers.looked.is_none_or(|at| now - at >= LOOK_EVERY) {
             self.strangers.looked = Some(now);
+            self.strangers.wanted = Some(surplus);
             self.agenda.add(now, Job::Trades);
         }
     }
@@ -65,24 +93,23 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Trades that were open before this run began, and are none of its journal: told once, by the first whole list.
-    pub(super) fn look_at_open_trades(
-        &mut self,
-        listing: &TradeListing,
-        told: &[TradeReport],
-        step: &mut Step<'_>,
-    ) {
-        if std::mem::replace(&mut self.strangers.has_begun, true) || self.doubts.next_look().is_some() {
+    /// Trades that were open before this run began, and are none of its journal: told once, by the first whole list that comes while no
+    /// intent is unanswered or in doubt.
+    pub(super) fn look_at_open_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        if self.strangers.has_begun || self.session.has_unclear_intent() {
             return;
         }
-        let ours = self.session.account();
+        self.strangers.has_begun = true;
+        let (ours, uncertainty) = (self.session.account(), self.skew.uncertainty());
         let is_anothers = |report: &&TradeReport| {
             report.progress == Progress::Running
                 && report.from_token != Some(false)
                 && report.account.is_none_or(|account| account == ours)
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
-                && !told.iter().any(|known| known.id == report.id)
+                && !self.doubts.is_reported(&report.id)
+                // What was taken as not opened may appear late.
+                && self.doubts.asked_for_elsewhere(report, uncertainty).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_anothers).collect();
         let Some(first) = anothers.first() else { return };

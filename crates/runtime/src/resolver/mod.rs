@@ -140,6 +140,11 @@ impl Resolver {
         self.reported.extend(venue_ids);
     }
 
+    /// Whether a trade was reported as unexplained, in this run or before.
+    pub(crate) fn is_reported(&self, venue_id: &str) -> bool {
+        self.reported.contains(venue_id)
+    }
+
     /// Measures the list's lag by trades that were accepted at these moments.
     pub(crate) fn measure_lag<'a>(
         &mut self,

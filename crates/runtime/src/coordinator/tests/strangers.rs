@@ -1,8 +1,10 @@
 //! Other programs on the same wallet.
 
 use super::*;
+use crate::coordinator::doubts::PersonsVerdict;
 use crate::resolver::report_of_tests;
 use candlewick_broker::Balances;
+use candlewick_engine::Recorded;
 use candlewick_sdk::Payout;
 
 /// A run that reads its wallet and has asked for its first list.
@@ -15,8 +17,16 @@ fn begun() -> Bench {
 
 /// What people are told when the list has these trades.
 fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
+    list_as(bench, true, trades)
+}
+
+/// The same of a list that is complete or not.
+fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
     let now = bench.now;
-    let listing = TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None };
+    // It is asked for, if it is not yet.
+    bench.coordinator.agenda.add(now, Job::Trades);
+    bench.step(Input::Time);
+    let listing = TradeListing { began: now, ended: now, is_complete, trades, ended_early: None };
     bench.step(Input::Answer(Answer::Trades(listing)));
     let failed = BrokerError::Unavailable { text: "no".to_owned() };
     let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
@@ -28,9 +38,9 @@ fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
 }
 
 /// Whether the list is asked for when the wallet holds so much.
-fn looks_at(bench: &mut Bench, ms: i64, demo: i64) -> bool {
+fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     let mut commands = bench.at(ms).step(Input::Time);
-    let balances = Balances { demo: Some(Decimal::from(demo)), real: None };
+    let balances = Balances { demo: Some(demo.into()), real: None };
     let answer = Answer::Balances(Ok(Reply::at(balances, bench.now)));
     commands.extend(bench.step(Input::Answer(answer)));
     commands.iter().any(|command| matches!(command, Command::Ask(Ask::Trades)))
@@ -45,24 +55,43 @@ fn strangers(at: i64) -> TradeReport {
     }
 }
 
+/// Our trade of one minute is opened; 80 % is its payout.
+fn open_ours(bench: &mut Bench) -> TradeReport {
+    bench.signal();
+    bench.at(60_100).step(Input::Durable(Ok(())));
+    let payout = Payout::from_percent(Decimal::from(80)).ok();
+    let ours = TradeReport { payout, ..report_of_tests("01JT", START + Millis::new(60_400)) };
+    answer_ours(bench, &ours);
+    ours
+}
+
+fn answer_ours(bench: &mut Bench, ours: &TradeReport) {
+    let opened = OpenOutcome::Opened(Reply::at(Box::new(ours.clone()), START + Millis::new(60_500)));
+    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), opened)));
+}
+
+/// A trade that was open before the run began, and is for an hour.
+fn open_for_long() -> TradeReport {
+    TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..strangers(-20_000) }
+}
+
+const TOLD_AS_OPEN: &str = "trade 01JU on ETHUSDT with 5.00 is open on the demo wallet, and this journal does not know it: does another \
+                            program trade this wallet?";
+
 /// 10.00 of 1000.00 are staked at 80 %: 990.00 are free, 1000.00 are there while the stake is still in the wallet, and 1008.00 when the
 /// trade is won before that is known. 985.00 none of that explains.
 #[test]
 fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not_explain() {
     let mut bench = begun();
     assert_eq!(list(&mut bench, Vec::new()), [""; 0]);
-    bench.signal();
-    bench.at(60_100).step(Input::Durable(Ok(())));
-    let payout = Payout::from_percent(Decimal::from(80)).ok();
-    let ours = TradeReport { payout, ..report_of_tests("01JT", START + Millis::new(60_400)) };
-    let opened = OpenOutcome::Opened(Reply::at(Box::new(ours.clone()), START + Millis::new(60_500)));
-    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), opened)));
+    let ours = open_ours(&mut bench);
     for (ms, demo, expected) in
         [(61_000, 990, false), (72_000, 1_000, false), (83_000, 1_008, false), (94_000, 985, true)]
     {
         assert_eq!(looks_at(&mut bench, ms, demo), expected, "{demo} after {ms} ms");
     }
-    let told = list(&mut bench, vec![ours, strangers(90_000)]);
+    let listed = vec![ours, strangers(90_000)];
+    let told = list(&mut bench, listed.clone());
     let expected = "trade 01JU on ETHUSDT is explained by no intent: does another program trade this wallet?";
     assert_eq!(told, [expected]);
     let now = bench.now;
@@ -71,6 +100,80 @@ fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not
     assert!(troubles(now).contains(trouble), "{}", troubles(now));
     assert!(!troubles(now + Millis::new(3_600_000)).contains("another program"), "not for ever");
     assert!(!looks_at(&mut bench, 105_000, 985), "not with each reading");
+    assert!(looks_at(&mut bench, 127_000, 985), "there may be more of them");
+    assert_eq!(list(&mut bench, listed), [""; 0]);
+    assert!(!looks_at(&mut bench, 160_000, 985), "there was none");
+}
+
+/// As above, with 50.00 that came in: 1040.00 are there, or 1050.00 or 1058.00.
+#[test]
+fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
+    let mut bench = begun();
+    list(&mut bench, Vec::new());
+    let ours = open_ours(&mut bench);
+    let mut looks = Vec::new();
+    for (second, minor, is_whole) in [
+        (61, 104_000, false),
+        (94, 104_000, true),
+        (127, 104_000, true),
+        (160, 105_000, true),
+        (193, 105_800, true),
+        (204, 104_001, true),
+        (237, 104_001, true),
+        (248, 99_000, true),
+        (259, 104_001, true),
+        (292, 104_001, true),
+    ] {
+        if looks_at(&mut bench, second * 1_000, Decimal::new(minor, 2)) {
+            looks.push(second);
+            assert_eq!(list_as(&mut bench, is_whole, vec![ours.clone()]), [""; 0]);
+        }
+    }
+    // A list that was not whole; a whole one; one cent more; and as much as that once more, after it was gone.
+    assert_eq!(looks, [61, 94, 204, 259]);
+}
+
+#[test]
+fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
+    let mut bench = begun();
+    bench.signal();
+    bench.at(60_100).step(Input::Durable(Ok(())));
+    let close_time = Some(START + Millis::new(120_999));
+    let ours = TradeReport { close_time, ..report_of_tests("01JT", START + Millis::new(60_400)) };
+    let listed = vec![ours.clone(), open_for_long()];
+    assert_eq!(list(&mut bench, listed.clone()), [""; 0]);
+    answer_ours(&mut bench, &ours);
+    assert_eq!(list(&mut bench, listed.clone()), [TOLD_AS_OPEN]);
+    assert_eq!(list(&mut bench, listed), [""; 0], "once");
+}
+
+#[test]
+fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_over() {
+    let mut parts = parts();
+    parts.settings.list_every_s = 300;
+    let intent = IntentId::new(1);
+    let open = Recorded::Open(approved(1));
+    parts.session.recall(&open);
+    parts.past.book.recall(&open);
+    parts.past.began = Some(START);
+    let mut bench = Bench::of(parts);
+    bench.at(70_000).step(Input::Start);
+    let now = bench.now;
+    bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), now)))));
+    bench.step(Input::Durable(Ok(())));
+    assert_eq!(list(&mut bench, vec![open_for_long()]), [""; 0]);
+    let new = TradeReport { id: "01JV".to_owned(), ..strangers(80_000) };
+    bench.at(90_000).step(Input::Time);
+    assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
+    let mut step = Step { now: bench.now, commands: &mut Vec::new() };
+    bench.coordinator.decide_doubt(intent, &PersonsVerdict::NotOpened, &mut step).expect("it is in doubt");
+    bench.step(Input::Time);
+    // It may yet turn out to be the trade that was taken as none.
+    let late =
+        TradeReport { close_time: new.close_time, ..report_of_tests("01JT", START + Millis::new(60_400)) };
+    let listed = vec![open_for_long(), new, late];
+    assert_eq!(list(&mut bench, listed.clone()), [TOLD_AS_OPEN]);
+    assert_eq!(list(&mut bench, listed), [""; 0], "once");
 }
 
 #[test]
@@ -93,9 +196,7 @@ fn trades_that_are_open_before_a_run_begins_are_told_unless_they_were_made_by_ha
     ] {
         let mut bench = begun();
         let told = list(&mut bench, vec![trade.clone()]);
-        let expected = "trade 01JU on ETHUSDT with 5.00 is open on the demo wallet, and this journal does not know it: does another \
-                        program trade this wallet?";
-        assert_eq!(told, [expected][..usize::from(is_told)], "{trade:?}");
+        assert_eq!(told, [TOLD_AS_OPEN][..usize::from(is_told)], "{trade:?}");
         assert_eq!(list(&mut bench, vec![trade]), [""; 0], "once");
     }
 }
