@@ -8,8 +8,10 @@ mod stage;
 
 use candlewick_backtest::{BacktestSettings, Finished, Summary};
 use candlewick_engine::JournalHash;
+use candlewick_records::TradingMode;
 use candlewick_report::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, Trades};
-use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Signal, Strategy};
+use candlewick_report::run::{Caveats, ReplayBasis};
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Payout, Signal, Strategy};
 use stage::{START, bot, closing, minute, run, series, settings};
 use std::ops::Range;
 
@@ -169,4 +171,39 @@ fn the_balance_is_drawn_from_the_start_to_the_last_settlement() {
     let balances = [1_000.0, 1_008.0, 998.0, 988.0, 988.0, 996.0];
     let times = [0, 2, 3, 4, 5, 6].map(minute);
     assert_eq!(points, times.into_iter().zip(balances).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_payout_above_the_stake_is_held_against_the_bots_that_have_it() {
+    let percent = |percent: u32| Payout::from_percent(percent.into()).unwrap();
+    let basis = ReplayBasis { may_be_coarse: false, has_venue_prices: true };
+    // What all symbols pay that have none of their own, what EURUSD does, and whose payout is told.
+    for (usual, own, symbols, expected) in [
+        (80, 150, &["BTCUSDT"][..], None),
+        (80, 150, &["BTCUSDT", "EURUSD"], Some("150")),
+        (120, 150, &["BTCUSDT"], Some("120")),
+        (120, 85, &["EURUSD"], None),
+        (120, 85, &["EURUSD", "GBPUSD"], Some("120")),
+        (100, 100, &["EURUSD", "GBPUSD"], None),
+    ] {
+        let mut settings = settings(symbols.iter().map(|symbol| bot(symbol, series(symbol, "1m"))).collect());
+        settings.simulation.payout_percent = percent(usual);
+        settings.simulation.payout_percent_by_symbol = [("EURUSD".parse().unwrap(), percent(own))].into();
+        let (venue, bots) = (&settings.simulation, &settings.session.bots[..]);
+        let (_, finished) = finished(&CLOSES, &[]);
+        for caveats in [
+            Caveats::of_replay(basis, venue, bots),
+            Caveats::of_trading(Some(TradingMode::Paper), (venue, bots), &finished.book),
+        ] {
+            let told: Vec<&String> =
+                caveats.withholding.iter().filter(|words| words.contains("a payout of")).collect();
+            let expected: Vec<String> = expected
+                .map(|percent| {
+                    format!("a payout of {percent} % is assumed, and above 100 % a coin toss earns")
+                })
+                .into_iter()
+                .collect();
+            assert_eq!(told, expected.iter().collect::<Vec<_>>(), "{usual} {own} {symbols:?}");
+        }
+    }
 }

@@ -1,8 +1,10 @@
-//! Comparisons of two values. What a rule works out of decimal prices is rounded, and rounding alone makes no side the larger one.
+//! Comparisons of two values. What a rule works out of decimal prices is rounded, and rounding alone makes no side the larger one, where
+//! both sides are of the unit of a price.
 
 use crate::RuleError;
 use crate::compile::{At, Compiler, Kind};
 use crate::graph::{Binary, Field, Graph, Id, Op};
+use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
 impl Compiler<'_> {
@@ -35,7 +37,8 @@ impl Compiler<'_> {
         Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {cure}")))
     }
 
-    /// Whether two values stand so to each other: exactly, or within rounding where one of them is worked out.
+    /// Whether two values stand so to each other: exactly, or within rounding where both are of the unit of a price and one of them is
+    /// worked out.
     pub(crate) fn compared(
         &mut self,
         binary: Binary,
@@ -43,7 +46,10 @@ impl Compiler<'_> {
         name: String,
         candles: usize,
     ) -> Id {
-        if !is_worked_out(&self.graph, one) && !is_worked_out(&self.graph, other) {
+        let sides = [one, other];
+        let is_rounded = sides.iter().any(|side| is_worked_out(&self.graph, *side))
+            && sides.iter().all(|side| is_of_price(&self.graph, *side));
+        if !is_rounded {
             return self.add_at(Op::Binary(binary, one, other), name, &[one, other], candles);
         }
         // No rule can have this name.
@@ -62,12 +68,59 @@ fn is_worked_out(graph: &Graph, id: Id) -> bool {
             Field::Median | Field::Typical | Field::Body | Field::Range | Field::UpperWick | Field::LowerWick
         ),
         Op::Binary(Binary::Add | Binary::Subtract | Binary::Multiply, ..) => true,
-        // A quotient of two values is no price any more, and what it is rounded by is another matter.
         Op::Binary(Binary::Divide, one, by) => graph.constant(by).is_some() && is_worked_out(graph, one),
         Op::Binary(Binary::Min | Binary::Max, one, other) => {
             is_worked_out(graph, one) || is_worked_out(graph, other)
         }
         Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => is_worked_out(graph, of),
         _ => false,
+    }
+}
+
+/// Whether a value is of the unit of a price, in which rounding is measured: prices, their differences and averages, and numbers beside
+/// them. A quotient of two values is none, and no more is a volume, an oscillator or a count.
+fn is_of_price(graph: &Graph, id: Id) -> bool {
+    match &graph.node(id).op {
+        Op::Constant(_) => true,
+        Op::Field(field) => *field != Field::Volume,
+        Op::Binary(Binary::Add | Binary::Subtract | Binary::Min | Binary::Max, one, other) => {
+            is_of_price(graph, *one) && is_of_price(graph, *other)
+        }
+        Op::Binary(Binary::Multiply, one, other) => {
+            let has_number = graph.constant(*one).is_some() || graph.constant(*other).is_some();
+            has_number && is_of_price(graph, *one) && is_of_price(graph, *other)
+        }
+        Op::Binary(Binary::Divide, one, by) => graph.constant(*by).is_some() && is_of_price(graph, *one),
+        Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => is_of_price(graph, *of),
+        Op::Line(of, line) => is_line_of_price(graph, *of, *line),
+        Op::Indicator { .. } => is_line_of_price(graph, id, 0),
+        _ => false,
+    }
+}
+
+/// The same of a line of an indicator.
+fn is_line_of_price(graph: &Graph, id: Id, line: usize) -> bool {
+    let Op::Indicator { indicator, of } = &graph.node(id).op else { return false };
+    match **indicator {
+        Indicator::Sma(_)
+        | Indicator::Ema(_)
+        | Indicator::Wma(_)
+        | Indicator::Hull(_)
+        | Indicator::Macd(_)
+        | Indicator::Bollinger(_) => of.is_none_or(|of| is_of_price(graph, of)),
+        Indicator::Atr(_)
+        | Indicator::Donchian(_)
+        | Indicator::Keltner(_)
+        | Indicator::HeikinAshi(_)
+        | Indicator::Pivots(_) => true,
+        // The last line of each is a sign.
+        Indicator::Supertrend(_) | Indicator::ParabolicSar(_) => line == 0,
+        Indicator::SessionRange(_) => line < 3,
+        Indicator::Rsi(_)
+        | Indicator::ZScore(_)
+        | Indicator::Adx(_)
+        | Indicator::Cci(_)
+        | Indicator::Stochastic(_)
+        | Indicator::WilliamsR(_) => false,
     }
 }

@@ -26,6 +26,8 @@ struct Comparison {
     value: String,
     /// What it can be, whatever it is compared with.
     known: Option<(f64, f64)>,
+    /// Whether there may be no such value at a candle, at which no comparison with it holds.
+    may_be_missing: bool,
     /// What the comparison asks of it.
     asked: Range,
 }
@@ -117,7 +119,8 @@ fn impossible_among(condition: &Condition, parts: Vec<PartId>) -> Vec<String> {
             words.push(format!("`{text}` never holds: the value lies {}", between(least, most)));
             continue;
         }
-        if let Some((least, most)) = one.known.filter(|_| one.asked.and(allowed) == allowed) {
+        let is_always = !one.may_be_missing && one.asked.and(allowed) == allowed;
+        if let Some((least, most)) = one.known.filter(|_| is_always) {
             words.push(format!("`{text}` always holds: the value lies {}", between(least, most)));
             continue;
         }
@@ -142,7 +145,8 @@ fn comparison_of(condition: &Condition, part: PartId) -> Option<Comparison> {
         _ => return None,
     };
     let text = text_of(condition, value).replace(' ', "");
-    Some(Comparison { part, value: text, known: known_range(condition, value), asked })
+    let known = known_range(condition, value);
+    Some(Comparison { part, value: text, known, may_be_missing: may_be_missing(condition, value), asked })
 }
 
 /// A range in words.
@@ -191,6 +195,21 @@ fn known_range(condition: &Condition, part: PartId) -> Option<(f64, f64)> {
         Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => known_range(condition, *of),
         _ => None,
     }
+}
+
+/// Whether a value, or one that it is made of, may be missing once all is warm.
+fn may_be_missing(condition: &Condition, part: PartId) -> bool {
+    let tree = &condition.tree;
+    let whole = &tree.part(part).place;
+    let is_inside = |place: &std::ops::Range<usize>| whole.start <= place.start && place.end <= whole.end;
+    let mut parts = (0..=part).map(|part| tree.part(part)).filter(|part| is_inside(&part.place));
+    parts.any(|part| match &part.form {
+        Form::Call { name, .. } => {
+            ["since", "session_range", "pivots", "cci", "z_score"].contains(&name.as_str())
+        }
+        Form::Binary { operator, .. } => *operator == Operator::Divide,
+        _ => false,
+    })
 }
 
 fn text_of(condition: &Condition, part: PartId) -> String {
@@ -270,6 +289,10 @@ mod tests {
             ("crosses_below(rsi(14), 0)", "`crosses_below(rsi(14), 0)` never holds"),
             ("crosses_below(100, rsi(14))", "`crosses_below(100, rsi(14))` never holds"),
             (
+                "since(close > open, 5) > 5",
+                "`since(close > open, 5) > 5` never holds: the value lies between 0 and 5",
+            ),
+            (
                 "count(close > open, 5) > 5",
                 "`count(close > open, 5) > 5` never holds: the value lies between 0 and 5",
             ),
@@ -312,13 +335,15 @@ mod tests {
             "close >= 5 and close <= 5",
             "williams_r(14) > -20",
             "cci(20) > 130 and hour() != 24",
+            "since(close > open, 5) <= 5 or (since(close > open) >= 0 and since(close > open, 5)[1] < 6)",
+            "count(since(close > open, 5) < 3, 4) >= 0 and rsi(14, close / volume) >= 0",
             "(rsi(14) < 30 and close > open) or (rsi(14) > 70 and close < open)",
         ] {
             assert_eq!(found(buy), [""; 0], "{buy}");
         }
     }
 
-    /// On how many candles of chance a condition holds, and on how many it is known.
+    /// On how many candles of chance a condition holds, and on how many it is looked at.
     fn held(buy: &str) -> (u64, u64) {
         let params = json!({ "buy": buy });
         let registry = Registry::default().with_entry(crate::entry()).unwrap();
@@ -330,7 +355,7 @@ mod tests {
         };
         let held =
             crate::held_conditions(&registry, (crate::NAME, &params), &bot, &random_walk(5, 600)).unwrap();
-        (held[0].held, held[0].candles - held[0].unknown)
+        (held[0].held, held[0].candles)
     }
 
     proptest! {
@@ -354,7 +379,7 @@ mod tests {
         /// Nor does a crossing of which that is said, and what always holds does at each candle.
         #[test]
         fn what_is_told_of_one_comparison_is_so_at_every_candle(
-            value in prop::sample::select(vec!["rsi(3)", "williams_r(5)", "hour()", "count(close > open, 3)", "body()"]),
+            value in prop::sample::select(vec!["rsi(3)", "williams_r(5)", "hour()", "count(close > open, 3)", "since(close > open, 1)", "body()"]),
             sign in prop::sample::select(vec!["<", "<=", ">", ">=", "==", "crosses_above", "crosses_below"]),
             number in prop::sample::select(vec![-100, -1, 0, 1, 3, 4, 24, 50, 100, 101]),
         ) {
@@ -362,10 +387,10 @@ mod tests {
                 "crosses_above" | "crosses_below" => format!("{sign}({value}, {number})"),
                 sign => format!("{value} {sign} {number}"),
             };
-            let (held, known) = held(&buy);
+            let (held, candles) = held(&buy);
             match &found(&buy)[..] {
                 [] => {}
-                [words] if words.contains(" always holds") => prop_assert_eq!(held, known, "{}", buy),
+                [words] if words.contains(" always holds") => prop_assert_eq!(held, candles, "{}", buy),
                 [words] => prop_assert!(words.contains(" never holds") && held == 0, "{}: {}", buy, words),
                 more => prop_assert!(false, "{}: {:?}", buy, more),
             }

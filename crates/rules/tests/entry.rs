@@ -215,10 +215,29 @@ fn the_version_of_a_bot_is_that_of_its_rule() {
     assert_ne!(version("close > open"), version("close > open[1]"));
     assert!(version("close > open").starts_with("1.0.0+"));
     // Rounding decided comparisons of these before, so that they are another strategy than they were.
-    for buy in ["hammer()", "close - open >= 0.0005", "rising(range(), 2)@5m", "(close > median)[1]"] {
+    for buy in [
+        "hammer()",
+        "close - open >= 0.0005",
+        "rising(range(), 2)@5m",
+        "(close > median)[1]",
+        "close - ema(9)[1] > 2 * atr(14)",
+    ] {
         assert!(version(buy).starts_with("1.1.0+"), "{buy}: {}", version(buy));
     }
-    for buy in ["inside_bar()", "rsi(14) < 30 - 5", "crosses_above(close, sma(9))", "rising(close, 3)"] {
+    for buy in [
+        "inside_bar()",
+        "rsi(14) < 30 - 5",
+        "crosses_above(close, sma(9))",
+        "rising(close, 3)",
+        // These are of no price, in which rounding is measured.
+        "close / close[1] - 1 > 0.0005",
+        "volume - volume[1] > 0",
+        "rsi(14) - rsi(14)[1] > 0",
+        "body() * volume > 5",
+        "ema(9, rsi(14)) - 50 > 0",
+        "supertrend(10, 3).trend + 1 > 0",
+        "hour() - 1 == 7",
+    ] {
         assert!(version(buy).starts_with("1.0.0+"), "{buy}: {}", version(buy));
     }
     // What a bot gives its parameters is in the journal beside the version, and no part of it.

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// Open, high, low and close in points.
 type Points = [i64; 4];
+/// Whether a condition holds at a candle.
+type HoldsAt<'a> = &'a dyn Fn(usize) -> bool;
 /// Whether a condition holds at the last of some candles.
 type Exact = fn(&[Points]) -> bool;
 
@@ -39,7 +41,7 @@ fn ago(candles: &[Points], by: usize) -> Option<Points> {
 }
 
 /// Each with what it is in whole numbers.
-const RULES: [(&str, Exact); 17] = [
+const RULES: [(&str, Exact); 18] = [
     ("hammer()", |candles| {
         let one = last(candles);
         body(one) > 0 && lower(one) >= 2 * body(one) && 2 * upper(one) <= body(one)
@@ -64,6 +66,9 @@ const RULES: [(&str, Exact); 17] = [
     }),
     ("close > (open[1] + close[1]) / 2", |candles| {
         ago(candles, 1).is_some_and(|before| 2 * last(candles)[3] > before[0] + before[3])
+    }),
+    ("close - sma(2) >= 0.00001", |candles| {
+        ago(candles, 1).is_some_and(|before| last(candles)[3] - before[3] >= 2)
     }),
     ("close < median", |candles| 2 * last(candles)[3] < last(candles)[1] + last(candles)[2]),
     ("max(body(), 0.00003) <= 0.00003", |candles| body(last(candles)) <= 3),
@@ -139,6 +144,20 @@ fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
     candles.iter().map(&mut holds).collect()
 }
 
+/// Where a condition holds, in each form in which a rule runs.
+fn all_forms(buy: &str, candles: &[Candle]) -> [(&'static str, Vec<bool>); 5] {
+    let rule = Rule::parse(Some(buy), None).unwrap();
+    let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
+    let mut quickest = listed.clone().quickest();
+    [
+        ("listed", one_by_one(&mut listed.clone(), candles)),
+        ("quickest", one_by_one(&mut *quickest, candles)),
+        ("together", together(&mut *listed.clone().quickest(), candles)),
+        ("declared", declared(&listed, candles)),
+        ("explained", explained(buy, candles)),
+    ]
+}
+
 #[test]
 fn a_comparison_of_what_is_worked_out_holds_where_exact_arithmetic_says_so() {
     let points = candles();
@@ -147,18 +166,41 @@ fn a_comparison_of_what_is_worked_out_holds_where_exact_arithmetic_says_so() {
         let expected: Vec<bool> = (1..=points.len()).map(|count| exact(&points[..count])).collect();
         let held = expected.iter().filter(|holds| **holds).count();
         assert!(held > 50 && held < points.len() - 50, "{buy}: {held}");
-        let rule = Rule::parse(Some(buy), None).unwrap();
-        let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
-        let mut quickest = listed.clone().quickest();
-        for (form, found) in [
-            ("listed", one_by_one(&mut listed.clone(), &priced)),
-            ("quickest", one_by_one(&mut *quickest, &priced)),
-            ("together", together(&mut *listed.clone().quickest(), &priced)),
-            ("declared", declared(&listed, &priced)),
-            ("explained", explained(buy, &priced)),
-        ] {
+        for (form, found) in all_forms(buy, &priced) {
             let wrong = (0..points.len()).find(|at| found[*at] != expected[*at]);
             assert_eq!(wrong, None, "{buy}, {form}: {:?}", wrong.map(|at| (points[at], found[at])));
+        }
+    }
+}
+
+/// Closes in tenths, and volumes in ten thousandths, of a market whose price is so high that 1e-12 of it is 1.5e-4.
+#[test]
+fn what_is_of_no_price_is_compared_as_it_is_at_any_price() {
+    // Up and down by a million, so that the index hardly moves at the end: a rise by 0.0510 %, and one by 0.1.
+    let mut closes: Vec<i64> = (0..40).map(|at| 1_500_000_000 + 10_000_000 * (at % 2)).collect();
+    closes.extend([1_500_000_000, 1_500_765_000, 1_500_765_001, 1_500_765_004, 1_500_765_003]);
+    let volumes: Vec<i64> = (0..closes.len() as i64).map(|at| 10_000 + at % 3).collect();
+    let made = (0..).zip(closes.iter().zip(&volumes)).map(|(minute, (close, volume))| {
+        let price: f64 = format!("{}.{}", close / 10, close % 10).parse().unwrap();
+        let volume: f64 = format!("{}.{:04}", volume / 10_000, volume % 10_000).parse().unwrap();
+        let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    });
+    let made: Vec<Candle> = made.collect();
+    let rules: [(&str, HoldsAt<'_>); 4] = [
+        ("close / close[1] - 1 > 0.0005", &|at| 10_000 * closes[at] > 10_005 * closes[at - 1]),
+        ("volume - volume[1] > 0", &|at| volumes[at] > volumes[at - 1]),
+        // It rises where the close does.
+        ("rsi(14) - rsi(14)[1] > 0", &|at| closes[at] > closes[at - 1]),
+        // And this is of a price.
+        ("close - close[1] == 0.3", &|at| closes[at] - closes[at - 1] == 3),
+    ];
+    for (buy, exact) in rules {
+        let from = 20;
+        let expected: Vec<bool> = (from..closes.len()).map(exact).collect();
+        assert!(expected.contains(&true) && expected.contains(&false), "{buy}");
+        for (form, found) in all_forms(buy, &made) {
+            assert_eq!(found[from..], expected, "{buy}, {form}");
         }
     }
 }

@@ -152,7 +152,7 @@ fn report(
         Ok(VariantCounter { ledger, tried, look })
     });
     let basis = basis_of(&arguments.candles.choice(), candles.prices);
-    let caveats = Caveats::of_replay(basis, &settings.simulation);
+    let caveats = Caveats::of_replay(basis, &settings.simulation, &settings.session.bots);
     let background = Background {
         assumed_payout_percent: Some(assumed_payout_percent(
             &settings.simulation,

@@ -329,7 +329,8 @@ fn caveats_of(
     counted: Option<&io::Result<TriedCount>>,
 ) -> Caveats {
     let basis = basis_of(&terms.candles, prepared.candles.prices);
-    let mut caveats = Caveats::of_replay(basis, &prepared.settings.simulation);
+    let mut caveats =
+        Caveats::of_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
     match counted {
         // A set is chosen anew in each window; what could be chosen for the best are the walks.
         Some(Ok(tried)) => caveats.count(tried.walks, None),

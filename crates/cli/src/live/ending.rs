@@ -60,7 +60,8 @@ pub(crate) fn report(
     }
     if let Some(path) = trades {
         let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
-        let caveats = Caveats::of_trading(Some(outcome.trading), &loaded.config.simulation, &finished.book);
+        let venue = (&loaded.config.simulation, &outcome.settings.bots[..]);
+        let caveats = Caveats::of_trading(Some(outcome.trading), venue, &finished.book);
         write_trades(path, &finished.book, bots, (scale, &caveats))?;
     }
     let report = figures(&outcome, loaded, elapsed);
@@ -108,7 +109,11 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
         notices: notices(finished, settings.money_scale),
         delays: Vec::new(),
         audit_findings: findings(&finished.audits),
-        caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation, &finished.book),
+        caveats: Caveats::of_trading(
+            Some(*trading),
+            (&loaded.config.simulation, &settings.bots),
+            &finished.book,
+        ),
         verdicts: finished.verdicts.clone(),
         weight_of_all_bots: finished.weight_of_all_bots,
         background: background(&finished.book, loaded),

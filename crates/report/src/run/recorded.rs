@@ -79,7 +79,7 @@ fn report_of(part: &RecordedRuns) -> RunReport {
         notices: Vec::new(),
         delays: part.delays.lines(),
         audit_findings: part.audit_findings.clone(),
-        caveats: Caveats::of_trading(part.trading, &part.simulation, &part.book),
+        caveats: Caveats::of_trading(part.trading, (&part.simulation, &part.session.bots), &part.book),
         verdicts: part.verdicts.clone(),
         weight_of_all_bots: part.weight_of_all_bots,
         background,

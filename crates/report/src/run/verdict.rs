@@ -2,12 +2,12 @@
 
 use crate::break_even_payout::MAX_PERCENT;
 use crate::page::VerdictText;
-use candlewick_engine::{IntentRow, Judge, JudgedTrade, TradeBook, edge_sequence, judge};
+use candlewick_engine::{BotSettings, IntentRow, Judge, JudgedTrade, TradeBook, edge_sequence, judge};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, TradingMode, no_longer_held_words, threshold, threshold_words,
     verdict_name, withheld_words,
 };
-use candlewick_sdk::{Millis, Outcome, Payout};
+use candlewick_sdk::{Millis, Outcome};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
@@ -54,12 +54,12 @@ pub struct ReplayBasis {
 
 impl Caveats {
     /// Of a run over stored candles. Payouts are always assumed: candles do not hold them.
-    pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings) -> Self {
+    pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
-        withholding.extend(assumed_too_well(simulation));
+        withholding.extend(assumed_too_well(simulation, bots));
         let mut labels = vec![ASSUMED_PAYOUT];
         if !basis.has_venue_prices {
             labels.push(HYPOTHESIS);
@@ -82,14 +82,16 @@ impl Caveats {
     /// evidence.
     pub fn of_trading(
         trading: Option<TradingMode>,
-        simulation: &SimulationSettings,
+        (simulation, bots): (&SimulationSettings, &[BotSettings]),
         book: &TradeBook,
     ) -> Self {
+        let of_simulated =
+            |labels| Self { withholding: assumed_too_well(simulation, bots), labels, ..Self::default() };
         let mut caveats = match trading {
             None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
-            Some(TradingMode::Paper) => Self::of_simulated(vec![ASSUMED_PAYOUT], simulation),
+            Some(TradingMode::Paper) => of_simulated(vec![ASSUMED_PAYOUT]),
             Some(TradingMode::Sandbox) => {
-                let mut caveats = Self::of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS], simulation);
+                let mut caveats = of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS]);
                 caveats.withholding.push(PAST_CANDLES.to_owned());
                 caveats
             }
@@ -99,21 +101,17 @@ impl Caveats {
         }
         caveats
     }
-
-    fn of_simulated(labels: Vec<&'static str>, simulation: &SimulationSettings) -> Self {
-        Self { withholding: assumed_too_well(simulation), labels, ..Self::default() }
-    }
 }
 
 /// A venue better than any that there is.
-fn assumed_too_well(simulation: &SimulationSettings) -> Vec<String> {
-    haste(simulation).into_iter().chain(generosity(simulation)).collect()
+fn assumed_too_well(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
+    haste(simulation).into_iter().chain(generosity(simulation, bots)).collect()
 }
 
 /// Nor is a payout that no venue pays: at more than the stake a coin earns money.
-fn generosity(simulation: &SimulationSettings) -> Option<String> {
-    let by_symbol = simulation.payout_percent_by_symbol.values().copied();
-    let highest = by_symbol.fold(simulation.payout_percent, Payout::max).to_percent();
+fn generosity(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<String> {
+    let assumed = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
+    let highest = assumed.max()?.to_percent();
     (highest > MAX_PERCENT)
         .then(|| format!("a payout of {highest} % is assumed, and above {MAX_PERCENT} % a coin toss earns"))
 }

@@ -82,7 +82,7 @@ fn of_journal(
     let (_, url) = journal.load(context)?;
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let (session, run) = (&contents.session, contents.last_run());
-    let caveats = Caveats::of_trading(run.trading, &run.simulation, &contents.book);
+    let caveats = Caveats::of_trading(run.trading, (&run.simulation, &run.settings.bots), &contents.book);
     let verdict_of = |bot: &str| {
         let mut bots = session.bots().iter().zip(session.verdicts());
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict)
