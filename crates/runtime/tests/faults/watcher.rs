@@ -181,11 +181,18 @@ impl Watcher {
         if seen.is_halted && [" differs: ", " is to pay "].iter().any(|words| text.contains(words)) {
             self.world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
-        if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
+        let is_told = text.contains("by no intent: does another program trade this wallet?");
+        if let Some(rest) = text.strip_prefix("trade ").filter(|_| is_told) {
             let id = rest.split(' ').next().unwrap();
             self.check_strange(id);
             self.check_no_second(id);
             seen.reported.insert(id.to_owned());
+        }
+        // What is open before a run begins and is said to be another's is none of ours.
+        if let Some(rest) =
+            text.strip_prefix("trade ").filter(|_| text.contains("this journal does not know it"))
+        {
+            self.check_strange(rest.split(' ').next().unwrap());
         }
         if let Some((more, _)) = text.split_once(MORE_TRADES) {
             seen.unnamed += more.parse::<usize>().unwrap();
