@@ -69,7 +69,10 @@ fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
     let resumed = folder.run(&["resume", "--journal", "run.db"]);
     resumed.fails(
         2,
-        &["nothing to resume: the run of this journal ended, halted: LossStreak", "`candlewick live`"],
+        &[
+            "nothing to resume: the run of this journal ended, halted: LossStreak",
+            "`candlewick halt` before it begins",
+        ],
     );
     let why = folder.run(&["why", "2030-01-01T00:00", "--journal", "run.db"]).stdout;
     assert!(

@@ -145,7 +145,7 @@ fn ending_of(finished: Finished) -> Result<Ending, Failure> {
         Stop::Terminated => unfinished,
         Stop::Limit(rule) => {
             let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");
-            let help = "look at what happened; a new run starts with the limits of its configuration";
+            let help = "look at what happened; a run on this journal meets the limit again: candlewick halt before it, candlewick resume in it";
             Err(Failure::new(FailureKind::Stopped, problem).help(help))
         }
     }
