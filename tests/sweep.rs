@@ -84,7 +84,8 @@ pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
 #[cfg(unix)]
 #[test]
 fn a_sweep_that_is_interrupted_says_how_it_goes_on_and_does() {
-    let folder = folder(5);
+    // Two weeks take long enough that the signal comes in the midst of it, also where much else runs.
+    let folder = folder(14);
     for (signal, code) in [("INT", 130), ("TERM", 0)] {
         let out = format!("stopped-{signal}");
         let journal = format!("{out}/trials.jsonl");

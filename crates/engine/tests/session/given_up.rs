@@ -110,7 +110,7 @@ fn a_ladder_that_nothing_refuses_goes_on_to_its_top() {
 fn a_ladder_that_is_about_to_be_given_up_is_known_until_its_first_level_is_decided() {
     for (if_refused, expected) in [(IfRefused::Reset, true), (IfRefused::Wait, false)] {
         let script = Script::new("a").buys(&[1, 4]).staking(gale(if_refused));
-        let mut session = TestSession::new(&[script], &|risk: &mut RiskSettings| {
+        let mut session = TestSession::new(&[script], |risk: &mut RiskSettings| {
             risk.hours =
                 from_str(r#"[{"from":"00:00","to":"00:02"},{"from":"00:04","to":"00:10"}]"#).unwrap();
         });
