@@ -7,8 +7,8 @@ use crate::process::End;
 use crate::watcher::is_unfinished;
 use crate::world::World;
 use candlewick_engine::{
-    Approved, BotLimitSettings, Control, EventKind, IfRefused, IntentId, LadderEntry, OrderTerms, Settled,
-    StakeSettings, TradeBook,
+    Approved, BotLimitSettings, BotSettings, Control, EventKind, IfRefused, IntentId, LadderEntry,
+    OrderTerms, Settled, StakeSettings, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
@@ -82,6 +82,9 @@ pub(crate) struct Tally {
     /// On which level each bot's ladder stands, the first being 0. None where earlier runs may have given one up, which no settlement says:
     /// the next stake or the next win tells it.
     levels: Vec<Option<usize>>,
+    /// Of each bot whose ladder may be given up its last approved trade. Where another of it is lost, the ladder may have been given up in between.
+    last: Vec<Option<IntentId>>,
+    may_give_up: Vec<bool>,
     /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
     profits: Vec<i64>,
 }
@@ -90,7 +93,14 @@ impl Tally {
     /// What a run begins with.
     pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
         let count = world.plan.bots.len();
-        let mut tally = Self { levels: vec![Some(0); count], profits: vec![0; count] };
+        let is_reset = |bot: &BotSettings| bot.stake.if_refused() == IfRefused::Reset;
+        let may_give_up = world.plan.bots.iter().map(is_reset).collect();
+        let mut tally = Self {
+            levels: vec![Some(0); count],
+            last: vec![None; count],
+            may_give_up,
+            profits: vec![0; count],
+        };
         for stored in &world.disk().lines {
             if !stored.line.body.contains("\"settled") {
                 continue;
@@ -101,10 +111,10 @@ impl Tally {
             }
             let outcome = serde_json::from_value(event["outcome"].clone()).unwrap();
             let intent = IntentId::new(event["intent"].as_u64().unwrap());
-            tally.climb(bot_of(book, intent), outcome);
+            tally.climb(bot_of(book, intent), intent, outcome);
         }
-        for (level, bot) in tally.levels.iter_mut().zip(&world.plan.bots) {
-            if bot.stake.if_refused() == IfRefused::Reset {
+        for (level, may_give_up) in tally.levels.iter_mut().zip(&tally.may_give_up) {
+            if *may_give_up {
                 *level = None;
             }
         }
@@ -117,7 +127,7 @@ impl Tally {
             EventKind::Settled(Settled { intent, outcome, profit, .. })
             | EventKind::SettledByPerson { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
-                self.climb(bot, *outcome);
+                self.climb(bot, *intent, *outcome);
                 self.profits[bot] += profit.minor();
             }
             EventKind::SecondTradeSettled { intent, profit, .. } => {
@@ -128,7 +138,10 @@ impl Tally {
         }
     }
 
-    fn climb(&mut self, bot: usize, outcome: Outcome) {
+    fn climb(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
+        if outcome == Outcome::Lost && self.may_give_up[bot] && self.last[bot] != Some(intent) {
+            self.levels[bot] = None;
+        }
         self.levels[bot] = match outcome {
             Outcome::Won => Some(0),
             Outcome::Lost => self.levels[bot].map(|level| (level + 1) % LEVELS),
@@ -156,6 +169,7 @@ impl Tally {
                 },
             );
             self.levels[bot] = level;
+            self.last[bot] = Some(approved.intent());
         }
         let open = |of: Option<usize>| -> i64 {
             let rows = book.rows().iter().filter(|row| is_unfinished(row));
