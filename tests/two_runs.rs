@@ -117,11 +117,12 @@ pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(
 }
 
 #[test]
-fn a_start_of_other_bots_says_that_it_reads_the_whole_journal_and_how_long_that_is() {
+fn a_start_of_another_cooldown_says_that_it_reads_the_whole_journal_and_how_long_that_is() {
     let (_served, folder) = venue_and_bot("");
     let bot = folder.read("bot.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 20\n");
     let folder = folder.with("bot.toml", &bot);
-    let said = |amount: u32| {
+    let said = |amount: u32, risk: &str| {
+        let bot = bot.replace("[risk]\n", &format!("[risk]\n{risk}"));
         let stake = format!("{bot}stake = {{ kind = \"fixed\", amount = {amount} }}\n");
         std::fs::write(folder.path("bot.toml"), stake).unwrap();
         let before = judged(&folder, "run.db");
@@ -130,9 +131,10 @@ fn a_start_of_other_bots_says_that_it_reads_the_whole_journal_and_how_long_that_
         let is_of_journal = |line: &&str| line.contains("whole journal is read");
         run.stderr.lines().filter(is_of_journal).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!([said(1), said(1)].concat(), [""; 0], "the same bots go on from the last snapshot");
-    let [other] = &said(2)[..] else { panic!("it is said once") };
-    assert!(other.contains("other settings of bots"), "{other}");
+    let same = [said(1, ""), said(1, ""), said(2, "")].concat();
+    assert_eq!(same, [""; 0], "the same bots go on from the last snapshot, as do others of another stake");
+    let [other] = &said(2, "cooldown_after_loss_s = 1\n")[..] else { panic!("it is said once") };
+    assert!(other.contains("other settings: risk.cooldown_after_loss_s is another"), "{other}");
     assert!(other.contains("; it has ") && other.ends_with(" entries"), "{other}");
     let entries = other.rsplit(' ').nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap();
     let verified = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();

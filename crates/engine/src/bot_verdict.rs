@@ -1,6 +1,6 @@
 //! The verdict on one bot, as it trades: for its present parameters and code.
 
-use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, SymbolId};
+use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,12 @@ impl BotVerdict {
     /// Follows another bot, whose first intent has this number at the earliest.
     pub(crate) fn begin_anew(&mut self, identity: &Value, plan: EdgeTestPlan, next: IntentId) {
         *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
+    }
+
+    /// The same by the numbers of another Session.
+    pub(crate) fn under(mut self, numbers: &Renumbering) -> Self {
+        self.judge.renumber(numbers);
+        self
     }
 
     /// It follows no trade from here on.

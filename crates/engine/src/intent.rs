@@ -1,6 +1,6 @@
 //! Intents that are not over: in flight, in doubt, or open.
 
-use crate::{Approved, BotId, IntentId, SymbolId, Taken};
+use crate::{Approved, BotId, IntentId, Renumbering, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::{iter, mem};
@@ -248,6 +248,36 @@ impl Intents {
         Some(Reinstated { bot: intent.bot, decision_time: intent.decision_time, released })
     }
 
+    /// The same by the numbers of another Session, which has so many symbols of its own.
+    pub(crate) fn under(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
+        let unopened = self.unopened.iter_mut().map(|unopened| &mut unopened.intent);
+        for intent in self.unfinished.iter_mut().chain(&mut self.seconds).chain(unopened) {
+            (intent.bot, intent.symbol) = (numbers.bot(intent.bot), numbers.symbol(intent.symbol));
+        }
+        let counts = std::mem::replace(&mut self.counts, vec![IntentCounts::NONE; own_symbols]);
+        for (symbol, counts) in numbers.symbols().iter().zip(counts) {
+            if counts.all() > 0 {
+                self.make_room_for(*symbol);
+                self.counts[symbol.index()] = counts;
+            }
+        }
+        self
+    }
+
+    /// Makes room for the counts of a symbol.
+    #[inline]
+    pub(crate) fn make_room_for(&mut self, symbol: SymbolId) {
+        if symbol.index() >= self.counts.len() {
+            self.make_room(symbol.index() + 1);
+        }
+    }
+
+    /// Of each intent that is not over, or may yet be found, whose it is.
+    pub(crate) fn bots_of_all(&self) -> impl Iterator<Item = BotId> {
+        let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
+        self.unfinished.iter().chain(&self.seconds).chain(unopened).map(|intent| intent.bot)
+    }
+
     /// When the next reserved stake is to be released; the end of time when there is none.
     pub(crate) fn next_release(&self) -> Millis {
         let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
@@ -289,9 +319,7 @@ impl Intents {
     #[inline]
     fn count(&mut self, intent: &Intent) {
         let place = intent.symbol.index();
-        if place >= self.counts.len() {
-            self.make_room(place + 1);
-        }
+        self.make_room_for(intent.symbol);
         self.counts[place].add(intent);
     }
 

@@ -4,7 +4,7 @@
 //! and doubts become what they were, while strategies start afresh and are shown none of it. A replay hands the
 //! events of one run to a Session again and compares what it answers.
 
-use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Session, SymbolId};
+use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,16 @@ impl JournalDecoder {
         session.begin_run(header);
         let symbols = own.into_iter().map(|symbol| session.remember_symbol(symbol)).collect();
         Ok(Self { bots, symbols, templates: BTreeMap::new() })
+    }
+
+    /// The same for a Session that has other numbers.
+    #[must_use]
+    pub fn under(&self, numbers: &Renumbering) -> Self {
+        Self {
+            bots: self.bots.iter().map(|bot| numbers.bot(*bot)).collect(),
+            symbols: self.symbols.iter().map(|symbol| numbers.symbol(*symbol)).collect(),
+            templates: BTreeMap::new(),
+        }
     }
 
     /// Reads an event.

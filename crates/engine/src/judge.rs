@@ -1,7 +1,7 @@
 //! The verdict on an edge: notional accounts that bet on each trade, in the order in which trades became known.
 
 use crate::edge_watch::EdgeWatch;
-use crate::{EventSequence, IntentId, IntentRow, SymbolId};
+use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, Verdict};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,12 @@ impl Judge {
             open: Vec::with_capacity(USUAL_OPEN_TRADES),
             watch: None,
         }
+    }
+
+    /// The same by the numbers of another Session.
+    pub(crate) fn renumber(&mut self, numbers: &Renumbering) {
+        self.payouts.iter_mut().for_each(|(symbol, _)| *symbol = numbers.symbol(*symbol));
+        self.open.iter_mut().for_each(|open| open.symbol = numbers.symbol(open.symbol));
     }
 
     /// The accounts as they stand.

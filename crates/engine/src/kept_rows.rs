@@ -1,7 +1,7 @@
 //! Rows of a book, taken out to be kept and put back into another.
 
 use crate::refusal_count::RefusalCount;
-use crate::{Departure, IntentId, IntentRow, JournalDecoder, TradeBook, VenueId};
+use crate::{Departure, IntentId, IntentRow, JournalDecoder, Renumbering, TradeBook, VenueId};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -32,6 +32,13 @@ impl KeptRow {
     /// The row itself.
     pub const fn row(&self) -> &IntentRow {
         &self.row
+    }
+
+    /// The same by the numbers of another Session.
+    #[must_use]
+    pub fn under(self, numbers: &Renumbering) -> Self {
+        let ordered = self.ordered.map(|ordered| ordered.under(numbers));
+        Self { row: self.row.under(numbers), ordered, ..self }
     }
 
     /// Whether a person said how its trade ended.

@@ -35,6 +35,7 @@ mod record;
 mod reentry;
 mod refusal_count;
 mod reload;
+mod renumbering;
 mod risk;
 mod ruin;
 mod ruin_limits;
@@ -67,6 +68,7 @@ pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use percent_beside_default::percent_beside_default;
 pub use record::{Entry, Header, Interest, Recorder};
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
+pub use renumbering::{Renumbering, SessionNames};
 pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours, LambdaRule,
     Lateness, LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity,
@@ -75,8 +77,8 @@ pub use risk::{
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    BookedTrade, LadderStanding, PrecomputedOutcome, RestoreError, Session, SessionSnapshot, StoredCandles,
-    StretchEnd, TrialSession, TrialStretch,
+    BookedTrade, LadderStanding, PrecomputedOutcome, RestoreError, Session, SessionSnapshot, SettingsBefore,
+    StoredCandles, StretchEnd, TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use small_percents::small_percents;

@@ -1,6 +1,6 @@
 //! Signals that come from outside of the program, and which of them a Session has met.
 
-use crate::BotId;
+use crate::{BotId, Renumbering};
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, ReasonTemplate, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
@@ -94,6 +94,15 @@ impl KnownSignals {
         let template = ReasonTemplate::new(text, [""; 0]);
         self.reasons.push(template.clone());
         template.with_numbers(&[])
+    }
+
+    /// The same by the numbers of another Session.
+    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+        let mut known = Self::default();
+        for (bot, source, id) in self.order {
+            known.insert((numbers.bot(bot), source, id));
+        }
+        known
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -22,7 +22,7 @@ mod trial;
 mod verdicts;
 
 pub use rests::LadderStanding;
-pub use snapshot::{RestoreError, SessionSnapshot};
+pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
 pub use stored::StoredCandles;
 pub use stretch::StretchEnd;
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};

@@ -1,7 +1,7 @@
 //! Makes a long journal, to measure what its length costs: `long_journal FILE LINES`, with a hundred symbols at 1m, a trade
 //! about every thousand lines, and snapshots as a run keeps them. `long_journal FILE LINES MINUTES` has a trade every so many minutes,
 //! and so what many trades cost without as many lines. `long_journal FILE` goes on from it as a start does, up to where a run
-//! would begin. Its bots can stand in a configuration, so that `candlewick live` goes on from it, too: `bot-0` on `SYM0` and so on, with
+//! would begin, with the same bots and then with others. Its bots can stand in a configuration, so that `candlewick live` goes on from it, too: `bot-0` on `SYM0` and so on, with
 //! the strategy `coin` and every key as `settings` has it, of which `expiration_type` has to be stated.
 
 #![allow(clippy::print_stdout, reason = "figures are printed")]
@@ -72,7 +72,10 @@ fn settings() -> Result<SessionSettings, Box<dyn Error>> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (file, lines, trade_every) = match arguments.as_slice() {
-        [file] => return start(file).await,
+        [file] => {
+            start(file, &settings()?).await?;
+            return start(file, &other_settings()?).await;
+        }
         [file, lines] => (file, lines, TRADE_EVERY),
         [file, lines, minutes] => (file, lines, minutes.parse()?),
         _ => return Err("long_journal FILE [LINES [MINUTES]]".into()),
@@ -124,18 +127,27 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The same with a bot less, a new one before the others, and another amount.
+fn other_settings() -> Result<SessionSettings, Box<dyn Error>> {
+    let mut settings = settings()?;
+    let new = BotSettings { name: "new".to_owned(), symbol: "NEW".parse()?, ..settings.bots.remove(1) };
+    settings.bots.insert(0, new);
+    settings.bots[1].stake = StakeSettings::Fixed { amount: Decimal::TWO };
+    Ok(settings)
+}
+
 /// What a start of these bots finds in the journal, and how long that takes.
-async fn start(file: &str) -> Result<(), Box<dyn Error>> {
-    let (clock, settings) = (AwakeClock::start(), settings()?);
+async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Error>> {
+    let clock = AwakeClock::start();
     let url = JournalUrl::from_path(Path::new(file));
     let store = Store::open(&url, &Holder::of_this_process("long_journal")).await?;
     let mut reader = Reader::open(&url).await?;
     let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
-    let mut session = Session::new(&settings, strategies.collect())?;
+    let mut session = Session::new(settings, strategies.collect())?;
     // As a run that remembers what is over for an hour.
     let remember = Some(Millis::HOUR);
     let mut watch = |_: WholeReading<'_>| ();
-    let fold = JournalFold::read_watched(&mut reader, &settings, SNAPSHOT_EVERY, remember, &mut watch);
+    let fold = JournalFold::read_watched(&mut reader, settings, SNAPSHOT_EVERY, remember, &mut watch);
     let fold = Box::pin(fold).await?;
     let past = fold.hand_over(&mut session)?;
     let (read, intents, took) = (fold.read_lines(), past.book().rows().len(), clock.elapsed());

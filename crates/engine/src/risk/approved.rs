@@ -83,6 +83,11 @@ impl OrderTerms {
         Self { intent, ..self }
     }
 
+    /// The same of these numbers.
+    pub(crate) const fn of_bot(self, bot: BotId, symbol: SymbolId) -> Self {
+        Self { bot, symbol, ..self }
+    }
+
     /// The same as the venue took it.
     #[must_use]
     pub const fn as_taken(self, taken: &Taken) -> Self {

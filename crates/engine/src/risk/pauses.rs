@@ -1,7 +1,7 @@
 //! Pauses after a number of wins, losses or trades: their settings, and what is counted for them.
 
 use super::{DayStart, RiskSettings};
-use crate::{BotId, EngineError, SymbolId};
+use crate::{BotId, EngineError, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -231,6 +231,21 @@ impl PauseState {
             self.counts.len() - 1
         });
         &mut self.counts[place]
+    }
+
+    /// What is counted for these pauses alone, by the numbers of another Session.
+    pub(super) fn under(mut self, pauses: &[PauseSettings], numbers: &Renumbering) -> Self {
+        self.counts.retain(|known| pauses.contains(&known.pause));
+        for known in &mut self.counts {
+            known.of = match known.pause.scope {
+                PauseScope::All => 0,
+                PauseScope::Symbol => {
+                    SymbolId::new(known.of).map_or(known.of, |id| numbers.symbol(id).index())
+                }
+                PauseScope::Bot => BotId::new(known.of).map_or(known.of, |id| numbers.bot(id).index()),
+            };
+        }
+        self
     }
 
     /// When opens of the bot on the symbol may begin again.

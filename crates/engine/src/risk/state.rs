@@ -1,5 +1,7 @@
 //! What the rules remember besides ledger and intents.
 
+mod carried;
+
 use super::pauses::{PauseState, RunningPause};
 use super::session_limits::SessionTally;
 use super::{CooldownScope, Limits};

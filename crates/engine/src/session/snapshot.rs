@@ -1,5 +1,9 @@
 //! The state of a Session, taken out to be kept and put back into another of the same settings.
 
+mod changed;
+
+pub use changed::SettingsBefore;
+
 use super::Session;
 use super::verdicts::SharedVerdicts;
 use crate::intent::Intents;
@@ -56,6 +60,12 @@ pub enum RestoreError {
     OtherSettings {
         /// Which differ.
         what: &'static str,
+    },
+    /// Its settings are others, and under them only all the trades before it say what it comes to.
+    #[error("{why}")]
+    NeedsAll {
+        /// Which setting, and why.
+        why: String,
     },
 }
 

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SharedVerdicts {
     /// Without bots before the first run begins.
-    budget: AlphaBudget,
+    pub(super) budget: AlphaBudget,
     /// Bots of earlier runs that the Session does not have: their trades may still end, and their places may be taken.
-    absent: Vec<(String, BotVerdict)>,
+    pub(super) absent: Vec<(String, BotVerdict)>,
 }
 
 /// The verdict on a bot of a first run.
@@ -135,7 +135,7 @@ fn identity(header: &Header, settings: &Value, index: usize) -> Value {
 }
 
 /// The plan that was fixed for a run; none where it is not known any more.
-fn plan_of(header: &Header) -> Option<EdgeTestPlan> {
+pub(super) fn plan_of(header: &Header) -> Option<EdgeTestPlan> {
     let settings = header.settings.pointer("/session/risk/verdict")?;
     let settings: VerdictSettings = serde_json::from_value(settings.clone()).ok()?;
     settings.to_plan().ok()

@@ -53,6 +53,15 @@ impl Kelly {
         is_same
     }
 
+    /// Goes on where one of another fraction stood, after the same trades; whether that says where it stands.
+    pub(super) fn follow(&mut self, kept: Self) -> bool {
+        let follows = kept.sequence.is_some() == self.sequence.is_some();
+        if follows {
+            *self = Self { fraction: self.fraction, floor_trades: self.floor_trades, ..kept };
+        }
+        follows
+    }
+
     pub(super) fn next(&self, purse: Purse) -> Money {
         if self.won + self.lost < u64::from(self.floor_trades) {
             return purse.minimum;

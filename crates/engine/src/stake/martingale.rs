@@ -31,6 +31,16 @@ impl Martingale {
         is_same
     }
 
+    /// Goes on where one of other stakes stood, after the same trades; whether that says where it stands. None of them found out a payout.
+    pub(super) fn follow(&mut self, kept: &Self) -> bool {
+        let follows =
+            kept.stakes.len() == self.stakes.len() && kept.level < self.stakes.len() && kept.apart.is_empty();
+        if follows {
+            self.level = kept.level;
+        }
+        follows
+    }
+
     pub(super) fn next(&self) -> Money {
         self.stakes.get(self.level).copied().unwrap_or_default()
     }

@@ -238,6 +238,23 @@ impl Stake {
         }
     }
 
+    /// Goes on where a rule of other settings stood, as if it had been shown the same trades; whether that one says where it stands. Of ladders no
+    /// trade found out a payout.
+    pub(crate) fn follow(&mut self, kept: Self) -> bool {
+        match (self, kept) {
+            (Self::Fixed(_) | Self::Share(_), _) => true,
+            (Self::Martingale(rule), Self::Martingale(kept)) => rule.follow(&kept),
+            (Self::Soros(rule), Self::Soros(kept)) => rule.follow(&kept),
+            (Self::Kelly(rule), Self::Kelly(kept)) => rule.follow(*kept),
+            (Self::Martingale(_) | Self::Soros(_) | Self::Kelly(_), _) => false,
+        }
+    }
+
+    /// Whether the trades that find out a payout are kept apart from it.
+    pub(crate) const fn is_ladder(&self) -> bool {
+        matches!(self, Self::Martingale(_) | Self::Soros(_))
+    }
+
     /// Its ladder is given up: the next stake is that of its first level.
     pub(crate) fn begin_ladder_anew(&mut self) {
         if let Self::Martingale(rule) = self {

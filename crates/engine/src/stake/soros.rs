@@ -32,6 +32,16 @@ impl Soros {
         is_same
     }
 
+    /// Goes on where one of another base stood, after the same trades; whether that says where it stands. None of them found out a payout.
+    pub(super) fn follow(&mut self, kept: &Self) -> bool {
+        let follows =
+            kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.apart.is_empty();
+        if follows {
+            (self.wins, self.stake) = (kept.wins, self.base + (kept.stake - kept.base));
+        }
+        follows
+    }
+
     pub(super) const fn next(&self) -> Money {
         self.stake
     }

@@ -21,6 +21,7 @@ mod verdicts;
 mod watch;
 // What is kept of it.
 mod book;
+mod changed_settings;
 mod journal;
 // What always holds.
 mod partial_books;

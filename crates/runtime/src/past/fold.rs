@@ -3,11 +3,14 @@
 mod following;
 
 use super::old_intents::{Kept, Leaving};
-use super::snapshot::{Fingerprints, PART, Pieces, Restored, Unusable, Written, settings_of};
+use super::pieces::{Before, Pieces, Restored, Unusable};
+use super::snapshot::{Fingerprints, PART, Written, settings_of};
 use super::whole_reading::{ReadingWatcher, WholeReading};
 use super::{OldTrade, Past};
 use crate::RuntimeError;
-use candlewick_engine::{BotVerdict, EngineError, IntentId, JournalDecoder, Session, SessionSettings};
+use candlewick_engine::{
+    BotVerdict, EngineError, IntentId, JournalDecoder, Session, SessionNames, SessionSettings,
+};
 use candlewick_journal::{Head, JournalError, Line, Reader, StoredLine, is_snapshot};
 use candlewick_sdk::Millis;
 
@@ -75,8 +78,8 @@ impl JournalFold {
         })
     }
 
-    /// Folds all that a journal holds: from its last snapshot on where that is one of these settings and was verified before, else
-    /// from its first line, each verified.
+    /// Folds all that a journal holds: from its last snapshot on where what that holds says what it comes to under these settings and was
+    /// verified before, else from its first line, each verified.
     ///
     /// # Errors
     /// [`RuntimeError::Journal`] when the journal cannot be read or is not as it was written, [`RuntimeError::UnreadableEntry`] when
@@ -190,10 +193,14 @@ impl JournalFold {
         let fingerprints = Fingerprints::of(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Unusable| Ok(Err((last.seq, why)));
-        let mut pieces = Pieces::leaving(leaving);
+        let before = match settings_of(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
+            Some(settings) => Before::of(reader, &last, &settings).await?,
+            None => None,
+        };
+        let mut pieces = Pieces::under(settings, &fingerprints, before).leaving(leaving);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
-            let previous = match pieces.take(&stored, &fingerprints) {
+            let previous = match pieces.take(&stored) {
                 Ok(previous) => previous,
                 Err(why) => return unusable(why),
             };
@@ -203,8 +210,8 @@ impl JournalFold {
                 return unusable(format!("entry {}, which it continues, is another", previous.seq));
             }
         }
-        let mut fold = match pieces.restore(settings) {
-            Ok(restored) => Self::of_restored(restored, (fingerprints.own, every), last.head()),
+        let mut fold = match pieces.restore() {
+            Ok(restored) => Self::of_restored(restored, (fingerprints.own.clone(), every), last.head()),
             Err(why) => return unusable(why),
         };
         let mut walk = match reader.walk_after(last.head(), PAGE).await {
@@ -231,18 +238,18 @@ impl JournalFold {
     /// Why it cannot be.
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
         let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces::under(settings, &fingerprints, None);
         let last = lines.first().ok_or("there is no line")?;
         let mut next = Some(last);
         while let Some(stored) = next {
-            let previous = pieces.take(stored, &fingerprints)?;
+            let previous = pieces.take(stored)?;
             let part = |head: Head| lines.iter().find(|line| line.head() == head);
             next = match previous {
                 Some(head) => Some(part(head).ok_or_else(|| format!("part {} is missing", head.seq))?),
                 None => None,
             };
         }
-        Ok(Self::of_restored(pieces.restore(settings)?, (fingerprints.own, every), last.head()))
+        Ok(Self::of_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.head()))
     }
 
     /// The same, whose snapshots have parts of so many intents.
@@ -350,6 +357,11 @@ impl JournalFold {
             Some(end) => self.written.part(&self.past, end).ok(),
             None => self.whole(&settings_of(body)?).ok(),
         }
+    }
+
+    /// What its numbers of bots and symbols mean.
+    pub(super) fn names(&self) -> SessionNames {
+        self.session.names()
     }
 
     /// How much of it is written already.

@@ -3,6 +3,7 @@
 mod compact;
 mod fold;
 mod old_intents;
+mod pieces;
 mod project;
 mod rows;
 mod snapshot;

@@ -1,20 +1,21 @@
 //! What a snapshot holds of a folded journal, and how it is written and read.
 
-use super::old_intents::{Leaving, OldFilter};
 use super::{Decided, Past};
 use crate::RuntimeError;
 use crate::audit::WalletAudit;
 use candlewick_engine::{
-    BookTotals, IntentId, IntentRow, JournalDecoder, KeptRow, Session, SessionSettings, SessionSnapshot,
-    VenueId,
+    BookTotals, IntentId, IntentRow, JournalDecoder, KeptRow, Renumbering, Session, SessionNames,
+    SessionSettings, SessionSnapshot, VenueId,
 };
-use candlewick_journal::{Head, IntentRows as _, StoredLine};
+use candlewick_journal::{Head, IntentRows as _};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The number of the form of a snapshot: raised with every change of what it holds or means.
 pub(super) const FORMAT: u32 = 4;
+/// That of one which goes on from parts in which the numbers of bots and symbols mean others than in its state.
+pub(super) const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
 
 /// Intents of one part, as a run writes them.
 pub(super) const PART: u64 = 250;
@@ -36,37 +37,40 @@ pub(super) enum Piece {
 pub(super) struct Gain {
     /// The part before, by number and hash: what that holds counts too.
     pub(super) previous: Option<Head>,
-    intents: Vec<KeptIntent>,
-    unexplained: Vec<String>,
-    second_trades: Vec<String>,
-    alarms: Vec<String>,
-    found: Vec<String>,
-    told: Vec<u64>,
+    pub(super) intents: Vec<KeptIntent>,
+    pub(super) unexplained: Vec<String>,
+    pub(super) second_trades: Vec<String>,
+    pub(super) alarms: Vec<String>,
+    pub(super) found: Vec<String>,
+    pub(super) told: Vec<u64>,
+    /// What the numbers of bots and symbols in the parts before it mean, where that is not what they mean here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) names_before: Option<Box<SessionNames>>,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct KeptIntent {
-    kept: KeptRow,
-    sent: Option<Millis>,
-    doubted: Option<Millis>,
-    decided: Option<Decided>,
+    pub(super) kept: KeptRow,
+    pub(super) sent: Option<Millis>,
+    pub(super) doubted: Option<Millis>,
+    pub(super) decided: Option<Decided>,
 }
 
 /// What a fold has come to, but for what parts hold.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Whole {
-    format: u32,
+    pub(super) format: u32,
     /// The hash of the settings under which the journal was folded.
-    settings: String,
-    gain: Gain,
-    session: SessionSnapshot,
-    decoder: Option<JournalDecoder>,
-    totals: BookTotals,
-    wallet: WalletAudit,
-    is_halted: bool,
-    wallet_line: Option<u64>,
-    runs: u64,
-    began: Option<Millis>,
+    pub(super) settings: String,
+    pub(super) gain: Gain,
+    pub(super) session: SessionSnapshot,
+    pub(super) decoder: Option<JournalDecoder>,
+    pub(super) totals: BookTotals,
+    pub(super) wallet: WalletAudit,
+    pub(super) is_halted: bool,
+    pub(super) wallet_line: Option<u64>,
+    pub(super) runs: u64,
+    pub(super) began: Option<Millis>,
 }
 
 /// How much of a fold the parts of its snapshots hold already.
@@ -83,6 +87,10 @@ pub(super) struct Written {
     told: usize,
     alarms: BTreeSet<String>,
     found: BTreeSet<String>,
+    /// What the numbers of bots and symbols mean in the last part, where that is not what they mean in the next piece.
+    pub(super) names: Option<SessionNames>,
+    /// Whether the parts have several meanings of them, or the next piece has another.
+    pub(super) has_other_numbers: bool,
 }
 
 impl KeptIntent {
@@ -115,6 +123,11 @@ impl KeptIntent {
         self.decided
     }
 
+    /// The same by the numbers of another Session.
+    pub(super) fn under(self, numbers: &Renumbering) -> Self {
+        Self { kept: self.kept.under(numbers), ..self }
+    }
+
     fn of(past: &Past, intent: IntentId) -> Option<Self> {
         let kept = past.book.kept_row(intent)?;
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
@@ -125,7 +138,7 @@ impl KeptIntent {
 
 impl Written {
     /// All that a fold has come to, whose last part is this line.
-    fn all_of(past: &Past, previous: Option<Head>) -> Self {
+    pub(super) fn all_of(past: &Past, previous: Option<Head>) -> Self {
         let under_way = past.book.rows().iter().filter(|row| !row.is_over());
         Self {
             previous,
@@ -136,6 +149,8 @@ impl Written {
             told: past.told.len(),
             alarms: past.alarms.clone(),
             found: past.found.clone(),
+            names: None,
+            has_other_numbers: false,
         }
     }
 
@@ -154,6 +169,7 @@ impl Written {
     /// The next part of this fold, with its intents up to this one.
     pub(super) fn part(&mut self, past: &Past, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.gain(past, end);
+        self.names = None;
         self.open.extend((self.last + 1..=end).map(IntentId::new));
         self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_over()));
         self.last = end;
@@ -171,7 +187,7 @@ impl Written {
         (settings, session, decoder): (&str, &Session, Option<&JournalDecoder>),
     ) -> Result<String, serde_json::Error> {
         serde_json::to_string(&Piece::Snapshot(Box::new(Whole {
-            format: FORMAT,
+            format: if self.has_other_numbers { FORMAT_OF_OTHER_NUMBERS } else { FORMAT },
             settings: settings.to_owned(),
             gain: self.gain(past, past.last_intent()),
             session: session.snapshot(),
@@ -196,6 +212,7 @@ impl Written {
             alarms: past.alarms.difference(&self.alarms).cloned().collect(),
             found: past.found.difference(&self.found).cloned().collect(),
             told: past.told[self.told..].to_vec(),
+            names_before: self.names.clone().map(Box::new),
         }
     }
 
@@ -212,127 +229,17 @@ impl Written {
     }
 }
 
-/// Why there is no going on from a snapshot.
-pub(super) type Unusable = String;
-
-/// A fold as it was when a snapshot was written.
-pub(super) struct Restored {
-    pub(super) session: Session,
-    pub(super) past: Past,
-    pub(super) decoder: Option<JournalDecoder>,
-    pub(super) written: Written,
+/// What a piece says of the parts that it continues.
+#[derive(Deserialize)]
+pub(super) struct Link {
+    /// The last of them.
+    pub(super) previous: Option<Head>,
+    /// What their numbers mean, where that is not what its own mean.
+    pub(super) names_before: Option<SessionNames>,
 }
 
-/// The pieces of a snapshot that have been read, the last one first.
-#[derive(Default)]
-pub(super) struct Pieces {
-    whole: Option<Box<Whole>>,
-    parts: Vec<Gain>,
-    leaving: Option<Leaving>,
-    filter: Option<OldFilter>,
-}
-
-impl Gain {
-    fn put_into(self, past: &mut Past, reasons: &mut JournalDecoder, may_lack: bool) -> Result<(), Unusable> {
-        past.unexplained.extend(self.unexplained);
-        past.second_trades.extend(self.second_trades);
-        past.alarms.extend(self.alarms);
-        past.found.extend(self.found);
-        past.told.extend(self.told);
-        for KeptIntent { kept, sent, doubted, decided } in self.intents {
-            let intent: IntentId = kept.row().approved.intent();
-            past.sent.extend(sent.map(|at| (intent, at)));
-            past.doubted.extend(doubted.map(|at| (intent, at)));
-            past.decided.extend(decided.map(|decided| (intent, decided)));
-            if !past.book.put_back(kept, reasons) && !may_lack {
-                return Err(format!("an intent is missing before {intent}"));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Pieces {
-    /// The same without old intents.
-    pub(super) fn leaving(leaving: Option<Leaving>) -> Self {
-        Self { leaving, ..Self::default() }
-    }
-
-    /// Takes the next one; the part before it, which is to be taken next.
-    pub(super) fn take(
-        &mut self,
-        stored: &StoredLine,
-        fingerprints: &Fingerprints,
-    ) -> Result<Option<Head>, Unusable> {
-        let body = &stored.line.body;
-        let piece = serde_json::from_str(body).map_err(|error| {
-            let format = format_of(body).filter(|format| *format != FORMAT);
-            format.map_or_else(|| format!("it cannot be read: {error}"), other_format)
-        })?;
-        match (piece, &self.whole) {
-            (Piece::Snapshot(whole), None) => {
-                if whole.format != FORMAT {
-                    return Err(other_format(whole.format));
-                }
-                if !fingerprints.has(&whole.settings) {
-                    return Err("it was written under other settings of bots (names, symbols, stakes), \
-                                cooldowns, days or verdicts"
-                        .to_owned());
-                }
-                let previous = whole.gain.previous;
-                let filter = |leaving| OldFilter::new(leaving, stored.line.at, &whole.gain.intents);
-                self.filter = self.leaving.map(filter);
-                self.whole = Some(whole);
-                Ok(previous)
-            }
-            (Piece::SnapshotPart(mut part), Some(_)) => {
-                let previous = part.previous;
-                if let Some(filter) = &mut self.filter {
-                    part.intents = filter.take(stored.seq, part.intents);
-                }
-                self.parts.push(part);
-                Ok(previous)
-            }
-            (Piece::SnapshotPart(_), None) => Err("it is a part of one".to_owned()),
-            (Piece::Snapshot(_), Some(_)) => Err("it continues what is no part".to_owned()),
-        }
-    }
-
-    /// The fold that they are of.
-    pub(super) fn restore(self, settings: &SessionSettings) -> Result<Restored, Unusable> {
-        let whole = *self.whole.ok_or("it has no state")?;
-        let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());
-        let may_lack = self.filter.is_some();
-        past.old = self.filter.map(OldFilter::finish).unwrap_or_default();
-        for part in self.parts.into_iter().rev() {
-            part.put_into(&mut past, &mut reasons, may_lack)?;
-        }
-        let written = Written::all_of(&past, whole.gain.previous);
-        whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
-        let mut session = Session::silent(settings).map_err(|error| error.to_string())?;
-        session.restore(whole.session).map_err(|error| error.to_string())?;
-        if !past.book.count_from(whole.totals) {
-            return Err("it counts other rules".to_owned());
-        }
-        let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
-        if next != session.next_intent().number() {
-            return Err("its intents are not those of its state".to_owned());
-        }
-        if past.book.rows().len() as u64 + past.old.count + 1 != next {
-            return Err("an intent is missing".to_owned());
-        }
-        (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
-        (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);
-        Ok(Restored { session, past, decoder: whole.decoder, written })
-    }
-}
-
-/// The part that a piece continues, if it does.
-pub(super) fn previous_of(body: &str) -> Result<Option<Head>, serde_json::Error> {
-    #[derive(Deserialize)]
-    struct Link {
-        previous: Option<Head>,
-    }
+/// What a piece continues.
+pub(super) fn link_of(body: &str) -> Result<Link, serde_json::Error> {
     #[derive(Deserialize)]
     struct WholeLink {
         gain: Link,
@@ -344,8 +251,8 @@ pub(super) fn previous_of(body: &str) -> Result<Option<Head>, serde_json::Error>
         Snapshot(WholeLink),
     }
     Ok(match serde_json::from_str(body)? {
-        PieceLink::SnapshotPart(part) => part.previous,
-        PieceLink::Snapshot(whole) => whole.gain.previous,
+        PieceLink::SnapshotPart(part) => part,
+        PieceLink::Snapshot(whole) => whole.gain,
     })
 }
 
@@ -368,8 +275,13 @@ pub(super) fn format_of(body: &str) -> Option<u32> {
     u32::try_from(piece.pointer("/snapshot/format")?.as_u64()?).ok()
 }
 
-fn other_format(found: u32) -> Unusable {
-    format!("it has format {found}, and this program reads format {FORMAT}")
+/// Whether this program reads and makes snapshots of this form.
+pub(super) const fn is_known(format: u32) -> bool {
+    matches!(format, FORMAT | FORMAT_OF_OTHER_NUMBERS)
+}
+
+pub(super) fn other_format(found: u32) -> String {
+    format!("it has format {found}, and this program reads formats {FORMAT} and {FORMAT_OF_OTHER_NUMBERS}")
 }
 
 /// By what a snapshot says of which settings it is: as this program writes it, and as earlier versions did.
@@ -387,7 +299,7 @@ impl Fingerprints {
         Ok(Self { own, earlier: settings.earlier_fingerprint().map_err(unreadable)? })
     }
 
-    fn has(&self, fingerprint: &str) -> bool {
+    pub(super) fn has(&self, fingerprint: &str) -> bool {
         fingerprint == self.own || fingerprint == self.earlier
     }
 }

@@ -2,10 +2,10 @@
 
 use super::fold::JournalFold;
 use super::read_header;
-use super::snapshot::{FORMAT, Fingerprints, Written, format_of, previous_of, settings_of};
+use super::snapshot::{Fingerprints, Written, format_of, is_known, link_of, other_format, settings_of};
 use super::tables::{TablesCheck, TablesToCheck};
 use crate::RuntimeError;
-use candlewick_engine::SessionSettings;
+use candlewick_engine::{SessionNames, SessionSettings};
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Tables, Verified, is_snapshot};
 use std::collections::BTreeMap;
 
@@ -57,7 +57,9 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeE
 /// The folds under all settings that runs had, each beside its snapshots.
 struct Checks {
     /// By the hashes of the settings.
-    folds: BTreeMap<String, Check>,
+    folds: BTreeMap<String, JournalFold>,
+    /// What the parts of snapshots held up to each of them, by its number: a later run may go on from any.
+    after: BTreeMap<u64, Part>,
     /// Which of them a snapshot is of, by what it says of its settings.
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
@@ -80,12 +82,13 @@ impl Checks {
                 (Fingerprints::of(&settings), JournalFold::new(&settings, 0))
             {
                 fingerprints.extend([(own.clone(), own.clone()), (earlier, own.clone())]);
-                folds.entry(own).or_insert_with(|| Check { fold, after: BTreeMap::new() });
+                folds.entry(own).or_insert(fold);
             }
         }
         // No row can be made again without a fold.
         let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
-        Self { folds, fingerprints, found: SnapshotCheck::default(), tables, compaction: None, fault: None }
+        let (after, found) = (BTreeMap::new(), SnapshotCheck::default());
+        Self { folds, after, fingerprints, found, tables, compaction: None, fault: None }
     }
 
     fn take(&mut self, stored: &StoredLine) {
@@ -98,16 +101,16 @@ impl Checks {
         if is_snapshot(&stored.line.body) {
             self.take_snapshot(stored);
         } else {
-            for check in self.folds.values_mut() {
-                if let Err(error) = check.fold.fold(stored.seq, &stored.line) {
+            for fold in self.folds.values_mut() {
+                if let Err(error) = fold.fold(stored.seq, &stored.line) {
                     self.fault = Some(error);
                     return;
                 }
             }
         }
         // What becomes of intents is the same under all settings.
-        if let (None, Some(check)) = (&self.fault, self.folds.values().next()) {
-            self.fault = self.tables.take(stored, check.fold.past()).err();
+        if let (None, Some(fold)) = (&self.fault, self.folds.values().next()) {
+            self.fault = self.tables.take(stored, fold.past()).err();
         }
     }
 
@@ -115,26 +118,28 @@ impl Checks {
         let body = &stored.line.body;
         if !is_whole(stored) {
             // A part does not say of which settings it is: one that is wrong is not known to the whole that continues it.
-            for check in self.folds.values_mut() {
-                check.is_same(stored);
+            for fold in self.folds.values_mut() {
+                if is_same(fold, &self.after, stored) {
+                    let mut written = fold.written().clone();
+                    written.previous = Some(stored.head());
+                    let part = self.after.entry(stored.seq);
+                    part.or_insert(Part { written, names: Vec::new() }).names.push(fold.names());
+                }
             }
             return;
         }
         match format_of(body) {
-            Some(FORMAT) => {}
-            Some(format) => {
-                let why = format!("of format {format}, and this program makes format {FORMAT}");
-                return self.not_checked(why);
-            }
+            Some(format) if is_known(format) => {}
+            Some(format) => return self.not_checked(other_format(format)),
             None => return self.not_checked("of a format that this program does not know".to_owned()),
         }
         let fold = settings_of(body).and_then(|fingerprint| self.fingerprints.get(&fingerprint));
-        let check = fold.and_then(|fold| self.folds.get_mut(fold));
-        let Some(check) = check else {
+        let fold = fold.and_then(|fold| self.folds.get_mut(fold));
+        let Some(fold) = fold else {
             let why = "of settings that this program folds otherwise: another version of it wrote them";
             return self.not_checked(why.to_owned());
         };
-        if check.is_same(stored) {
+        if is_same(fold, &self.after, stored) {
             self.found.sound += 1;
         } else {
             self.fault = Some(RuntimeError::WrongSnapshot { seq: stored.seq });
@@ -146,35 +151,33 @@ impl Checks {
     }
 }
 
-/// A fold under the settings of some runs.
-struct Check {
-    fold: JournalFold,
-    /// What the parts of snapshots held up to each of them, by its number: a later run may go on from any.
-    after: BTreeMap<u64, Written>,
+/// A part of a snapshot that is what the lines before it come to.
+struct Part {
+    /// What it and the parts before it held: the same under all settings.
+    written: Written,
+    /// What its numbers of bots and symbols mean under the settings that it may be of.
+    names: Vec<SessionNames>,
 }
 
-impl Check {
-    /// Whether this piece is what the fold comes to; a part may then be continued by later ones.
-    fn is_same(&mut self, stored: &StoredLine) -> bool {
-        let body = &stored.line.body;
-        let is_same = self.written_before(body).is_some_and(|written| {
-            *self.fold.written() = written;
-            self.fold.piece_like(body).is_some_and(|expected| expected == *body)
-        });
-        if is_same && !is_whole(stored) {
-            self.fold.written().previous = Some(stored.head());
-            self.after.insert(stored.seq, self.fold.written().clone());
-        }
-        is_same
-    }
+/// Whether this piece is what the fold comes to, behind the parts that it continues.
+fn is_same(fold: &mut JournalFold, after: &BTreeMap<u64, Part>, stored: &StoredLine) -> bool {
+    let body = &stored.line.body;
+    let Some(written) = written_before(fold, after, body) else { return false };
+    *fold.written() = written;
+    fold.piece_like(body).is_some_and(|expected| expected == *body)
+}
 
-    /// What was written before a piece, by the line that it continues.
-    fn written_before(&self, body: &str) -> Option<Written> {
-        match previous_of(body).ok()? {
-            None => Some(Written::default()),
-            Some(head) => self.after.get(&head.seq).filter(|written| written.previous == Some(head)).cloned(),
-        }
-    }
+/// What was written before a piece, by the line that it continues and what it says of the numbers there.
+fn written_before(fold: &JournalFold, after: &BTreeMap<u64, Part>, body: &str) -> Option<Written> {
+    let link = link_of(body).ok()?;
+    let Some(head) = link.previous else { return Some(Written::default()) };
+    let part = after.get(&head.seq).filter(|part| part.written.previous == Some(head))?;
+    let meant = link.names_before.clone().unwrap_or_else(|| fold.names());
+    let is_meant = part.names.iter().any(|names| names.are_numbered_as(&meant));
+    let mut written = part.written.clone();
+    written.has_other_numbers |= link.names_before.is_some();
+    written.names = link.names_before;
+    Some(written).filter(|_| is_meant)
 }
 
 fn is_whole(stored: &StoredLine) -> bool {

@@ -72,10 +72,6 @@ fn other_settings() -> SessionSettings {
     settings
 }
 
-fn session() -> Session {
-    Session::new(&settings(), vec![Box::new(Always)]).unwrap()
-}
-
 pub(crate) struct Folder {
     place: PathBuf,
     url: JournalUrl,
@@ -120,7 +116,7 @@ impl Folder {
         self.read_under(&settings()).await
     }
 
-    async fn read_under(&self, settings: &SessionSettings) -> Result<JournalFold, RuntimeError> {
+    pub(crate) async fn read_under(&self, settings: &SessionSettings) -> Result<JournalFold, RuntimeError> {
         let (every, remember) = (u64::from(EVERY), self.remember);
         let mut reader = self.reader().await;
         Box::pin(JournalFold::read_watched(&mut reader, settings, every, remember, &mut |_| {})).await
@@ -128,9 +124,13 @@ impl Folder {
 
     /// The same without what was verified before: from the first line on.
     pub(crate) async fn read_whole(&self) -> JournalFold {
+        self.read_whole_under(&settings()).await
+    }
+
+    pub(crate) async fn read_whole_under(&self, settings: &SessionSettings) -> JournalFold {
         let (kept, aside) = (self.path("journal.db.verified"), self.path("aside"));
         std::fs::rename(&kept, &aside).unwrap();
-        let fold = self.read().await.unwrap();
+        let fold = self.read_under(settings).await.unwrap();
         std::fs::rename(aside, kept).unwrap();
         fold
     }
@@ -155,13 +155,15 @@ impl Folder {
         self.run_under(is_killed, &settings()).await;
     }
 
-    async fn run_under(&self, is_killed: bool, settings: &SessionSettings) {
+    pub(crate) async fn run_under(&self, is_killed: bool, settings: &SessionSettings) {
         // Whoever held it before is dead, or gave it back.
         let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
         let holder = Holder::of_this_process("test");
         let store = Store::open_on_terms(&self.url, &holder, &terms).await.unwrap();
         let fold = self.read_under(settings).await.unwrap();
-        let mut session = Session::new(settings, vec![Box::new(Always)]).unwrap();
+        let bots = || settings.bots.iter();
+        let strategies = bots().map(|_| Box::new(Always) as Box<dyn Strategy>).collect();
+        let mut session = Session::new(settings, strategies).unwrap();
         let past = fold.hand_over(&mut session).unwrap();
         let now = Millis::DAY * i64::try_from(past.runs + 1).unwrap();
         let (pace, looks) = (self.pace, AtomicU32::new(0));
@@ -171,7 +173,7 @@ impl Folder {
         let header = Header {
             format: Header::FORMAT,
             settings: serde_json::json!({ "session": settings }),
-            strategies: vec![("always".to_owned(), "1".to_owned())],
+            strategies: bots().map(|_| ("always".to_owned(), "1".to_owned())).collect(),
             data_hash: None,
         };
         journal.record(Entry::Header(&header)).unwrap();
@@ -189,11 +191,13 @@ impl Folder {
             let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0 / 3.0 + 1.0, volume: 0.0 };
             let numbers = Ohlcv { high: 2.0, ..numbers };
             let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
-            let kind = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };
             let mut opened = Vec::new();
-            for action in hand(&mut session, &mut journal, at, kind) {
-                if let Action::Open(approved) = action {
-                    opened.push(approved.intent());
+            for series in (0..session.series().len()).filter_map(SeriesId::new) {
+                let kind = EventKind::Candle { series, candle, origin: Origin::Live };
+                for action in hand(&mut session, &mut journal, at, kind) {
+                    if let Action::Open(approved) = action {
+                        opened.push(approved.intent());
+                    }
                 }
             }
             for intent in opened {
@@ -261,7 +265,12 @@ fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: Event
 
 /// What a start would go on from, to be compared: the Session to its last bit, and all else as it shows itself.
 pub(crate) fn state(fold: &JournalFold) -> (String, String) {
-    let mut session = session();
+    state_under(fold, &settings())
+}
+
+/// The same of a start under other settings.
+pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (String, String) {
+    let mut session = Session::silent(settings).unwrap();
     let past = fold.hand_over(&mut session).unwrap();
     (serde_json::to_string(&session.snapshot()).unwrap(), rows(&past))
 }

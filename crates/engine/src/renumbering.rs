@@ -1,0 +1,106 @@
+//! The names behind the numbers of a Session's bots and symbols, and the way from the numbers of one to those of another.
+
+use crate::{BotId, Departure, IntentRow, OrderTerms, SymbolId};
+use candlewick_sdk::Symbol;
+use serde::{Deserialize, Serialize};
+
+/// What the numbers of bots and symbols of a Session mean: its own in their order, then those of earlier runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionNames {
+    pub(crate) bots: Vec<String>,
+    pub(crate) symbols: Vec<Symbol>,
+}
+
+/// For each number of one Session the number that means the same in another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renumbering {
+    bots: Vec<BotId>,
+    symbols: Vec<SymbolId>,
+}
+
+impl SessionNames {
+    /// Whether each number means the same there.
+    pub fn are_numbered_as(&self, other: &Self) -> bool {
+        other.bots.starts_with(&self.bots) && other.symbols.starts_with(&self.symbols)
+    }
+
+    /// The way from these numbers to those; none where a name is not known there.
+    pub fn to(&self, other: &Self) -> Option<Renumbering> {
+        let bot = |name: &String| other.bots.iter().position(|known| known == name).and_then(BotId::new);
+        let symbol =
+            |own: &Symbol| other.symbols.iter().position(|known| known == own).and_then(SymbolId::new);
+        Some(Renumbering {
+            bots: self.bots.iter().map(bot).collect::<Option<_>>()?,
+            symbols: self.symbols.iter().map(symbol).collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl Renumbering {
+    /// The number of a bot there. One that is no longer in the list is in none.
+    pub(crate) fn bot(&self, bot: BotId) -> BotId {
+        self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED)
+    }
+
+    /// The number of a symbol there.
+    pub(crate) fn symbol(&self, symbol: SymbolId) -> SymbolId {
+        self.symbols.get(symbol.index()).copied().unwrap_or(SymbolId::RETIRED)
+    }
+
+    /// For each symbol its number there.
+    pub(crate) fn symbols(&self) -> &[SymbolId] {
+        &self.symbols
+    }
+}
+
+impl IntentRow {
+    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+        Self { approved: self.approved.under(numbers), ..self }
+    }
+}
+
+impl OrderTerms {
+    /// The same by the numbers of another Session.
+    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+        let (bot, symbol) = (numbers.bot(self.bot()), numbers.symbol(self.symbol()));
+        self.of_bot(bot, symbol)
+    }
+}
+
+impl Departure {
+    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+        Self { ordered: self.ordered.under(numbers), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(bots: &[&str], symbols: &[&str]) -> SessionNames {
+        SessionNames {
+            bots: bots.iter().map(ToString::to_string).collect(),
+            symbols: symbols.iter().map(|name| name.parse().unwrap()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_number_is_followed_by_the_name_behind_it() {
+        let (from, to) = (names(&["a", "b"], &["X", "Y"]), names(&["c", "b", "a"], &["Y", "Z", "X"]));
+        let numbers = from.to(&to).unwrap();
+        let of =
+            |place| (numbers.bot(BotId::new(place).unwrap()), numbers.symbol(SymbolId::new(place).unwrap()));
+        assert_eq!(of(0), (BotId::new(2).unwrap(), SymbolId::new(2).unwrap()));
+        assert_eq!(of(1), (BotId::new(1).unwrap(), SymbolId::new(0).unwrap()));
+        assert_eq!(of(2), (BotId::RETIRED, SymbolId::RETIRED));
+        assert_eq!(to.to(&from), None, "c is not known there");
+    }
+
+    #[test]
+    fn numbers_stay_where_names_are_added_at_the_end_alone() {
+        let own = names(&["a"], &["X"]);
+        assert!(own.are_numbered_as(&own) && own.are_numbered_as(&names(&["a", "b"], &["X", "Y"])));
+        assert!(!own.are_numbered_as(&names(&["b", "a"], &["X"])));
+        assert!(!own.are_numbered_as(&names(&["a"], &["Y", "X"])));
+    }
+}

@@ -1,0 +1,43 @@
+//! What was counted under other settings, as these count it.
+
+use super::{RiskState, SymbolState};
+use crate::Renumbering;
+use crate::risk::Limits;
+use crate::risk::session_limits::SessionTally;
+use candlewick_sdk::{Millis, Money};
+
+impl RiskState {
+    /// The same under these limits, by the numbers of their Session, which knows so many symbols. `bots` are the places that its bots
+    /// had; `has_probes`, whether the trades that find out a payout are still those that did.
+    pub(crate) fn carried_over(
+        self,
+        limits: &Limits,
+        (numbers, symbols): (&Renumbering, usize),
+        bots: &[Option<usize>],
+        has_probes: bool,
+    ) -> Self {
+        let mut moved = vec![SymbolState::NEW; symbols];
+        for (symbol, state) in numbers.symbols().iter().zip(&self.symbols) {
+            moved[symbol.index()] = *state;
+        }
+        let tally = |place: &Option<usize>| place.and_then(|place| self.bots.get(place)).copied();
+        let tallies = bots.iter().map(|place| tally(place).unwrap_or_default()).collect();
+        let pauses = self.pauses.under(&limits.pauses, numbers);
+        let mut carried = Self { symbols: moved, bots: tallies, pauses, ..self };
+        if !limits.counts_hours() {
+            carried.recent.clear();
+        }
+        if !limits.cools_down() {
+            carried.rested_at = Millis::new(i64::MIN);
+            carried.symbols.iter_mut().for_each(|symbol| symbol.rested_at = Millis::new(i64::MIN));
+        }
+        if !has_probes {
+            carried.symbols.iter_mut().for_each(|symbol| symbol.probe = None);
+        }
+        if !limits.session.is_on() {
+            carried.session = SessionTally::default();
+            carried.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
+        }
+        carried
+    }
+}

@@ -1,0 +1,219 @@
+//! A Session goes on from the snapshot of one of other settings, as if it had been shown the same entries.
+
+use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
+use crate::risk::{CountedPayouts, counted_otherwise};
+use crate::session::earlier::position_or_push;
+use crate::session::verdicts::plan_of;
+use crate::{
+    BotSettings, BotVerdict, Header, IfRefused, Renumbering, SessionNames, SessionSettings, SymbolId,
+};
+use candlewick_sdk::Symbol;
+use serde_json::Value;
+
+/// Under which settings a snapshot was made, and of which runs.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsBefore<'a> {
+    /// Those of its last run.
+    pub settings: &'a SessionSettings,
+    /// The headers of all runs that it stands for, in their order.
+    pub headers: &'a [Header],
+}
+
+impl SessionSnapshot {
+    /// What its numbers mean.
+    pub fn names(&self) -> SessionNames {
+        let absent = self.shared.absent.iter().map(|(name, _)| name);
+        let bots = self.bots.iter().map(|bot| &bot.name).chain(absent).cloned().collect();
+        SessionNames { bots, symbols: self.symbols.clone() }
+    }
+}
+
+impl Session {
+    /// What its numbers mean.
+    pub fn names(&self) -> SessionNames {
+        let absent = self.shared.absent.iter().map(|(name, _)| name);
+        let bots = self.names.iter().chain(absent).cloned().collect();
+        SessionNames { bots, symbols: self.symbols.clone() }
+    }
+
+    /// Makes room for what is counted of a symbol that was traded, as a fold does that meets its trades.
+    pub fn make_room_for(&mut self, symbol: SymbolId) {
+        self.intents.make_room_for(symbol);
+    }
+
+    /// Goes on from a snapshot that was made under other settings, and comes to what the fold of the same entries under its own comes to: by name each
+    /// bot has what it had, a new one begins, and of one that is gone the verdict is remembered. The way to its numbers from those of the
+    /// snapshot. What the session of a run counts is right once a run has begun.
+    ///
+    /// # Errors
+    /// [`RestoreError::NeedsAll`] where only all the trades say what that is: then the Session is not to be used.
+    pub fn restore_changed(
+        &mut self,
+        own: &SessionSettings,
+        snapshot: SessionSnapshot,
+        before: SettingsBefore<'_>,
+    ) -> Result<Renumbering, RestoreError> {
+        if snapshot.format != SessionSnapshot::FORMAT {
+            return Err(RestoreError::Format { found: snapshot.format });
+        }
+        let is_same_money =
+            snapshot.money_scale == self.money_scale && before.settings.balance == own.balance;
+        if !is_same_money || before.settings.money_scale != own.money_scale {
+            return Err(RestoreError::OtherSettings { what: "money" });
+        }
+        if let Some(key) = counted_otherwise(&before.settings.risk, &own.risk) {
+            return Err(needs_all(format!(
+                "risk.{key} is another, and what it counts follows from earlier trades"
+            )));
+        }
+        if before.headers.iter().any(|header| plan_of(header).is_none()) {
+            return Err(needs_all("an earlier run does not say how it is judged".to_owned()));
+        }
+        let names = self.names_after(before.headers);
+        let there = snapshot.names();
+        let numbers = there.to(&names);
+        let numbers = numbers.ok_or_else(|| needs_all("it knows bots that no run had".to_owned()))?;
+        let old = Self::silent(before.settings).map_err(|error| needs_all(error.to_string()))?;
+        let payouts = self.counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
+        self.check_delays(&old, &snapshot, &numbers)?;
+
+        let SessionSnapshot { bots, shared, state, intents, .. } = snapshot;
+        let own_symbols = self.symbols.len();
+        let mut places = Vec::with_capacity(self.bots.len());
+        for index in 0..self.bots.len() {
+            let place = old.names.iter().position(|name| *name == self.names[index]);
+            match place {
+                Some(place) => {
+                    let settings = (&before.settings.bots[place], &own.bots[index]);
+                    self.carry_bot(index, bots[place].clone(), settings, payouts)?;
+                    *self.bots[index].verdict = bots[place].verdict.clone().under(&numbers);
+                }
+                None if there.bots.contains(&self.names[index]) => {
+                    let problem = "traded in earlier runs and not in the last: what is counted of it follows from its trades";
+                    return Err(needs_all(format!("bot \"{}\" {problem}", self.names[index])));
+                }
+                None => {}
+            }
+            places.push(place);
+        }
+        let mut verdicts: Vec<(String, BotVerdict)> =
+            bots.into_iter().map(|bot| (bot.name, bot.verdict)).chain(shared.absent).collect();
+        let absent = names.bots[self.names.len()..].iter().filter_map(|name| {
+            let place = verdicts.iter().position(|(known, _)| known == name)?;
+            let (name, verdict) = verdicts.swap_remove(place);
+            Some((name, verdict.under(&numbers)))
+        });
+        let absent: Vec<_> = absent.collect();
+        if self.names.len() + absent.len() != names.bots.len() {
+            return Err(needs_all("it does not know all bots that runs had".to_owned()));
+        }
+        self.shared = SharedVerdicts { absent, budget: shared.budget };
+        let to = (&numbers, names.symbols.len());
+        self.state = state.carried_over(&self.limits, to, &places, payouts.is_same);
+        self.intents = intents.under(&numbers, own_symbols);
+        self.symbols = names.symbols;
+        (self.ledger, self.second_trades) = (snapshot.ledger, snapshot.second_trades);
+        self.outside = snapshot.outside.map(|known| Box::new(known.under(&numbers)));
+        self.next_release = self.next_due();
+        Ok(numbers)
+    }
+
+    /// The names that it would have met by these headers, in the order of a fold.
+    fn names_after(&self, headers: &[Header]) -> SessionNames {
+        let mut names = SessionNames { bots: self.names.clone(), symbols: self.symbols.clone() };
+        for header in headers {
+            let bots = header.settings.pointer("/session/bots").and_then(Value::as_array);
+            for bot in bots.into_iter().flatten() {
+                let text = |key: &str| bot.get(key).and_then(Value::as_str);
+                if let Some(name) = text("name") {
+                    position_or_push(&mut names.bots, name.to_owned());
+                }
+                if let Some(symbol) = text("symbol").and_then(|name| name.parse::<Symbol>().ok()) {
+                    position_or_push(&mut names.symbols, symbol);
+                }
+            }
+        }
+        names
+    }
+
+    /// Which trades find out payouts, where what is kept of them is what a fold would keep.
+    fn counted_payouts(
+        &self,
+        old: &Self,
+        snapshot: &SessionSnapshot,
+        numbers: &Renumbering,
+        (before, own): (&SessionSettings, &SessionSettings),
+    ) -> Result<CountedPayouts, RestoreError> {
+        let there = (0..snapshot.symbols.len()).filter_map(SymbolId::new);
+        let symbols: Vec<_> = there.map(|symbol| (symbol, numbers.symbol(symbol))).collect();
+        let payouts = CountedPayouts::of(&old.limits, &self.limits, &symbols);
+        let has_ladders = self.bots.iter().any(|bot| bot.stake.is_ladder());
+        let is_under_way = snapshot.intents.bots_of_all().next().is_some();
+        let problem = if payouts.is_same {
+            let is_rounded_otherwise = before.risk.stake_step != own.risk.stake_step;
+            (payouts.was_ever && has_ladders && is_rounded_otherwise).then_some(
+                "risk.stake_step is another, and where ladders stand follows from it and all trades",
+            )
+        } else if has_ladders {
+            Some(
+                "payouts have to be known of other symbols, or for another time, and where ladders stand follows from that and all trades",
+            )
+        } else {
+            (payouts.is_now && is_under_way).then_some(
+                "payouts have to be known of other symbols, or for another time, and trades are under way",
+            )
+        };
+        problem.map_or(Ok(payouts), |problem| Err(needs_all(problem.to_owned())))
+    }
+
+    /// When trades under way are meant to close follows from the delays of their bots.
+    fn check_delays(
+        &self,
+        old: &Self,
+        snapshot: &SessionSnapshot,
+        numbers: &Renumbering,
+    ) -> Result<(), RestoreError> {
+        let mut under_way = snapshot.intents.bots_of_all();
+        match under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.bot(*bot))) {
+            Some(_) => Err(needs_all("a bot with trades under way has another entry_delay_s".to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// What a bot of the same name had, but for its verdict.
+    fn carry_bot(
+        &mut self,
+        index: usize,
+        kept: BotState,
+        (before, after): (&BotSettings, &BotSettings),
+        payouts: CountedPayouts,
+    ) -> Result<(), RestoreError> {
+        let BotState { stake, last_close, reentry, .. } = kept;
+        let bot = &mut self.bots[index];
+        let if_refused = after.stake.if_refused();
+        // By the interval follows when a level was missed.
+        let is_as_patient = if_refused == before.stake.if_refused()
+            && (if_refused == IfRefused::Wait || before.interval == after.interval);
+        let follows = if before.stake == after.stake {
+            bot.stake.go_on_from(stake)
+        } else {
+            !(bot.stake.is_ladder() && payouts.was_ever) && bot.stake.follow(stake)
+        };
+        let has_entries = bot.reentry.is_none() || reentry.is_some();
+        if !(follows && has_entries && (is_as_patient || !bot.stake.is_ladder())) {
+            let name = &after.name;
+            return Err(needs_all(format!(
+                "bot \"{name}\" has another stake, which follows from all its trades"
+            )));
+        }
+        bot.last_close = last_close;
+        if bot.reentry.is_some() {
+            bot.reentry = reentry;
+        }
+        Ok(())
+    }
+}
+
+const fn needs_all(why: String) -> RestoreError {
+    RestoreError::NeedsAll { why }
+}

@@ -1,0 +1,346 @@
+//! A Session that goes on from a snapshot of other settings comes to what the fold of all entries under its own comes to.
+
+use crate::script::Script;
+use crate::snapshots::{Step, World, header, session, settings};
+use candlewick_engine::{
+    Action, BotId, BotLimitSettings, Event, EventKind, Header, JournalDecoder, OutsideSignal, RestoreError,
+    Session, SessionLimitSettings, SessionSettings, SettingsBefore, StakeSettings, TradeBook,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::{from_str, json, to_string};
+use candlewick_sdk::{Direction, Millis, Text};
+use proptest::prelude::{Strategy as _, *};
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+
+enum Journalled {
+    Run(Header),
+    Event(String),
+    Action(String),
+}
+
+/// What entries come to under some settings.
+struct Fold {
+    session: Session,
+    decoder: Option<JournalDecoder>,
+    book: TradeBook,
+}
+
+impl Fold {
+    fn new(settings: &SessionSettings) -> Self {
+        Self { session: Session::silent(settings).unwrap(), decoder: None, book: TradeBook::default() }
+    }
+
+    fn of(settings: &SessionSettings, entries: &[Journalled]) -> Self {
+        let mut fold = Self::new(settings);
+        fold.take(entries);
+        fold
+    }
+
+    fn take(&mut self, entries: &[Journalled]) {
+        for entry in entries {
+            let recorded = match (entry, &mut self.decoder) {
+                (Journalled::Run(header), decoder) => {
+                    *decoder = Some(JournalDecoder::of_run(header, &mut self.session).unwrap());
+                    continue;
+                }
+                (Journalled::Event(body), Some(decoder)) => decoder.read_event(body),
+                (Journalled::Action(body), Some(decoder)) => decoder.read_action(body),
+                (_, None) => panic!("a journal begins with a run"),
+            };
+            let recorded = recorded.unwrap();
+            self.session.recall(&recorded);
+            self.book.recall(&recorded);
+        }
+    }
+
+    fn state(&self) -> String {
+        to_string(&self.session.snapshot()).unwrap()
+    }
+
+    /// Goes on under other settings, by way of what a journal would hold.
+    fn under(
+        &self,
+        own: &SessionSettings,
+        (before, headers): (&SessionSettings, &[Header]),
+    ) -> Result<Self, RestoreError> {
+        let mut session = Session::silent(own).unwrap();
+        let snapshot = from_str(&self.state()).unwrap();
+        let numbers = session.restore_changed(own, snapshot, SettingsBefore { settings: before, headers })?;
+        let mut book = TradeBook::default();
+        let mut reasons = JournalDecoder::default();
+        for row in self.book.rows() {
+            let kept = self.book.kept_row(row.approved.intent()).unwrap().under(&numbers);
+            session.make_room_for(kept.row().approved.symbol());
+            assert!(book.put_back(kept, &mut reasons));
+        }
+        assert!(book.count_from(self.book.totals()));
+        let decoder = self.decoder.as_ref().map(|decoder| decoder.under(&numbers));
+        Ok(Self { session, decoder, book })
+    }
+}
+
+/// A name for each kind of change, which is drawn by number.
+const CHANGES: [&str; 23] = [
+    "add",
+    "remove",
+    "rename",
+    "symbol",
+    "amount",
+    "order",
+    "hour",
+    "no cooldown",
+    "fewer pauses",
+    "no session",
+    "no payouts",
+    "parameters",
+    "fixed stake",
+    "interval",
+    "verdict",
+    "comes back",
+    "cooldown",
+    "delay",
+    "levels",
+    "limits",
+    "payouts",
+    "payout age",
+    "stake step",
+];
+
+fn change(settings: &SessionSettings, (kind, detail): (u8, u8)) -> SessionSettings {
+    let mut own = settings.clone();
+    let (count, number) = (own.bots.len(), usize::from(detail));
+    let place = number % count;
+    let symbol = ["A", "B", "C", "D", "E", "F", "G", "H"][number % 8];
+    match CHANGES[usize::from(kind) % CHANGES.len()] {
+        "add" => own.bots.insert(number % (count + 1), Script::new(&format!("new-{detail}")).on(symbol).bot),
+        "remove" if count > 1 => drop(own.bots.remove(place)),
+        "rename" => own.bots[place].name = format!("renamed-{detail}"),
+        "symbol" => own.bots[place].symbol = symbol.parse().unwrap(),
+        "amount" => match &mut own.bots[place].stake {
+            StakeSettings::Fixed { amount }
+            | StakeSettings::Martingale { amount, .. }
+            | StakeSettings::Soros { amount, .. } => *amount += Decimal::ONE,
+            StakeSettings::Share { percent } => *percent += 1.0,
+            StakeSettings::Kelly { fraction, .. } => *fraction /= 2.0,
+        },
+        "order" => own.bots.swap(place, (place + 1) % count),
+        "hour" => own.risk.max_trades_per_hour = 0,
+        "no cooldown" => own.risk.cooldown_after_losses = 0,
+        "fewer pauses" => own.risk.pauses.truncate(1),
+        "no session" => {
+            own.risk.session = SessionLimitSettings::default();
+            own.risk.bots.clear();
+        }
+        "no payouts" => own.risk.min_payout_percent = 0.0,
+        "payouts" => own.risk.min_payout_percent = 60.0,
+        "payout age" => own.risk.payout_max_age_s = 90,
+        "stake step" => own.risk.stake_step = Decimal::TWO,
+        "parameters" => own.bots[place].params = json!({ "period": detail }),
+        "fixed stake" => own.bots[place].stake = StakeSettings::Fixed { amount: Decimal::TWO },
+        "interval" => own.bots[place].interval = "5m".parse().unwrap(),
+        "verdict" => own.risk.verdict.delta += 0.01,
+        "comes back" => {
+            let name = format!("bot-{}", detail % 6);
+            if own.bots.iter().all(|bot| bot.name != name) {
+                own.bots.push(Script::new(&name).on(symbol).bot);
+            }
+        }
+        "cooldown" => own.risk.cooldown_after_losses += 1,
+        "delay" => own.bots[place].entry_delay_s = 5,
+        "levels" => {
+            if let StakeSettings::Martingale { levels, .. } = &mut own.bots[place].stake {
+                *levels += 1;
+            }
+        }
+        "limits" => {
+            (own.risk.max_open_trades, own.risk.max_drawdown_percent) = (5, 40.0);
+            let limits = BotLimitSettings { max_open_trades: 2, ..BotLimitSettings::default() };
+            own.risk.bots.insert(own.bots[place].name.clone(), limits);
+        }
+        _ => {}
+    }
+    own
+}
+
+/// Lets a Session of these settings go on from what was journalled, and journals what follows.
+fn run(
+    world: &mut World,
+    entries: &mut Vec<Journalled>,
+    headers: &mut Vec<Header>,
+    own: &SessionSettings,
+    drawn: &[(u8, u8)],
+) {
+    let mut session = session(own);
+    session.restore(Fold::of(own, entries).session.snapshot()).unwrap();
+    let mut begin = |session: &mut Session, entries: &mut Vec<Journalled>, period| {
+        let header = header(own, period);
+        session.begin_run(&header);
+        headers.push(header.clone());
+        entries.push(Journalled::Run(header));
+    };
+    begin(&mut session, entries, 0);
+    for (byte, detail) in drawn {
+        match world.step(*byte, *detail) {
+            Step::Run(period) => begin(&mut session, entries, period),
+            Step::Reload(_) => {}
+            Step::Event(event) => {
+                let outside = (byte % 16 == 0).then(|| outside_signal(own, *detail, event.at));
+                for event in iter::once(event).chain(outside) {
+                    let actions = handle(&mut session, &event);
+                    entries.push(Journalled::Event(to_string(&event).unwrap()));
+                    let answers = actions.iter().map(|action| to_string(action).unwrap());
+                    entries.extend(answers.map(Journalled::Action));
+                    world.see(&actions);
+                }
+            }
+        }
+    }
+}
+
+fn outside_signal(own: &SessionSettings, detail: u8, at: Millis) -> Event {
+    let signal = OutsideSignal {
+        bot: BotId::new(usize::from(detail) % own.bots.len()).unwrap(),
+        direction: Direction::Buy,
+        source: Text::truncated("list"),
+        id: Text::truncated(&format!("{} {at}", detail % 7)),
+        expires: None,
+        expiry: None,
+        reason: Text::truncated(""),
+    };
+    Event { at, received: at, kind: EventKind::OutsideSignal(signal) }
+}
+
+fn handle(session: &mut Session, event: &Event) -> Vec<Action> {
+    let mut actions = Vec::new();
+    session.handle(event, &mut actions);
+    actions
+}
+
+/// Two runs, a snapshot within the second, and a start under changed settings: whether it went on from the snapshot, or why not.
+fn check(
+    base: &SessionSettings,
+    changes: [(u8, u8); 2],
+    drawn: &[(u8, u8)],
+    place: usize,
+) -> Result<(), String> {
+    let (mut world, mut entries, mut headers) = (World::new(), Vec::new(), Vec::new());
+    let (first, second) = drawn.split_at(drawn.len() / 2);
+    run(&mut world, &mut entries, &mut headers, base, first);
+    let (begun, before) = (entries.len() + 1, change(base, changes[0]));
+    run(&mut world, &mut entries, &mut headers, &before, second);
+    let place = begun + place % (entries.len() + 1 - begun);
+    let own = change(&before, changes[1]);
+    let is_header = |entry: &&Journalled| matches!(entry, Journalled::Run(_));
+    let known = entries[..place].iter().filter(is_header).count();
+    let kept = Fold::of(&before, &entries[..place]);
+    let mut found = match kept.under(&own, (&before, &headers[..known])) {
+        Ok(found) => found,
+        Err(RestoreError::NeedsAll { why }) => return Err(why),
+        Err(other) => panic!("{other}"),
+    };
+    found.take(&entries[place..]);
+    let mut expected = Fold::of(&own, &entries);
+    for fold in [&mut found, &mut expected] {
+        fold.take(&[Journalled::Run(header(&own, 1))]);
+    }
+    let names = changes.map(|(kind, _)| CHANGES[usize::from(kind) % CHANGES.len()]);
+    assert_eq!(found.state(), expected.state(), "{names:?} at {place} of {}", entries.len());
+    assert_eq!(found.book.rows(), expected.book.rows(), "{names:?}");
+    // What follows is the same, too.
+    let mut sessions = [&found, &expected].map(|fold| {
+        let mut session = session(&own);
+        session.restore(fold.session.snapshot()).unwrap();
+        session
+    });
+    for (byte, detail) in first {
+        if let Step::Event(event) = world.step(*byte, *detail) {
+            let [found, expected] = sessions.each_mut().map(|session| handle(session, &event));
+            assert_eq!(found, expected, "{names:?}");
+            world.see(&found);
+        }
+    }
+    Ok(())
+}
+
+fn base(finds_out: bool) -> SessionSettings {
+    let mut own = settings(9);
+    (own.risk.min_payout_percent, own.risk.payout_max_age_s) = (if finds_out { 60.0 } else { 0.0 }, 60);
+    for bot in &mut own.bots {
+        // A ladder stakes more than what finds out a payout.
+        if let StakeSettings::Martingale { amount, .. } | StakeSettings::Soros { amount, .. } = &mut bot.stake
+        {
+            *amount = Decimal::from(3);
+        }
+    }
+    own
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn whoever_goes_on_from_a_snapshot_of_other_settings_comes_to_what_a_fold_of_all_comes_to(
+        finds_out in any::<bool>(),
+        changes in any::<[(u8, u8); 2]>(),
+        drawn in prop::collection::vec(any::<(u8, u8)>(), 2..500),
+        place in any::<usize>(),
+    ) {
+        drop(check(&base(finds_out), changes, &drawn, place));
+    }
+}
+
+/// Which trades found out a payout, and which levels were missed, is not told by where a ladder stands.
+#[test]
+fn where_a_ladder_stands_is_not_guessed() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let number = |name: &str| CHANGES.iter().position(|known| *known == name).unwrap() as u8;
+    for _ in 0..40 {
+        let tree = prop::collection::vec(any::<(u8, u8)>(), 500).new_tree(&mut runner).unwrap();
+        let drawn = proptest::strategy::ValueTree::current(&tree);
+        for (finds_out, name, detail) in [
+            (false, "interval", 2),
+            (false, "payouts", 0),
+            (true, "no payouts", 0),
+            (true, "payout age", 0),
+            (true, "stake step", 0),
+            (true, "amount", 2),
+            (true, "amount", 3),
+        ] {
+            let changes = [(number("limits"), 0), (number(name), detail)];
+            drop(check(&base(finds_out), changes, &drawn, usize::from(drawn[0].1) * 7));
+            // Without ladders the payouts decide who finds out another.
+            let mut flat = base(finds_out);
+            flat.bots.retain(|bot| !bot.stake.climbs_after_losses());
+            flat.bots.retain(|bot| !matches!(bot.stake, StakeSettings::Soros { .. }));
+            drop(check(&flat, changes, &drawn, usize::from(drawn[0].1) * 7));
+        }
+    }
+}
+
+/// Which changes never need all trades, and which need them where much has happened.
+#[test]
+fn the_usual_changes_need_no_trades_of_before() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut found: BTreeMap<&str, BTreeSet<Result<(), String>>> = BTreeMap::new();
+    for round in 0..6_u8 {
+        let tree = prop::collection::vec(any::<(u8, u8)>(), 400).new_tree(&mut runner).unwrap();
+        let drawn = proptest::strategy::ValueTree::current(&tree);
+        for (kind, name) in (0..).zip(CHANGES) {
+            // Nothing changes before.
+            let changes = [(19, 0), (kind, round)];
+            let came_to = check(&base(false), changes, &drawn, 31 * usize::from(round));
+            found.entry(name).or_default().insert(came_to);
+        }
+    }
+    let went_on = |name: &str| found[name] == BTreeSet::from([Ok(())]);
+    let usual =
+        ["add", "remove", "rename", "symbol", "amount", "order", "hour", "no cooldown", "fewer pauses"];
+    let usual = usual.into_iter().chain(["no session", "parameters", "fixed stake", "verdict", "limits"]);
+    for name in usual {
+        assert!(went_on(name), "{name}: {:?}", found[name]);
+    }
+    for name in ["cooldown", "levels"] {
+        assert!(!went_on(name), "{name}: {:?}", found[name]);
+    }
+}

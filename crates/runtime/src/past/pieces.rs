@@ -1,0 +1,239 @@
+//! The pieces of a snapshot, read back and put together under the settings of a run.
+
+use super::old_intents::{Leaving, OldFilter};
+use super::snapshot::{
+    Fingerprints, Gain, KeptIntent, Piece, Whole, Written, format_of, is_known, other_format,
+};
+use super::{Past, read_header};
+use crate::RuntimeError;
+use candlewick_engine::{
+    Header, IntentId, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings, SettingsBefore,
+    SymbolId,
+};
+use candlewick_journal::{Head, JournalError, Reader, StoredLine};
+
+/// Why there is no going on from a snapshot.
+pub(super) type Unusable = String;
+
+/// A fold as it was when a snapshot was written.
+pub(super) struct Restored {
+    pub(super) session: Session,
+    pub(super) past: Past,
+    pub(super) decoder: Option<JournalDecoder>,
+    pub(super) written: Written,
+}
+
+/// The settings of the last of some runs, and the headers of them all.
+pub(super) struct Before {
+    settings: SessionSettings,
+    headers: Vec<Header>,
+}
+
+/// The pieces of a snapshot that have been read, the last one first.
+pub(super) struct Pieces<'a> {
+    settings: &'a SessionSettings,
+    fingerprints: &'a Fingerprints,
+    before: Option<Before>,
+    whole: Option<(Box<Whole>, Session)>,
+    /// The way from the numbers of bots and symbols in the next piece to those of the run; none where they are the same.
+    numbers: Option<Renumbering>,
+    /// What the numbers in the last part mean, where they mean others.
+    names: Option<SessionNames>,
+    has_other_numbers: bool,
+    /// The last symbol that was traded.
+    last_symbol: Option<SymbolId>,
+    parts: Vec<Gain>,
+    leaving: Option<Leaving>,
+    filter: Option<OldFilter>,
+}
+
+impl Gain {
+    fn put_into(self, past: &mut Past, reasons: &mut JournalDecoder, may_lack: bool) -> Result<(), Unusable> {
+        past.unexplained.extend(self.unexplained);
+        past.second_trades.extend(self.second_trades);
+        past.alarms.extend(self.alarms);
+        past.found.extend(self.found);
+        past.told.extend(self.told);
+        for KeptIntent { kept, sent, doubted, decided } in self.intents {
+            let intent: IntentId = kept.row().approved.intent();
+            past.sent.extend(sent.map(|at| (intent, at)));
+            past.doubted.extend(doubted.map(|at| (intent, at)));
+            past.decided.extend(decided.map(|decided| (intent, decided)));
+            if !past.book.put_back(kept, reasons) && !may_lack {
+                return Err(format!("an intent is missing before {intent}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Before {
+    /// Of the runs before this snapshot, where the last of them wrote it.
+    pub(super) async fn of(
+        reader: &mut Reader,
+        last: &StoredLine,
+        settings: &str,
+    ) -> Result<Option<Self>, RuntimeError> {
+        let headers = reader.run_headers().await?;
+        let numbers: Vec<u64> =
+            headers.iter().map(|header| header.seq).filter(|seq| *seq < last.seq).collect();
+        let headers = match reader.lines_numbered(&numbers).await {
+            // Read from the first line on, the first that is wrong is named.
+            Err(JournalError::BrokenChain { .. }) => return Ok(None),
+            headers => headers?,
+        };
+        let headers: Vec<Header> =
+            headers.iter().map(|stored| read_header(stored.seq, &stored.line)).collect::<Result<_, _>>()?;
+        let own = headers.last().and_then(|header| header.settings.get("session")).cloned();
+        let own: Option<SessionSettings> = own.and_then(|own| serde_json::from_value(own).ok());
+        let Some(own) = own else { return Ok(None) };
+        let is_of_it = Fingerprints::of(&own)?.has(settings);
+        Ok(is_of_it.then_some(Self { settings: own, headers }))
+    }
+}
+
+impl<'a> Pieces<'a> {
+    /// To be put together under these settings. Snapshots under others need to know which those were.
+    pub(super) const fn under(
+        settings: &'a SessionSettings,
+        fingerprints: &'a Fingerprints,
+        before: Option<Before>,
+    ) -> Self {
+        Self {
+            settings,
+            fingerprints,
+            before,
+            whole: None,
+            numbers: None,
+            names: None,
+            has_other_numbers: false,
+            last_symbol: None,
+            parts: Vec::new(),
+            leaving: None,
+            filter: None,
+        }
+    }
+
+    /// The same without old intents.
+    pub(super) fn leaving(self, leaving: Option<Leaving>) -> Self {
+        Self { leaving, ..self }
+    }
+
+    /// Takes the next one; the part before it, which is to be taken next.
+    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Unusable> {
+        let body = &stored.line.body;
+        let piece = serde_json::from_str(body).map_err(|error| {
+            let format = format_of(body).filter(|format| !is_known(*format));
+            format.map_or_else(|| format!("it cannot be read: {error}"), other_format)
+        })?;
+        match (piece, &self.whole) {
+            (Piece::Snapshot(mut whole), None) => {
+                if !is_known(whole.format) {
+                    return Err(other_format(whole.format));
+                }
+                let session = self.session_of(&whole)?;
+                self.renumber(&mut whole.gain);
+                let previous = whole.gain.previous;
+                whole.decoder = whole.decoder.take().map(|decoder| match &self.numbers {
+                    Some(numbers) => decoder.under(numbers),
+                    None => decoder,
+                });
+                self.names = self.names.take().filter(|_| previous.is_some());
+                self.has_other_numbers = self.names.is_some();
+                let filter = |leaving| OldFilter::new(leaving, stored.line.at, &whole.gain.intents);
+                self.filter = self.leaving.map(filter);
+                let names = whole.gain.names_before.take();
+                self.whole = Some((whole, session));
+                self.go_behind(names.filter(|_| previous.is_some()))?;
+                Ok(previous)
+            }
+            (Piece::SnapshotPart(mut part), Some(_)) => {
+                self.renumber(&mut part);
+                let (previous, names) = (part.previous, part.names_before.take());
+                if let Some(filter) = &mut self.filter {
+                    part.intents = filter.take(stored.seq, part.intents);
+                }
+                self.parts.push(part);
+                let last = self.names.clone();
+                self.go_behind(names)?;
+                self.names = last;
+                Ok(previous)
+            }
+            (Piece::SnapshotPart(_), None) => Err("it is a part of one".to_owned()),
+            (Piece::Snapshot(_), Some(_)) => Err("it continues what is no part".to_owned()),
+        }
+    }
+
+    /// A Session of the run that goes on from this state.
+    fn session_of(&mut self, whole: &Whole) -> Result<Session, Unusable> {
+        let mut session = Session::silent(self.settings).map_err(|error| error.to_string())?;
+        if self.fingerprints.has(&whole.settings) {
+            self.before = None;
+            session.restore(whole.session.clone()).map_err(|error| error.to_string())?;
+            return Ok(session);
+        }
+        let Some(Before { settings, headers }) = &self.before else {
+            return Err("it was written under other settings, and no run before it says which".to_owned());
+        };
+        let before = SettingsBefore { settings, headers };
+        let numbers = session
+            .restore_changed(self.settings, whole.session.clone(), before)
+            .map_err(|why| format!("it was written under other settings: {why}"))?;
+        let names = whole.session.names();
+        if !names.are_numbered_as(&session.names()) {
+            (self.numbers, self.names) = (Some(numbers), Some(names));
+        }
+        Ok(session)
+    }
+
+    /// Gives the intents of a piece the numbers of the run.
+    fn renumber(&mut self, gain: &mut Gain) {
+        if let Some(numbers) = &self.numbers {
+            gain.intents =
+                std::mem::take(&mut gain.intents).into_iter().map(|kept| kept.under(numbers)).collect();
+        }
+        let symbols = gain.intents.iter().map(|intent| intent.row().approved.symbol());
+        self.last_symbol = symbols.chain(self.last_symbol).max();
+    }
+
+    /// The pieces before have numbers with these meanings, where those are others.
+    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Unusable> {
+        let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
+        let own = session.names();
+        let numbers = names.to(&own).ok_or("its parts know bots that no run had")?;
+        self.has_other_numbers = true;
+        let is_same = names.are_numbered_as(&own);
+        (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
+        Ok(())
+    }
+
+    /// The fold that they are of.
+    pub(super) fn restore(self) -> Result<Restored, Unusable> {
+        let (whole, mut session) = self.whole.ok_or("it has no state")?;
+        let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());
+        let may_lack = self.filter.is_some();
+        past.old = self.filter.map(OldFilter::finish).unwrap_or_default();
+        for part in self.parts.into_iter().rev() {
+            part.put_into(&mut past, &mut reasons, may_lack)?;
+        }
+        let mut written = Written::all_of(&past, whole.gain.previous);
+        (written.names, written.has_other_numbers) = (self.names, self.has_other_numbers);
+        whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
+        if !past.book.count_from(whole.totals) {
+            return Err("it counts other rules".to_owned());
+        }
+        let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
+        if next != session.next_intent().number() {
+            return Err("its intents are not those of its state".to_owned());
+        }
+        if past.book.rows().len() as u64 + past.old.count + 1 != next {
+            return Err("an intent is missing".to_owned());
+        }
+        if let (Some(_), Some(symbol)) = (&self.before, self.last_symbol) {
+            session.make_room_for(symbol);
+        }
+        (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
+        (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);
+        Ok(Restored { session, past, decoder: whole.decoder, written })
+    }
+}

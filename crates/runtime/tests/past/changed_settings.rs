@@ -1,0 +1,109 @@
+//! Starts whose bots are others than those of the run before: from its last snapshot on, and to what the whole journal comes to.
+
+use crate::snapshots::{Folder, settings, state_under};
+use candlewick_engine::{BotSettings, SessionSettings, StakeSettings};
+use candlewick_runtime::{TablesCheck, check_journal};
+use candlewick_sdk::Millis;
+use candlewick_sdk::rust_decimal::Decimal;
+
+/// Bots by name, symbol and first stake; those whose name begins with an "l" have ladders.
+fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
+    let base = settings();
+    let bot = |(name, symbol, amount): &(&str, &str, i64)| {
+        let mut bot =
+            BotSettings { name: (*name).to_owned(), symbol: symbol.parse().unwrap(), ..base.bots[0].clone() };
+        match &mut bot.stake {
+            StakeSettings::Martingale { amount: first, .. } if name.starts_with('l') => {
+                *first = Decimal::from(*amount);
+            }
+            stake => *stake = StakeSettings::Fixed { amount: Decimal::from(*amount) },
+        }
+        bot
+    };
+    SessionSettings { bots: bots.iter().map(bot).collect(), ..base.clone() }
+}
+
+/// Each start is of other bots than the one before.
+async fn check(remember: Option<Millis>) {
+    let all = [
+        of(&[("ladder", "BTCUSDT", 10)]),
+        // One more behind it, and then in front of it: numbers of bots and symbols change.
+        of(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
+        of(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
+        // Other amounts.
+        of(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
+        // It is gone while a trade of it is in doubt, and another trades its symbol.
+        of(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
+        of(&[("three", "BTCUSDT", 5), ("one", "SOLUSDT", 10)]),
+        of(&[("least", "BTCUSDT", 5), ("three", "ETHUSDT", 5)]),
+    ];
+    let mut folder = Folder::new();
+    (folder.remember, folder.ends_in_doubt) = (remember, false);
+    folder.run_under(false, &all[0]).await;
+    for (number, own) in all.iter().enumerate().skip(1) {
+        let (whole, found) = (folder.read_whole_under(own).await, folder.read_under(own).await.unwrap());
+        assert_eq!((found.notice(), whole.notice()), (None, None), "start {number}");
+        let (found_state, expected) = (state_under(&found, own), state_under(&whole, own));
+        assert_eq!(found_state.0, expected.0, "start {number}");
+        let left = found.past().left_in_journal();
+        if remember.is_none() {
+            assert_eq!((found_state.1, left), (expected.1, 0), "start {number}");
+        }
+        let [few, rows] = [&found, &whole].map(|fold| fold.past().book().rows());
+        assert_eq!(few.len() as u64 + left, rows.len() as u64, "start {number}");
+        for row in few {
+            let same = whole.past().book().row(row.approved.intent()).unwrap();
+            assert_eq!((row.approved, row.state), (same.approved, same.state), "start {number}");
+        }
+        let (read, lines) = (found.read_lines(), whole.read_lines());
+        // What a killed run wrote nobody has verified.
+        let most = if matches!(number, 3 | 5) { 600 } else { 150 };
+        assert!(read < most && lines > read + 100, "start {number} read {read} of {lines} entries");
+        // The run before is killed, and so not suspended.
+        folder.ends_in_doubt = number == 3;
+        folder.run_under(number % 2 == 0, own).await;
+    }
+    if remember.is_some() {
+        let last = folder.read_under(&all[6]).await.unwrap();
+        assert!(last.past().left_in_journal() > 100, "{}", last.past().left_in_journal());
+    }
+    // What each run wrote is what the whole journal comes to under its settings, parts that others continue among it.
+    let check = check_journal(&mut folder.reader().await).await.unwrap();
+    assert_eq!(check.snapshots.not_checked.len(), 0, "{check:?}");
+    let (pieces, whole) = folder.snapshots().await;
+    assert_eq!(check.snapshots.sound, whole);
+    assert!(pieces as u64 > whole + 7, "{pieces} pieces, {whole} whole");
+    assert!(matches!(check.tables, TablesCheck::Sound { .. }), "{:?}", check.tables);
+}
+
+#[tokio::test]
+async fn a_start_of_other_bots_reads_from_the_last_snapshot_on_and_comes_to_the_same() {
+    Box::pin(check(None)).await;
+}
+
+#[tokio::test]
+async fn a_start_of_other_bots_that_leaves_old_intents_in_the_journal_comes_to_the_same() {
+    Box::pin(check(Some(Millis::HOUR))).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_comes_back_and_a_ladder_of_other_levels_need_the_whole_journal_and_it_is_said() {
+    let folder = Folder::new();
+    let one = ("one", "ETHUSDT", 10);
+    folder.run_under(false, &of(&[("ladder", "BTCUSDT", 10), one])).await;
+    folder.run_under(false, &of(&[one])).await;
+    let why = async |own: &SessionSettings| {
+        let found = folder.read_under(own).await.unwrap();
+        assert_eq!(state_under(&found, own), state_under(&folder.read_whole_under(own).await, own));
+        found.notice().unwrap().clone()
+    };
+    let back = why(&of(&[("ladder", "BTCUSDT", 10), one])).await;
+    assert!(
+        back.contains("other settings: bot \"ladder\" traded in earlier runs and not in the last"),
+        "{back}"
+    );
+    let ladder = of(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
+    let own = SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..of(&[one]) };
+    let ladder = why(&own).await;
+    assert!(ladder.contains("bot \"one\" has another stake, which follows from all its trades"), "{ladder}");
+}
