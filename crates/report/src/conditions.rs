@@ -5,6 +5,8 @@ use serde::Serialize;
 
 /// So many letters are shown of a condition whose parts stand below it.
 const SHOWN: usize = 40;
+/// What one candle in so many does, or fewer, is not told.
+const RARE: u64 = 100;
 
 /// How often a condition of a bot's strategy held, or a part of it: of a rule, of a combination, and of the rules inside that. The parts of
 /// each stand behind it, one deeper.
@@ -30,6 +32,9 @@ pub struct ConditionLine {
     /// How many signals a filter stopped; none where it is no filter's answer to signals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u64>,
+    /// Of what a rule sells at, on how many candles its buy held as well: there the buy counts.
+    #[serde(skip_serializing_if = "is_none")]
+    pub beside_buy: u64,
 }
 
 impl ConditionLine {
@@ -95,6 +100,19 @@ impl ConditionLine {
         wholes.map(words).collect()
     }
 
+    /// Of each rule whose buy and sell held at the same candles, more often than now and then.
+    pub(crate) fn overlaps(lines: &[Self]) -> Vec<String> {
+        let often = lines.iter().filter(|line| line.beside_buy * RARE > line.candles);
+        let words = |line: &Self| {
+            let ConditionLine { bot, candles, beside_buy, .. } = line;
+            let part = if line.part.is_empty() { String::new() } else { format!(", part {}", line.part) };
+            format!(
+                "{bot}{part}: buy and sell both held on {beside_buy} of {candles} candles: buy counted there, and no sell came of them"
+            )
+        };
+        often.map(words).collect()
+    }
+
     /// Of each side that never held, why: which part never did, or that its parts never did together.
     pub(crate) fn never(lines: &[Self]) -> Vec<String> {
         let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_asked_for() && line.held == 0);
@@ -157,6 +175,11 @@ fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 /// A condition whose parts stand below it.
 fn shortened(condition: &str) -> String {
     if condition.chars().count() <= SHOWN {
@@ -193,6 +216,7 @@ mod tests {
             held,
             unknown,
             stopped: None,
+            beside_buy: 0,
         }
     }
 
@@ -264,6 +288,23 @@ mod tests {
         assert_eq!(ConditionLine::always(&lines), expected);
         let none = ConditionLine { candles: 0, ..line(0, "x", 0, 0) };
         assert_eq!(ConditionLine::always(&[none]), [""; 0]);
+    }
+
+    /// 400 of 40,000 are one in a hundred.
+    #[test]
+    fn sides_that_hold_together_are_told_where_that_is_more_than_one_candle_in_a_hundred() {
+        let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };
+        let lines = [line(0, "x", 900, 0), sell(401)];
+        let expected =
+            "a: buy and sell both held on 401 of 40000 candles: buy counted there, and no sell came of them";
+        assert_eq!(ConditionLine::overlaps(&lines), [expected]);
+        assert_eq!(ConditionLine::overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
+        let inside = ConditionLine { part: "outer.dip".to_owned(), ..sell(900) };
+        assert!(
+            ConditionLine::overlaps(&[inside])[0].starts_with("a, part outer.dip: buy and sell both held")
+        );
+        let none = ConditionLine { candles: 0, ..sell(0) };
+        assert_eq!(ConditionLine::overlaps(&[none]), [""; 0]);
     }
 
     #[test]

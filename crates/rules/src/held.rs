@@ -21,6 +21,8 @@ pub struct HeldCondition {
     pub held: u64,
     /// On how many it was not known, because a number was missing.
     pub unknown: u64,
+    /// Of what a rule sells at, on how many candles its buy held as well: there the buy counts.
+    pub beside_buy: u64,
 }
 
 /// Counts on which candles each condition of a bot's strategy held: of a rule, or of a combination and the rules inside it. Nothing where
@@ -44,11 +46,13 @@ pub fn held_conditions(
         candles: 0,
         held: 0,
         unknown: 0,
+        beside_buy: 0,
     };
     let mut counted: Vec<HeldCondition> = shown.conditions().iter().map(new).collect();
     if counted.is_empty() {
         return Ok(counted);
     }
+    let pairs = pairs(&counted);
     let longer = LongerCandles::new(bot.interval, shown.longer_intervals());
     let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
     // A part is looked at where the whole may be traded.
@@ -56,11 +60,26 @@ pub fn held_conditions(
     for (place, candle) in candles.iter().enumerate() {
         shown.on_candle(candle);
         if place + 1 >= warmup {
-            counted.iter_mut().zip(shown.conditions()).for_each(|(count, one)| count.take(one.holds));
+            let conditions = shown.conditions();
+            counted.iter_mut().zip(&conditions).for_each(|(count, one)| count.take(one.holds));
+            let holds = |place: usize| conditions.get(place).is_some_and(|one| one.holds == Some(true));
+            for (buy, sell) in &pairs {
+                counted[*sell].beside_buy += u64::from(holds(*buy) && holds(*sell));
+            }
         }
         longer.show(candle, &mut *shown);
     }
     Ok(counted)
+}
+
+/// The places of what one rule buys and sells at.
+fn pairs(counted: &[HeldCondition]) -> Vec<(usize, usize)> {
+    let whole = |side: ConditionSide| {
+        counted.iter().enumerate().filter(move |(_, one)| one.depth == 0 && one.side == side)
+    };
+    let buy_of = |part: &str| whole(ConditionSide::Buy).find(|(_, buy)| buy.part == part);
+    let sells = whole(ConditionSide::Sell);
+    sells.filter_map(|(sell, one)| buy_of(&one.part).map(|(buy, _)| (buy, sell))).collect()
 }
 
 impl HeldCondition {

@@ -68,6 +68,26 @@ fn each_part_is_counted_alone_and_all_of_them_together() {
     assert_eq!(lines(&given, &candles)[2], "buy 1 close > level: 1 of 7, 0 not known");
 }
 
+/// By hand: the closes 11, 12 and the later 11 rise; the candles that close after 00:02 are those from 12 on.
+#[test]
+fn candles_at_which_buy_and_sell_hold_together_are_counted_beside_the_sell() {
+    let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
+    let rule = json!({ "buy": "close > open", "sell": "minute() > 2" });
+    let beside = |counted: &[HeldCondition]| -> Vec<(String, u64)> {
+        counted.iter().map(|one| (format!("{} {}", one.part, one.side.key()), one.beside_buy)).collect()
+    };
+    let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
+    assert_eq!(beside(&counted(&rule, &candles)), expected);
+    // Of a combination each rule by itself: the sell of one is not beside the buy of another.
+    let part = |name: &str, params: Value| json!({ "name": name, "strategy": "rules", "params": params });
+    let whole = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("both", rule)] });
+    let found = beside(&counted_of("combine", &whole, &candles));
+    let found: Vec<_> = found.into_iter().filter(|(_, count)| *count > 0).collect();
+    assert_eq!(found, [("both sell".to_owned(), 2)]);
+    let apart = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("late", json!({ "sell": "minute() > 2" }))] });
+    assert!(beside(&counted_of("combine", &apart, &candles)).iter().all(|(_, count)| *count == 0));
+}
+
 #[test]
 fn candles_of_the_warm_up_are_left_out_and_missing_numbers_are_told() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 13.0, 12.0, 11.0]);

@@ -83,6 +83,7 @@ pub(super) fn conditions_of(
         candles: one.candles,
         held: one.held,
         unknown: one.unknown,
+        beside_buy: one.beside_buy,
     };
     Ok(counted.into_iter().map(line).collect())
 }

@@ -186,6 +186,7 @@ impl RunReport {
     pub fn of(mut run: Run<'_>) -> Self {
         run.notices.extend(ConditionLine::never(&run.conditions));
         run.notices.extend(ConditionLine::always(&run.conditions));
+        run.notices.extend(ConditionLine::overlaps(&run.conditions));
         let summary = Summary::of(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);

@@ -141,6 +141,7 @@ impl<'a> TuneReport<'a> {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
         let TuneResult { looks, mut notices, places, files, gate, .. } = result;
         notices.extend(ConditionLine::always(&conditions));
+        notices.extend(ConditionLine::overlaps(&conditions));
         let conclusion = Conclusion::of(walk_forward.report);
         Self {
             conclusion,
