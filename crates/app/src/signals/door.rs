@@ -7,6 +7,7 @@ use candlewick_runtime::control::{
     send_signal,
 };
 use candlewick_sdk::{Millis, visible};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -20,6 +21,8 @@ const UNDER_WAY: usize = 256;
 const REPORT_PACE: Duration = Duration::from_millis(500);
 /// What of a problem is kept.
 const MAX_PROBLEM: usize = 200;
+/// So many reasons are told apart in one report.
+const MAX_REASONS: usize = 16;
 
 /// The way of one source's signals to the run.
 #[derive(Clone)]
@@ -38,7 +41,28 @@ struct ProblemCount {
     malformed: u64,
     turned_away: u64,
     first: String,
+    /// Of those that were no signal, how many for each reason.
+    reasons: BTreeMap<String, u64>,
     is_reported: bool,
+}
+
+impl ProblemCount {
+    fn add_malformed(&mut self, problem: &str) {
+        self.malformed += 1;
+        self.add_reason(shown(problem), 1);
+    }
+
+    /// Those beyond the bound have no reason of their own here; they are counted all the same.
+    fn add_reason(&mut self, reason: String, times: u64) {
+        if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
+            *self.reasons.entry(reason).or_default() += times;
+        }
+    }
+}
+
+/// What of a problem is kept.
+fn shown(problem: &str) -> String {
+    visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string()
 }
 
 impl Door {
@@ -105,7 +129,12 @@ impl Door {
 
     /// Counts what was no signal.
     pub(super) fn report_malformed(&self, problem: &str) {
-        self.report(problem, |count| count.malformed += 1);
+        self.report(problem, |count| count.add_malformed(problem));
+    }
+
+    /// The same of a line, whose number is no part of the reason.
+    pub(super) fn report_malformed_line(&self, line: u64, problem: &str) {
+        self.report(&format!("line {line}: {problem}"), |count| count.add_malformed(problem));
     }
 
     /// Counts what was not looked at because too many came.
@@ -117,7 +146,7 @@ impl Door {
         let mut count = self.count();
         // Of several that come together the first: the others may follow from it.
         if (count.malformed, count.turned_away) == (0, 0) {
-            count.first = visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string();
+            count.first = shown(problem);
         }
         add(&mut count);
         if !std::mem::replace(&mut count.is_reported, true) {
@@ -137,18 +166,22 @@ impl Door {
                 }
                 std::mem::replace(&mut *count, ProblemCount { is_reported: true, ..ProblemCount::default() })
             };
-            let ProblemCount { malformed, turned_away, first: problem, .. } = told;
+            let ProblemCount { malformed, turned_away, first: problem, reasons, .. } = told;
             let order = ControlOrder::SignalProblem {
                 source: self.source,
                 problem: problem.clone(),
                 malformed,
                 turned_away,
+                reasons: reasons.clone(),
             };
             if !self.tell(order).await {
                 // Told with the next.
                 let mut count = self.count();
                 count.first = problem;
                 count.malformed += malformed;
+                for (reason, times) in reasons {
+                    count.add_reason(reason, times);
+                }
                 count.turned_away += turned_away;
                 count.is_reported = false;
                 return;

@@ -51,7 +51,7 @@ async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
                 }
             }
             Ok(Message::Flat) => {}
-            Err(problem) => door.report_malformed(&format!("line {number}: {problem}")),
+            Err(problem) => door.report_malformed_line(number, &problem),
         }
     }
     true

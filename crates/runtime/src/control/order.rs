@@ -53,6 +53,8 @@ pub enum ControlOrder {
         malformed: u64,
         /// How many were not looked at meanwhile, because too many came.
         turned_away: u64,
+        /// Of those that were no signal, how many for each reason.
+        reasons: BTreeMap<String, u64>,
     },
     /// What a door has to say that is no problem, such as that its list was read again: it is noted. No message says so either.
     #[serde(skip)]

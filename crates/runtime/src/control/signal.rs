@@ -67,6 +67,9 @@ pub struct NextEntry {
     pub direction: Direction,
 }
 
+/// So many reasons of a door are told apart.
+const MAX_REASONS: usize = 16;
+
 /// How many signals came from outside since a run began, and what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalTally {
@@ -135,6 +138,20 @@ pub struct SourceTally {
     /// What was wrong with the last that was no signal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// What was wrong with those that were no signal, and how many of them had it; of very many different ones the first.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl SourceTally {
+    /// Adds how many were no signal for each reason.
+    pub(crate) fn add_reasons(&mut self, reasons: BTreeMap<String, u64>) {
+        for (reason, times) in reasons {
+            if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
+                *self.reasons.entry(reason).or_default() += times;
+            }
+        }
+    }
 }
 
 /// Hands a signal to the run, in its turn behind those before it; what becomes of it can be waited for. Whoever drops that before

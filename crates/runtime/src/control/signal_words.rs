@@ -2,6 +2,10 @@
 
 use super::{SignalTally, SourceTally};
 use candlewick_sdk::visible;
+use std::collections::BTreeMap;
+
+/// So many reasons are shown of a door.
+const SHOWN_REASONS: usize = 5;
 
 impl SignalTally {
     /// Whether anything came.
@@ -37,6 +41,7 @@ impl SignalTally {
         let last = self.problem.as_ref().filter(|_| by_door.is_empty());
         lines.extend(last.map(|problem| format!("the last that was no signal: {}", visible(problem))));
         lines.extend(by_door);
+        lines.extend(self.by_source.iter().filter_map(|(door, tally)| tally.reason_words(door)));
         lines
     }
 }
@@ -51,17 +56,35 @@ impl SourceTally {
             malformed: self.malformed + other.malformed,
             turned_away: self.turned_away + other.turned_away,
             problem: None,
+            reasons: BTreeMap::new(),
         }
     }
 
     const fn came(&self) -> u64 {
-        let Self { approved, refused, late, duplicates, malformed, turned_away, problem: _ } = *self;
+        let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
         approved + refused + late + duplicates + malformed + turned_away
+    }
+
+    /// How often each thing was wrong, the most frequent first, where there were several.
+    fn reason_words(&self, door: &str) -> Option<String> {
+        if self.reasons.len() < 2 {
+            return None;
+        }
+        let mut reasons: Vec<(&String, &u64)> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(reason, times)| (std::cmp::Reverse(**times), *reason));
+        let more = reasons.len().saturating_sub(SHOWN_REASONS);
+        let words = |(reason, times): &(&String, &u64)| {
+            let times = if **times == 1 { "once".to_owned() } else { format!("{times} times") };
+            format!("{times}: {}", visible(reason))
+        };
+        let mut words: Vec<String> = reasons.iter().take(SHOWN_REASONS).map(words).collect();
+        words.extend((more > 0).then(|| format!("and {more} other reasons")));
+        Some(format!("what was no signal ({}): {}", visible(door), words.join("; ")))
     }
 
     /// Zeros left out. `rules` are those that refused, with their counts.
     fn words(&self, rules: &[String]) -> String {
-        let Self { approved, refused, late, duplicates, malformed, turned_away, problem: _ } = *self;
+        let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
         let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
         let counts = [
             (approved, "approved".to_owned()),
@@ -144,6 +167,27 @@ mod tests {
         };
         assert_eq!(one.words(), ["2 came: 2 duplicates"]);
         assert!(SignalTally::default().words().is_empty());
+    }
+
+    #[test]
+    fn what_was_no_signal_is_told_by_its_reasons_the_most_frequent_first() {
+        let mut stdin = SourceTally { malformed: 4, duplicates: 1, ..SourceTally::default() };
+        let object = "not a JSON object";
+        stdin.add_reasons([(object.to_owned(), 2)].into());
+        stdin.add_reasons([("no bot trades EURUSD\u{1b}".to_owned(), 1), (object.to_owned(), 1)].into());
+        let tally =
+            |stdin| SignalTally { by_source: [("stdin".to_owned(), stdin)].into(), ..SignalTally::default() };
+        let words = tally(stdin.clone()).words();
+        assert_eq!(words[0], "5 came: 1 duplicate, 4 malformed");
+        let expected = "what was no signal (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
+        assert!(words[1].starts_with(expected) && !words[1].contains('\u{1b}'), "{words:?}");
+        // A flood of different ones takes no more room than these.
+        (0..1_000).for_each(|number| stdin.add_reasons([(format!("x{number}"), 1)].into()));
+        assert_eq!(stdin.reasons.len(), 16);
+        assert!(tally(stdin).words()[1].ends_with("; once: x1; once: x10; and 11 other reasons"));
+        let same =
+            SourceTally { malformed: 2, reasons: [(object.to_owned(), 2)].into(), ..SourceTally::default() };
+        assert_eq!(tally(same).words().len(), 1, "the last says it");
     }
 
     #[test]

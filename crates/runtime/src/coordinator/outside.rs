@@ -67,7 +67,8 @@ impl Coordinator {
         }
         match signal_of(order, self.session.session(), step.now) {
             Err(problem) => {
-                self.on_signal_problem(order.source, problem.clone(), (1, 0), step);
+                let reasons = BTreeMap::from([(problem.clone(), 1)]);
+                self.on_signal_problem(order.source, (problem.clone(), reasons), (1, 0), step);
                 self.answer(id, ControlAnswer::Refused { problem }, step);
             }
             Ok((at, signal)) => {
@@ -100,7 +101,7 @@ impl Coordinator {
     pub(super) fn on_signal_problem(
         &mut self,
         source: SignalSource,
-        problem: String,
+        (problem, reasons): (String, BTreeMap<String, u64>),
         (malformed, turned_away): (u64, u64),
         step: &mut Step<'_>,
     ) {
@@ -108,6 +109,7 @@ impl Coordinator {
         of_source.malformed += malformed;
         of_source.turned_away += turned_away;
         of_source.problem = Some(problem.clone());
+        of_source.add_reasons(reasons);
         if malformed > 0 {
             *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
         }

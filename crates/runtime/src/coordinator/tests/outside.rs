@@ -143,6 +143,12 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
     assert_eq!(alarms, 1, "at most one a minute");
 }
 
+/// What a door was handed that is no signal: for one reason.
+fn problem_of(source: SignalSource, (malformed, turned_away): (u64, u64)) -> ControlOrder {
+    let reasons = [("no".to_owned(), malformed)].into();
+    ControlOrder::SignalProblem { source, problem: "no".to_owned(), malformed, turned_away, reasons }
+}
+
 #[test]
 fn what_came_is_counted_by_its_door() {
     let mut bench = run();
@@ -153,10 +159,11 @@ fn what_came_is_counted_by_its_door() {
     give(bench.at(76_000), SignalOrder { time: Some(START + Millis::new(70_000)), ..order("2") });
     give(bench.at(76_000), SignalOrder { bot: None, ..webhook("3") });
     let source = SignalSource::truncated("webhook");
-    let problem =
-        ControlOrder::SignalProblem { source, problem: "no".to_owned(), malformed: 2, turned_away: 40 };
+    let problem = problem_of(source, (2, 40));
     bench.step(Input::Order(OrderId(9), problem));
-    let tally = tally(&bench);
+    let mut tally = tally(&bench);
+    let reasons = std::mem::take(&mut tally.by_source.get_mut("webhook").unwrap().reasons);
+    assert_eq!((reasons["no"], reasons.len(), reasons.values().sum::<u64>()), (2, 2, 3), "{reasons:?}");
     let webhook = SourceTally {
         approved: 1,
         duplicates: 1,
@@ -176,8 +183,7 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
     let mut bench = run();
     let mut alarms = |at: i64, door: &str| {
         let source = SignalSource::truncated(door);
-        let problem =
-            ControlOrder::SignalProblem { source, problem: "no".to_owned(), malformed: 1, turned_away: 0 };
+        let problem = problem_of(source, (1, 0));
         let commands = bench.at(at).step(Input::Order(OrderId(9), problem));
         commands.iter().filter(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))).count()
     };
