@@ -52,6 +52,17 @@ fn a_file_is_written_in_our_formats_and_reads_back() {
     assert_eq!(folder.run(&export).json()["data_hash"], imported[0]["data_hash"]);
 }
 
+/// Ten points of five decimals: by the last that is no zero they would be a pip.
+#[test]
+fn the_price_step_is_that_of_the_decimals_which_a_terminal_writes() {
+    let rows = "2024.01.02,22:00,1.17100,1.17150,1.17100,1.17150,5\n2024.01.02,22:01,1.17150,1.17150,1.17100,1.17100,7\n";
+    let folder = Folder::new().with("EURUSD1.csv", rows);
+    let import = ["data", "import", "EURUSD1.csv", "--timezone", "UTC"];
+    let printed = folder.run(&import);
+    assert!(printed.stdout.contains("EURUSD = 0.00001, which is the last decimal"), "{}", printed.stdout);
+    assert_eq!(folder.run(&[&import[..], &["--json"]].concat()).json()[0]["price_step"], 0.00001);
+}
+
 #[test]
 fn a_table_is_imported_with_what_each_column_was_taken_for() {
     let columns = "Date;Open;High;Low;Close;Shares\n";

@@ -317,6 +317,35 @@ fn klines_come_with_a_header_or_without_in_milliseconds_or_microseconds() {
     }
 }
 
+/// `MetaTrader` writes a price with the digits of its pair; other programs write zeros behind any price, or none.
+#[test]
+fn decimals_are_those_that_are_written_where_all_prices_have_as_many() {
+    let terminal = |prices: &str| {
+        format!("2024.01.02,22:00,{prices},5\n2024.01.02,22:01,1.17100,1.17150,1.17100,1.17150,7\n")
+    };
+    let zone = [("timezone", "UTC")];
+    for (content, decimals) in [
+        (terminal("1.17100,1.17150,1.17100,1.17150"), Some(5)),
+        (terminal("1.171,1.17150,1.17100,1.17150"), None),
+    ] {
+        assert_eq!(import_text("EURUSD1.csv", &content, &zone).unwrap().decimals, decimals, "{content}");
+    }
+    let table = |mark: &str, prices: [&str; 4]| {
+        let prices = prices.map(|price| price.replace('.', mark)).join(";");
+        format!("Date;Open;High;Low;Close\n2024-01-02 22:00;{prices}\n2024-01-02 22:01;{prices}\n")
+    };
+    for (prices, decimals) in [
+        (["150.10", "150.20", "150.00", "150.10"], Some(2)),
+        (["1.10000000", "1.20000000", "1.10000000", "1.20000000"], None),
+        (["94000", "94100", "93900", "94000"], Some(0)),
+    ] {
+        for mark in [".", ","] {
+            let imported = import_text("X_1m.csv", &table(mark, prices), &zone).unwrap();
+            assert_eq!(imported.decimals, decimals, "{prices:?} {mark}");
+        }
+    }
+}
+
 #[test]
 fn minutes_of_hist_data_are_in_est_in_the_manner_of_meta_trader_too() {
     let content = "2024.01.02,17:00,1.5,2,1,1.75,0\n2024.01.02,17:01,1.75,1.75,1.75,1.75,0\n";

@@ -12,8 +12,12 @@ pub fn price_step(candles: &[Candle]) -> Option<String> {
     let newest = &candles[candles.len().saturating_sub(LOOKED_AT)..];
     let prices =
         newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()]);
-    let decimals = prices.map(decimals).max()?;
-    Some(if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) })
+    Some(step_of(prices.map(decimals).max()?))
+}
+
+/// The step of prices with so many decimals.
+pub fn step_of(decimals: usize) -> String {
+    if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) }
 }
 
 /// The steps that candles show, of the symbols for which nothing sets one.

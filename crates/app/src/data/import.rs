@@ -1,7 +1,7 @@
 //! Candles of other programs and sources.
 
 use super::OutputFile;
-use crate::candles::price_step;
+use crate::candles::{price_step, step_of};
 use crate::configuration::toml_key;
 use crate::error::AppError;
 use crate::fetch::Mixing;
@@ -172,6 +172,12 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
+    /// By the decimals with which all prices are written, and else by those that some price needs.
+    fn price_step(&self) -> Option<String> {
+        let Imported { candles, decimals, .. } = &self.imported;
+        decimals.map(step_of).or_else(|| price_step(candles.candles()))
+    }
+
     /// For machines.
     pub fn document(&self) -> Value {
         let imported = &self.imported;
@@ -190,7 +196,7 @@ impl ImportedFile {
             "skipped_rows": imported.skipped_rows,
             "newest_first": imported.newest_first,
             "in_seconds": imported.in_seconds,
-            "price_step": price_step(candles.candles()).and_then(|step| step.parse::<f64>().ok()),
+            "price_step": self.price_step().and_then(|step| step.parse::<f64>().ok()),
             "reading": imported.reading,
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
@@ -248,7 +254,7 @@ impl fmt::Display for ImportedFile {
         if let Some(reading) = &imported.reading {
             write!(f, "\n  {reading}")?;
         }
-        if let Some(step) = price_step(candles.candles()) {
+        if let Some(step) = self.price_step() {
             let symbol = toml_key(candles.symbol().as_str());
             write!(
                 f,

@@ -61,6 +61,9 @@ pub struct Imported {
     pub in_seconds: bool,
     /// What each column of a table was taken for, and how its values were read, in words.
     pub reading: Option<String>,
+    /// With how many decimals all prices of a text are written, zeros at the end counted: five of `1.17100`. None where they differ, and
+    /// where they are more than the prices of a venue have.
+    pub decimals: Option<usize>,
 }
 
 /// Reads the candles of a file.
@@ -108,7 +111,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     if let Some(stated_by) = stated_by {
         spacing::hold_to(&decoded.rows, series.interval, stated_by)?;
     }
-    let empty_rows = decoded.empty;
+    let (empty_rows, decimals) = (decoded.empty, decoded.decimals.of_step());
     let candles = candles_of(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
     Ok(Imported {
@@ -122,6 +125,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
         newest_first: table.newest_first,
         in_seconds: table.in_seconds,
         reading: table.reading,
+        decimals,
     })
 }
 

@@ -50,6 +50,47 @@ pub(crate) struct Decoded {
     /// The candles' length, where the content states it.
     pub(crate) interval: Option<Interval>,
     pub(crate) unit: Unit,
+    /// How its prices are written, where it is text.
+    pub(crate) decimals: WrittenDecimals,
+}
+
+/// With how many decimals prices are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum WrittenDecimals {
+    /// Nothing is known.
+    #[default]
+    Unseen,
+    /// All with so many, zeros at the end counted.
+    Same(usize),
+    /// One with more than another.
+    Differ,
+}
+
+/// More decimals than that are zeros that a program writes behind any price.
+const MOST_DECIMALS: usize = 5;
+
+impl WrittenDecimals {
+    /// Of the prices of a row.
+    pub(super) fn of(prices: [&str; 4], mark: char) -> Self {
+        let decimals = |text: &str| text.split_once(mark).map_or(0, |(_, decimals)| decimals.len());
+        prices.into_iter().fold(Self::Unseen, |all, price| all.and(Self::Same(decimals(price))))
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unseen, one) | (one, Self::Unseen) => one,
+            (Self::Same(one), Self::Same(other)) if one == other => self,
+            _ => Self::Differ,
+        }
+    }
+
+    /// How many, where that tells the step of the prices.
+    pub(super) fn of_step(self) -> Option<usize> {
+        match self {
+            Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MOST_DECIMALS),
+            Self::Unseen | Self::Differ => None,
+        }
+    }
 }
 
 /// Times outside 1900 to 9999 are no candles' times, and arithmetic on the others cannot overflow.
@@ -71,6 +112,7 @@ impl Decoded {
             clock,
             interval: None,
             unit,
+            decimals: WrittenDecimals::default(),
         }
     }
 

@@ -13,7 +13,7 @@ mod time;
 pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
 use super::problem::Problem;
-use super::row::{Clock, Decoded, Row, Unit};
+use super::row::{Clock, Decoded, Row, Unit, WrittenDecimals};
 use crate::csv::excerpt;
 use candlewick_sdk::Ohlcv;
 use columns::{Columns, Header};
@@ -78,6 +78,10 @@ pub(super) fn decode(content: &[u8], settings: &TableSettings) -> Result<NamedTa
     for record in rows(content, delimiter, &columns) {
         let (line, record) = record?;
         let read = row_of(&record, &columns, numbers, times);
+        if let Ok(Some(_)) = read {
+            let prices = columns.prices.map(|column| cell(&record, column));
+            decoded.decimals = decoded.decimals.and(WrittenDecimals::of(prices, numbers.mark()));
+        }
         decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
     }
     let reading = format!(

@@ -82,6 +82,14 @@ impl NumberStyle {
         read(text, self.decimal)
     }
 
+    /// What stands before the decimals.
+    pub(super) const fn mark(self) -> char {
+        match self.decimal {
+            DecimalMark::Point => '.',
+            DecimalMark::Comma => ',',
+        }
+    }
+
     /// The same, with thousands, millions or billions behind it: `1.25M`.
     pub(super) fn read_count(self, text: &str) -> Option<f64> {
         let (number, unit) = without_unit(text);

@@ -1,6 +1,6 @@
 //! How a line of a text format is laid out, and how a row is read from it.
 
-use super::super::row::{Clock, Row};
+use super::super::row::{Clock, Row, WrittenDecimals};
 use super::moment::Pattern;
 use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Ohlcv};
@@ -60,6 +60,7 @@ const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
 pub(super) struct Line {
     pub(super) row: Row,
     pub(super) length: Option<Millis>,
+    pub(super) decimals: WrittenDecimals,
 }
 
 impl Layout {
@@ -109,7 +110,7 @@ impl Layout {
             volume: self.volume.map_or(Ok(0.0), |column| number("volume", cells[column]))?,
         };
         let length = self.until.map(|column| length_until(&self.time, &cells, column)).transpose()?;
-        Ok(Some(Line { row: Row { time, numbers }, length }))
+        Ok(Some(Line { row: Row { time, numbers }, length, decimals: WrittenDecimals::of(prices, '.') }))
     }
 }
 

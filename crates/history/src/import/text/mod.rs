@@ -78,7 +78,10 @@ fn keep(
     length: &mut Length,
 ) -> Result<(), Problem> {
     let read = layout.read(line).and_then(|line| match line {
-        Some(line) => length.hold(&line).map(|()| Some(line.row)),
+        Some(line) => length.hold(&line).map(|()| {
+            decoded.decimals = decoded.decimals.and(line.decimals);
+            Some(line.row)
+        }),
         None => Ok(None),
     });
     let content = || String::from_utf8_lossy(line).into_owned();
