@@ -56,12 +56,13 @@ fn before_the_first_run_all_is_well_on_a_venue_that_answers() {
     let folder = sound(&served);
     let run = examine(&folder);
     let bots = ["ok: bot.toml; 1 bot"];
-    let printed: [(&str, &[&str]); 14] = [
+    let printed: [(&str, &[&str]); 15] = [
         ("configuration", &bots),
         ("requests", &["ok: requests a second", " of broker.requests_per_second = 5;"]),
         ("credentials", &["ok: api-token from environment, api-key from environment"]),
         ("trading_api", &["ok: http://127.0.0.1:", "knows the token of user "]),
         ("wallets", &["ok: the DEMO wallet holds 10000 "]),
+        ("open_trades", &["ok: none is open at the venue"]),
         ("price_api", &["ok: BTCUSDT: ", " s old"]),
         ("candles", &["ok: BTCUSDT 1m: ", " of 60 closed candles of the last 60 min; the forming one is "]),
         ("clock_skew", &["ok: the venue's clock is ", "allows 2000 ms"]),
@@ -80,7 +81,7 @@ fn before_the_first_run_all_is_well_on_a_venue_that_answers() {
     // For people, one line each.
     let run = folder.run(&["doctor", "--config", "bot.toml"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    assert_eq!(run.stdout.lines().count(), 14);
+    assert_eq!(run.stdout.lines().count(), 15);
     assert!(run.stdout.lines().all(|line| line.starts_with("ok    ") || line.starts_with("warn  ")));
 }
 
@@ -114,12 +115,12 @@ fn without_a_network_each_api_fails_once_with_what_to_do() {
     let run = examine(&folder);
     finds(&run, 5, "trading_api", &["fail: http://127.0.0.1:1: ", "check broker.base_url and the network"]);
     finds(&run, 5, "price_api", &["fail: http://127.0.0.1:1: ", "check broker.price_url and the network"]);
-    for check in ["wallets", "candles", "clock_skew"] {
+    for check in ["wallets", "open_trades", "candles", "clock_skew"] {
         finds(&run, 5, check, &["warn: not "]);
     }
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!((&document["failed"], &document["warned"]), (&2.into(), &3.into()));
-    assert!(run.stderr.contains("2 of 14 checks failed"), "{}", run.stderr);
+    assert_eq!((&document["failed"], &document["warned"]), (&2.into(), &4.into()));
+    assert!(run.stderr.contains("2 of 15 checks failed"), "{}", run.stderr);
     let people = folder.run(&["doctor", "--config", "bot.toml"]);
     assert_eq!(people.code, 5);
     assert_eq!(people.stdout.lines().filter(|line| line.starts_with("FAIL  ")).count(), 2);
@@ -185,6 +186,20 @@ fn a_pair_or_a_series_that_the_venue_does_not_have_is_reported_with_what_it_has(
     );
     let run = with_bot("\"1m\"", "\"7s\"");
     finds(&run, 5, "candles", &["fail: BTCUSDT 7s: ", "its interval"]);
+}
+
+/// The journal of a bot that has not run yet knows none; one of a run that ended knows what that opened.
+#[test]
+fn a_trade_of_somebody_else_that_is_open_at_the_venue_is_named() {
+    let served = Served::start(&[]);
+    let order = serde_json::json!({
+        "isDemo": true, "symbol": "BTCUSDT", "direction": "BUY", "amount": 25, "closeType": "01:00:00", "expirationType": "TIME_FIXED",
+    });
+    let id = served.open(&order);
+    let text = format!(
+        "warn: 1 trade is open at the venue, and the journal does not know 1 of them: {id} (BTCUSDT)"
+    );
+    finds(&examine(&sound(&served)), 0, "open_trades", &[&text, "another program trade this account?"]);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod time_zones;
 // The venue.
 mod candles;
 mod clock_skew;
+mod open_trades;
 mod price_api;
 mod trading_api;
 mod venue;
@@ -55,8 +56,10 @@ async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut
     report(user);
     if is_known {
         report(trading_api::check_wallets(&venue, &loaded.config, samples).await);
+        report(open_trades::check(&venue, loaded).await);
     } else {
         report(trading_api::wallets_not_asked());
+        report(open_trades::not_asked());
     }
     match price_api::check(&venue, &loaded.config.bots, samples, report).await {
         Reached::Yes => candles::check(&venue, &loaded.config.bots, samples, report).await,
