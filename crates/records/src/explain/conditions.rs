@@ -1,6 +1,9 @@
 //! The conditions that a strategy went by at a candle, as people and machines read them.
 
-use candlewick_sdk::{Condition, ConditionSide, price_text, visible};
+use candlewick_engine::offset_zone;
+use candlewick_sdk::{Condition, ConditionSide, Millis, price_text, visible};
+use chrono::DateTime;
+use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 
 /// So many letters are shown of a condition whose parts stand below it.
@@ -99,6 +102,27 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
     conditions.iter().enumerate().map(line).collect()
 }
 
+/// The moment on the clocks of the zones that conditions name, ` (12:17:00 America/New_York)`; nothing where they name none.
+pub(super) fn on_clocks(conditions: &[ConditionState], at: Millis) -> String {
+    let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
+    let mut clocks: Vec<String> = Vec::new();
+    for condition in conditions {
+        // What stands in quotes is every second piece.
+        for name in condition.condition.split(['\'', '"']).skip(1).step_by(2) {
+            let zone: Option<Tz> = name.parse().ok().or_else(|| offset_zone(name));
+            let Some(zone) = zone.filter(|zone| *zone != Tz::UTC) else { continue };
+            let there = utc.with_timezone(&zone);
+            let is_same_day = there.date_naive() == utc.date_naive();
+            let clock = there.format(if is_same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" });
+            let words = format!("{clock} {}", visible(name));
+            if !clocks.contains(&words) {
+                clocks.push(words);
+            }
+        }
+    }
+    if clocks.is_empty() { String::new() } else { format!(" ({})", clocks.join(", ")) }
+}
+
 fn shortened(condition: &str) -> String {
     if condition.chars().count() <= SHOWN {
         return condition.to_owned();
@@ -118,6 +142,23 @@ mod tests {
         holds: Option<bool>,
     ) -> Condition<'a> {
         Condition { part: part.into(), side, depth, text, holds, numbers: &[], note: String::new() }
+    }
+
+    /// 2026-01-05T00:00Z: 19:00 of the day before in New York, which is five hours behind UTC in winter.
+    #[test]
+    fn a_moment_is_told_on_the_clocks_of_the_zones_that_conditions_name() {
+        let clocks = |texts: &[&str], at: i64| {
+            let shown = texts.iter().map(|text| state(("", ConditionSide::Buy), 0, text, None));
+            let states: Vec<ConditionState> = shown.map(|one| ConditionState::of(&one)).collect();
+            on_clocks(&states, Millis::new(at))
+        };
+        let (midnight, noon) = (1_767_571_200_000, 1_767_571_200_000 + 12 * 3_600_000);
+        let new_york = "between('08:00', '17:00', 'America/New_York')";
+        assert_eq!(clocks(&[new_york], noon), " (07:00:00 America/New_York)");
+        assert_eq!(clocks(&[new_york], midnight), " (01-04 19:00:00 America/New_York)");
+        let both = [new_york, "hour(\"UTC-3\") > 8 and hour('America/New_York') < 5"];
+        assert_eq!(clocks(&both, noon), " (07:00:00 America/New_York, 09:00:00 UTC-3)");
+        assert_eq!(clocks(&["between('08:00', '17:00')", "hour('UTC') > 3", "close > open"], noon), "");
     }
 
     #[test]

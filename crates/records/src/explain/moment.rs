@@ -350,10 +350,11 @@ impl Display for MomentReport {
             write!(f, "\n{} on {}: {}", bot.bot, bot.symbol, bot.describe())?;
             if let Some(line) = &bot.candle {
                 let (candle, closed) = (&line.candle, utc(line.close_time));
+                let clocks = conditions::on_clocks(&bot.conditions, line.close_time);
                 let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
                 write!(
                     f,
-                    "\n  its last candle closed at {closed}: open {open}, high {high}, low {low}, close {close}; received at {}",
+                    "\n  its last candle closed at {closed}{clocks}: open {open}, high {high}, low {low}, close {close}; received at {}",
                     utc(line.received)
                 )?;
             }

@@ -211,7 +211,8 @@ impl Display for Head<'_> {
         if let Some(id) = &trade.venue_id {
             write!(f, "; the venue calls it {}", visible(id))?;
         }
-        writeln!(f, "\nDecided at {}: {}", utc(trade.decision_time), trade.reason)?;
+        let clocks = conditions::on_clocks(&explained.conditions, trade.decision_time);
+        writeln!(f, "\nDecided at {}{clocks}: {}", utc(trade.decision_time), trade.reason)?;
         if !explained.indicators.is_empty() {
             let shown = explained.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
             writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
