@@ -33,7 +33,7 @@ const ELSEWHERE: [(&str, &str); 25] = [
 ];
 
 /// Names of other programs that are no name here, and how this language says it.
-const OTHERWISE: [(&str, &str); 20] = [
+const OTHERWISE: [(&str, &str); 21] = [
     ("highest", "write `donchian(20).upper` for the highest high of 20 candles"),
     ("lowest", "write `donchian(20).lower` for the lowest low of 20 candles"),
     ("vwap", "no indicator here weighs prices by volume, and `sma(20, typical)` is the nearest"),
@@ -53,6 +53,10 @@ const OTHERWISE: [(&str, &str); 20] = [
     ("red", "write `bearish()` for a candle that closes below its open"),
     ("pinbar", PIN_BAR),
     ("pin_bar", PIN_BAR),
+    (
+        "mhi",
+        "it counts the colours of the last candles: write `count(bullish(), 3) >= 2` for two of three that rose",
+    ),
     ("time", "write `hour()`, `minute()`, `weekday()` or `between('08:00', '17:00')`"),
 ];
 const PIN_BAR: &str = "write `hammer()` for a long wick below, `shooting_star()` for one above";

@@ -86,6 +86,13 @@ pub(crate) fn bare_interval(text: &str, words: &[Token<'_>], place: &Range<usize
     Some(format!("`{written}` is a length of candles and stands behind a value: {value}@{written}"))
 }
 
+/// What is said of a number of thousands, `1.5k`.
+pub(crate) fn thousands(number: f64, written: &str) -> Option<String> {
+    let digits = written.strip_suffix(['k', 'K'])?;
+    let is_number = digits.parse::<f64>().is_ok();
+    is_number.then(|| format!("a number has no unit behind it: for {written} write {}", number * 1_000.0))
+}
+
 /// What is wrong with a decimal comma, `1,58`; the comma is the word at this place.
 pub(crate) fn decimal_comma(text: &str, words: &[Token<'_>], comma: usize) -> Option<RuleError> {
     let (whole, comma, part) = (words.get(comma.checked_sub(1)?)?, words.get(comma)?, words.get(comma + 1)?);

@@ -107,6 +107,7 @@ fn check<'t>(
     if length > 0 {
         let whole = place.start..place.end + length;
         let message = habits::bare_interval(text, before, &whole);
+        let message = message.or_else(|| habits::thousands(number, &text[whole.clone()]));
         let message =
             message.unwrap_or_else(|| format!("`{}` is neither a number nor a name", &text[whole.clone()]));
         return Err(RuleError::new(whole, message));

@@ -54,14 +54,18 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
         let is_ornament = |sign: char| sign == '*' || !(sign.is_ascii() || sign.is_alphanumeric());
         let words = part.split(|sign: char| sign.is_whitespace() || is_ornament(sign));
         let words = words.map(|word| word.trim_matches(['(', ')', '[', ']']));
-        let mut words = words.filter(|word| !word.chars().all(|sign| "-_=~.".contains(sign))).peekable();
-        while let Some(word) = words.next() {
+        let words = words.filter(|word| !word.chars().all(|sign| "-_=~.".contains(sign)));
+        let words: Vec<&str> = words.collect();
+        let mut rest = words.as_slice();
+        while let [word, behind @ ..] = rest {
+            rest = behind;
             let is_half = ["AM", "PM"].iter().any(|half| word.eq_ignore_ascii_case(half));
             if let Some(time) = cells.last_mut().filter(|last| is_half && time_of_day(last).is_some()) {
                 time.extend([" ", word]);
                 continue;
             }
-            if words.peek().is_some_and(|next| is_label_before(word, next)) {
+            if let Some(time) = behind_label(word, rest) {
+                rest = time;
                 // `EXP 1 HORA 14:35` may be of an hour or of a minute: `1 HORA` is nothing.
                 let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&folded(word), HOURS);
                 match cells.get_mut(start..).and_then(<[String]>::last_mut).filter(|last| is_one(last)) {
@@ -101,9 +105,14 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Whether a word is a label without a colon before a time: `HORA 14:35`.
-fn is_label_before(word: &str, next: &str) -> bool {
-    is_one_of(&folded(word), TIMES) && parted(next).iter().any(|cell| time_of_day(cell).is_some())
+/// Where the time begins behind a word that is its label without a colon: `HORA 14:35`, `HORA às 14:35`.
+fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    let time = match rest {
+        [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
+        time => time,
+    };
+    let is_time = |word: &&str| parted(word).iter().any(|cell| time_of_day(cell).is_some());
+    Some(time).filter(|time| is_one_of(&folded(word), TIMES) && time.first().is_some_and(is_time))
 }
 
 /// Two words that are one cell.
@@ -314,6 +323,11 @@ mod tests {
             ("16:05 CALL 1 hora", "16:05|CALL|H1"),
             ("CALL EXP 5 HORA 14:35", "CALL|EXP|5|HORA:|14:35"),
             ("CALL EXP 5 HORA - [14:35]", "CALL|EXP|5|HORA:|14:35"),
+            ("CALL EXP 5 HORA as 14:35", "CALL|EXP|5|HORA:|14:35"),
+            ("CALL EXP 5 HORA às 14:35", "CALL|EXP|5|HORA:|14:35"),
+            ("CALL EXP 5 HORA @ 14:35", "CALL|EXP|5|HORA:|14:35"),
+            ("CALL EXP 1 HORA às 14:35", "CALL|EXP|1 HORA|14:35"),
+            ("CALL 2 horas às 14:35", "CALL|H2|às|14:35"),
             ("CALL M5 Horário 2:35 PM", "CALL|M5|Horário:|2:35 PM"),
             ("CALL M5 TIME 14:35Z", "CALL|M5|TIME:|14:35|UTC"),
             ("CALL EXP 1 HORA 14:35", "CALL|EXP|1 HORA|14:35"),
