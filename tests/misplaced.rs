@@ -245,6 +245,17 @@ fn values_that_are_seldom_meant_are_noted() {
              somebody resumes",
         ),
         (bot(gale) + "[risk]\nmax_loss_streak = 3\n", ""),
+        // Its own limit goes before that of all bots.
+        (
+            bot(gale) + "[risk]\nmax_loss_streak = 1\n[risk.bots.btc]\nmax_loss_streak = 2\n",
+            "risk.bots.btc.max_loss_streak stops the bot after 2 losses in a row, in the middle of its ladder of 3 levels: level 3 is only \
+             staked once somebody resumes, on the first signal then",
+        ),
+        (
+            bot(&gale.replace(" }", ", if_refused = \"reset\" }")) + "[risk.bots.btc]\nmax_loss_streak = 1\n",
+            "risk.bots.btc.max_loss_streak stops the bot after 1 loss in a row, in the middle of its ladder of 3 levels: level 2 is never staked",
+        ),
+        (bot(gale) + "[risk.bots.btc]\nmax_loss_streak = 3\n", ""),
         (
             bot(gale) + "[risk]\nmax_trades_per_day = 10\n",
             "risk.max_trades_per_day = 10 may be reached in the middle of its ladder of 3 levels: the level that is due is not entered with",

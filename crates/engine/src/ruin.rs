@@ -324,6 +324,28 @@ mod tests {
         assert_eq!(candle, format!("{signal}{more}"));
     }
 
+    /// Trades of five minutes on candles of one: the sixth is asked for as the first ends.
+    #[test]
+    fn trades_that_can_run_together_are_told_beside_a_ruin_of_one_trade_at_a_time() {
+        for (most, together) in [(1, 1), (3, 3), (10, 6)] {
+            let said = match together {
+                1 => String::new(),
+                count => format!("; reckoned one trade at a time, of which {count} can run together"),
+            };
+            let flat = StakeSettings::Fixed { amount: Decimal::TEN };
+            for stake in [martingale(3), flat] {
+                let mut settings = settings(&[stake], |risk| {
+                    (risk.max_open_trades, risk.max_open_trades_per_symbol) = (10, most);
+                });
+                settings.bots[0].close_type = "05:00".parse().unwrap();
+                let report = check_ruin(&settings, Money::from_minor(7_000), &[record(None)]).unwrap();
+                let words = report.ladders.into_iter().chain(report.stakes).next().unwrap();
+                assert_eq!(words.contains("one trade at a time"), together > 1, "{words}");
+                assert!(words.contains(&said), "{words}");
+            }
+        }
+    }
+
     #[test]
     fn several_ladders_count_together_and_other_stakes_do_not_count() {
         let even = record(None);

@@ -1,6 +1,8 @@
 //! A ladder that goes on with the next candle, and is given up where that is refused.
 
-use crate::event::{at, backfilled, candle, lost, opened, price, rejected, second, won};
+use crate::event::{
+    at, backfilled, candle, in_doubt, lost, not_opened, opened, price, rejected, second, won,
+};
 use crate::script::Script;
 use crate::test_session::{Row, TestSession};
 use candlewick_engine::{BotId, IfRefused, LadderEntry, RiskSettings, StakeSettings};
@@ -84,6 +86,30 @@ fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_
     check(&[(backfilled(0, 2), "a LateSignal"), (candle(0, 3), "")], "#2 a BUY 10.00", "#2 a BUY 20.00");
     let rejected = [(candle(0, 2), "#2 a BUY 20.00"), (at(122, rejected(2)), "")];
     check(&rejected, "#3 a BUY 10.00", "#3 a BUY 20.00");
+    // Nobody knew for a while; then the venue's list proved that there is no such trade.
+    let doubt =
+        [(candle(0, 2), "#2 a BUY 20.00"), (at(122, in_doubt(2)), ""), (at(150, not_opened(2, 180)), "")];
+    check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
+}
+
+/// By hand: the first trade is lost, and the level of 20 is entered at its candle. A trade of the strategy beside it is not taken: the ladder is
+/// given up by that as well, while 20 are still at stake.
+#[test]
+fn a_trade_of_the_strategy_beside_the_ladder_that_is_not_taken_gives_it_up_too() {
+    check(
+        &[Script::new("a").buys(&[1, 3, 6])],
+        |risk| (risk.max_open_trades_per_symbol, risk.allow_duplicate) = (2, true),
+        &[
+            (candle(0, 1), "#1 a BUY 10.00"),
+            (at(62, opened(1)), ""),
+            (at(119, lost(1, 1_000)), ""),
+            (candle(0, 2), "#2 a BUY 20.00"),
+            (at(122, opened(2)), ""),
+            (candle(0, 3), "#3 a BUY 20.00"),
+            (at(182, rejected(3)), ""),
+        ],
+        (candle(0, 6), "#4 a BUY 10.00", "#4 a BUY 20.00"),
+    );
 }
 
 /// Two losses and the third level: what was entered at its candle is not given up.
