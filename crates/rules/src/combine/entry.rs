@@ -15,6 +15,9 @@ use std::sync::Arc;
 pub const NAME: &str = "combine";
 /// The version of what a combination means. That of a bot has the hash of its parts behind it.
 pub const VERSION: &str = "1.0.0";
+/// That of combinations whose trades say that several voted or that a direction is turned round: in version 1.0.0 their reason was the part's
+/// alone. Their trades are the same, and to others nothing has changed.
+const VERSION_OF_REWORDED: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
 /// The longest that a signal is a view, in candles.
@@ -57,7 +60,8 @@ pub(super) fn entry_of(
         return Err(refuse(format!("at most {MAX_DEPTH} combinations stand inside each other")));
     }
     let plan = Plan::of(params, registry, depth)?;
-    let version = format!("{VERSION}+{}", plan.hash());
+    let language = if plan.is_reworded(params) { VERSION_OF_REWORDED } else { VERSION };
+    let version = format!("{language}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
     let of_parts = plan.parts.iter().chain(&plan.filters).flat_map(Member::parameters).cloned();
     let of_gate = plan.gate.iter().flat_map(WrittenGate::parameters);
@@ -200,6 +204,13 @@ impl Plan {
         let gate = WrittenGate::of(params)?;
         gate.as_ref().map(WrittenGate::plan).transpose()?;
         Ok(Self { parts, filters, needs, is_vote, gate })
+    }
+
+    /// Whether its trades have reasons of other words than those of the parts.
+    fn is_reworded(&self, params: &Value) -> bool {
+        let is_whole_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
+        let is_vote = self.is_vote && self.parts.len() > 1;
+        is_vote || is_whole_turned || self.parts.iter().any(|part| part.invert)
     }
 
     fn hash(&self) -> String {

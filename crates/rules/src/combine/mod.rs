@@ -25,6 +25,7 @@
 //! - `first_of`: the first part, in the order in which they are written, that signals decides.
 //! - `vote`: a direction has the weight of the parts whose view it is. It is chosen where it has the quorum or more, and more weight than the
 //!   other, and a part signals in it at this very candle; the first such part gives reason and expiry.
+//!   The reason says how many voted so, `2 of 3: `, and `turned round: ` where it was given for the other direction.
 //!
 //! Each filter must then let the direction pass, and `invert` turns it round. A gate at last lets it be traded, or makes a virtual trade of it.
 
@@ -34,6 +35,7 @@ mod followed;
 mod gate;
 mod member;
 mod names;
+mod reworded;
 mod strategy;
 mod view;
 mod virtual_trade;

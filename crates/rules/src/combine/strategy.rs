@@ -3,6 +3,7 @@
 use super::explained::{self, Texts};
 use super::gate::Gate;
 use super::names::Names;
+use super::reworded::{Made, Reworded, Votes};
 use super::view::Part;
 use candlewick_sdk::{
     BotContext, Candle, CloseType, Condition, Direction, Expiry, GateView, Interval, Millis, Settlement,
@@ -71,6 +72,7 @@ pub(super) struct Combination {
     longer: Vec<Interval>,
     names: Names,
     pub(super) texts: Texts,
+    reworded: Reworded,
 }
 
 impl Combination {
@@ -89,7 +91,21 @@ impl Combination {
         let (bot_expiry, interval) = (bot.expiry, bot.interval.length());
         let names = Names::default();
         let texts = Texts::of(&parts, needs.len(), &choice);
-        Self { parts, needs, choice, invert, expiry, bot_expiry, gate: None, interval, longer, names, texts }
+        let (gate, reworded) = (None, Reworded::default());
+        Self {
+            parts,
+            needs,
+            choice,
+            invert,
+            expiry,
+            bot_expiry,
+            gate,
+            interval,
+            longer,
+            names,
+            texts,
+            reworded,
+        }
     }
 
     /// The same behind a gate.
@@ -129,6 +145,19 @@ impl Combination {
         self.filters().all(|(filter, need)| need.lets_pass(filter.view(), direction))
     }
 
+    /// What is made of the signal of a part that decides in this direction. Nobody votes against a part that is alone.
+    fn made_of(&self, part: &Part, direction: Direction) -> Made {
+        let votes = match &self.choice {
+            Choice::Vote { weights, .. } if weights.len() > 1 => {
+                let (buy, sell) = weighed(&self.parts, weights);
+                let own = if direction == Direction::Buy { buy } else { sell };
+                Some(Votes::new(own, weights.iter().sum()))
+            }
+            Choice::Vote { .. } | Choice::FirstOf => None,
+        };
+        Made { is_part_turned: part.invert, votes, is_whole_turned: self.invert }
+    }
+
     /// What the parts come to at a candle.
     fn answer(&mut self, candle: &Candle) -> Option<Signal> {
         self.parts.iter_mut().for_each(|part| part.on_candle(candle));
@@ -137,7 +166,9 @@ impl Combination {
         if !self.is_let_pass(direction) {
             return None;
         }
+        let made = self.made_of(&self.parts[chosen], direction);
         let mut signal = self.parts[chosen].signal.take()?;
+        signal.reason = self.reworded.reason(signal.reason, made);
         if self.invert {
             signal.direction = signal.direction.opposite();
         }
