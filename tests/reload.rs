@@ -21,6 +21,13 @@ fn reloaded(folder: &Folder) -> Value {
     folder.run(&["status", "--json", "--config", "bot.toml"]).json()["reloaded"].clone()
 }
 
+/// How much there may be of a limit, as `status` says.
+fn most(folder: &Folder, limit: &str) -> Value {
+    let limits = folder.run(&["status", "--json", "--config", "bot.toml"]).json()["limits"].clone();
+    let limits = limits.as_array().cloned().unwrap_or_default();
+    limits.into_iter().find(|line| line["name"] == limit).map_or(Value::Null, |line| line["most"].clone())
+}
+
 /// How many lines of the journal hold this.
 fn count(folder: &Folder, journal: &str, what: &str) -> usize {
     let lines = recording::lines(&folder.path(journal));
@@ -59,6 +66,10 @@ fn a_bot_is_given_new_limits_by_command_by_its_journal_and_by_signal_and_keeps_i
     let journal = folder.path("candlewick.db").to_string_lossy().into_owned();
     let answer = Folder::new().run(&["reload", "--json", "--journal", &journal]).json();
     assert_eq!(answer["reloaded"]["changes"], json!(["risk.daily_loss_limit 100 -> 7"]));
+    assert_eq!(
+        (most(&folder, "daily_loss_limit"), most(&folder, "max_open_trades")),
+        (json!(7.0), json!(2.0))
+    );
     assert_eq!(count(&folder, "candlewick.db", "\"control\":\"reload\""), 2);
     drop(silent);
     std::fs::rename(folder.path("away.sock"), &socket).unwrap();
@@ -73,6 +84,7 @@ fn a_bot_is_given_new_limits_by_command_by_its_journal_and_by_signal_and_keeps_i
         assert!(status.stdout.contains(part), "no {part:?} in {}", status.stdout);
     }
     assert_eq!(bot.end(), Some(130));
+    assert_eq!(most(&folder, "daily_loss_limit"), json!(8.0), "without a bot, too");
 }
 
 #[test]

@@ -71,7 +71,8 @@ pub struct JournalContents {
     pub book: TradeBook,
     /// Where each intent came from.
     pub origins: BTreeMap<IntentId, IntentOrigin>,
-    /// The money, limits and doubts at its end, as the next run would find them.
+    /// The money, limits and doubts at its end, as the next run would find them. Where it was read from a snapshot on, the limits are
+    /// those that the last run read again.
     pub session: Session,
     /// Its lines without candles.
     pub lines: Vec<StoredLine>,
@@ -156,7 +157,12 @@ impl JournalContents {
         if runs.is_empty() {
             return Err(RecordsError::NoRun);
         }
-        Ok(Self { runs, book, origins, session, lines, candles, is_halted, last })
+        let mut contents = Self { runs, book, origins, session, lines, candles, is_halted, last };
+        if let Some(note) = contents.last_reload(contents.last_run().number)? {
+            let held = contents.session.hold_to(&note.risk);
+            held.map_err(|error| RecordsError::unreadable(&contents.last, error))?;
+        }
+        Ok(contents)
     }
 
     /// What audits found, by their names, in all runs or one.

@@ -35,6 +35,16 @@ impl Session {
         Ok(())
     }
 
+    /// Holds a Session that is only read to the limits that were in force at its journal's end. One that trades has them from an event.
+    ///
+    /// # Errors
+    /// As [`Session::prepare_reload`]; then its limits stay.
+    pub fn hold_to(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
+        self.prepare_reload(risk)?;
+        self.reload();
+        Ok(())
+    }
+
     /// The prepared limits are in force. Without any, as where an earlier run is folded, those of the present run stay.
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
