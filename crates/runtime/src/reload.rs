@@ -24,6 +24,8 @@ pub struct NewSettings {
     pub risk: RiskSettings,
     /// How the run polls and waits; of these only [`RELOADABLE`] are taken over.
     pub runtime: RuntimeSettings,
+    /// What the run does not read again though it has changed, such as the file of a rule: in words.
+    pub kept: Vec<String>,
 }
 
 /// What new limits are held against: money and trades as they stand.

@@ -36,6 +36,7 @@ use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::notify::Alerts;
 use crate::progress::Progress;
+use crate::search::files_of_bots;
 use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
@@ -206,6 +207,7 @@ async fn run_watched(
     let running = reload::Running {
         config: loaded.config.clone(),
         wants_prices: bots.wants_prices.clone(),
+        files: files_of_bots(&loaded.config.bots)?,
         requests_per_second,
         runtime: runtime.clone(),
         journal: journal_url.clone(),

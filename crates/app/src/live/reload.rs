@@ -4,11 +4,19 @@ use super::{ladders, old_rows};
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
 use crate::error::AppError;
+use crate::search::files_of_bots;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::{Demand, NewSettings, RuntimeSettings, SettingsReader, Standing};
+use candlewick_sdk::visible;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
+
+/// Changed files that are named, and how much of a name: an answer to an order is short.
+const MAX_FILES: usize = 3;
+const MAX_NAME: usize = 40;
 
 /// Reads the configuration again by the same layers, and validates it as `config check` does.
 pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
@@ -17,6 +25,8 @@ pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
 pub(super) struct Running {
     pub(super) config: Config,
     pub(super) wants_prices: Vec<bool>,
+    /// The hash of each file that the bots' parameters name, as it was at the start.
+    pub(super) files: BTreeMap<String, String>,
     /// How many requests a second the venue is asked at most; 0 is no limit.
     pub(super) requests_per_second: f64,
     /// How it polls and waits: what is configured, as its venue needs it.
@@ -59,7 +69,19 @@ impl Running {
                 .with_stream(self.config.broker.client.stream);
             runtime.shortage = demand.shortage(self.requests_per_second);
         }
-        Ok(NewSettings { risk, runtime })
+        Ok(NewSettings { risk, runtime, kept: self.changed_files()? })
+    }
+
+    /// The files that the bots' parameters name and that are others than at the start: strategies are built once.
+    fn changed_files(&self) -> Result<Vec<String>, AppError> {
+        let now = files_of_bots(&self.config.bots)?;
+        let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
+        let words = |name: &str| {
+            let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
+            let name: String = visible(&name).chars().take(MAX_NAME).collect();
+            format!("{name} has changed since the start: restart the bot to trade it")
+        };
+        Ok(changed.take(MAX_FILES).map(|(name, _)| words(name)).collect())
     }
 
     /// What stands is by the places of the bots that run, and they may be written in another order now.
@@ -94,13 +116,12 @@ mod tests {
         Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
     }
 
-    #[test]
-    fn bots_in_another_order_are_held_against_what_stands_in_the_order_of_the_run() {
-        let config = loaded([("a", 1), ("b", 2)], "").config;
+    fn running(config: Config, files: BTreeMap<String, String>) -> Running {
         let runtime = config.runtime.clone();
-        let running = Running {
+        Running {
             config,
             wants_prices: vec![false; 2],
+            files,
             requests_per_second: 0.0,
             runtime,
             journal: None,
@@ -108,7 +129,32 @@ mod tests {
                 balance: Decimal::from(70),
                 ..session_settings(&loaded([("a", 1), ("b", 2)], ""))
             },
-        };
+        }
+    }
+
+    #[test]
+    fn a_named_file_that_has_changed_since_the_start_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("up.toml");
+        std::fs::write(&file, "buy = 'close > 1'").unwrap();
+        let mut config = loaded([("a", 1), ("b", 2)], "").config;
+        config.bots[0].params = serde_json::json!({ "file": file.to_str() });
+        let files = files_of_bots(&config.bots).unwrap();
+        let running = running(config, files);
+        assert_eq!(running.changed_files().unwrap(), [""; 0]);
+        let told = ["up.toml has changed since the start: restart the bot to trade it"];
+        std::fs::write(&file, "buy = 'close > 2'").unwrap();
+        assert_eq!(running.changed_files().unwrap(), told);
+        std::fs::write(&file, "buy = 'close > 1'").unwrap();
+        assert_eq!(running.changed_files().unwrap(), [""; 0], "as it was");
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(running.changed_files().unwrap(), told);
+    }
+
+    #[test]
+    fn bots_in_another_order_are_held_against_what_stands_in_the_order_of_the_run() {
+        let config = loaded([("a", 1), ("b", 2)], "").config;
+        let running = running(config, BTreeMap::new());
         let turned = loaded([("b", 2), ("a", 1)], "[risk]\nmax_open_trades = 1");
         check_reload(&running.config, &turned).unwrap();
         let settings = running.settings_of(&turned);

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &ReloadArguments, context: &Context<'_>) -> Result<
     }
     match &state.reloaded {
         Some(reloaded) if !reloaded.changes.is_empty() => {
-            print("The settings are in force:")?;
+            print("The settings were read again:")?;
             for change in &reloaded.changes {
                 print(&format!("  {change}"))?;
             }

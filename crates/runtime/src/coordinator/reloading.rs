@@ -62,7 +62,8 @@ impl Coordinator {
         let of_header = |pointer: &str| self.header.settings.pointer(pointer).cloned().unwrap_or_default();
         let before = json!({ "risk": of_header("/session/risk"), "runtime": of_header("/runtime") });
         let note = ReloadNote::new((step.now, by), new.risk, runtime.clone(), &before);
-        let note = note.map_err(|error| error.to_string())?;
+        let mut note = note.map_err(|error| error.to_string())?;
+        note.reloaded.changes.extend(new.kept);
         self.session.prepare_reload(&note, step)?;
         self.control(Control::Reload, step);
         self.ending.set_patience(&settings);

@@ -39,6 +39,7 @@ fn settings(max_open_trades: u32) -> NewSettings {
     NewSettings {
         risk: RiskSettings { max_open_trades, ..RiskSettings::default() },
         runtime: RuntimeSettings { stop_patience_s: 7, hold_ms: 5, ..RuntimeSettings::default() },
+        kept: Vec::new(),
     }
 }
 
@@ -69,12 +70,18 @@ fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
     bench.step(Input::Order(OrderId(3), ORDER));
     let again = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(settings(1))))));
     assert_eq!(entries(&again), ["[]", "Reload"]);
+    // What has changed and is not taken is said with the rest.
+    bench.step(Input::Order(OrderId(4), ORDER));
+    let kept = vec!["up.toml has changed".to_owned()];
+    let kept = NewSettings { kept, ..settings(1) };
+    let told = bench.step(Input::Answer(Answer::Settings(Ok(Box::new(kept)))));
+    assert_eq!(entries(&told), ["[\"up.toml has changed\"]", "Reload"]);
 }
 
 #[test]
 fn what_is_wrong_changes_nothing_and_is_answered_in_its_words() {
     let wrong = RiskSettings { max_trades_per_hour: 5, ..RiskSettings::default() };
-    let of_session = NewSettings { risk: wrong, runtime: RuntimeSettings::default() };
+    let of_session = NewSettings { risk: wrong, runtime: RuntimeSettings::default(), kept: Vec::new() };
     for (read, part) in [
         (Err("risk.max_open: there is no such key".to_owned()), "risk.max_open: there is no such key"),
         (Ok(Box::new(of_session)), "risk.max_trades_per_hour: 0 cannot become 5"),
