@@ -102,7 +102,7 @@ fn a_limit_that_only_a_person_lifts() {
     check(
         "halted_early",
         &run(3),
-        "No trade was opened after 2026-01-05 00:04 UTC: LossStreak refused what came then (96 signals), and time for 98 candles",
+        "No trade was opened after 2026-01-05 00:04 UTC: LossStreak refused what came then (96 signals), and 98 candles",
         &run(0),
     );
 }

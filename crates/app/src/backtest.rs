@@ -126,7 +126,8 @@ impl BacktestTerms {
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
         candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots));
         candles.notices.extend(shares_of_warm_up(&warmups, &candles.series));
-        candles.notices.extend(nothing_to_choose(&loaded, &candles.series));
+        let apart = nothing_to_choose(&loaded, &candles.series);
+        candles.notices.extend(apart.or_else(|| no_common_time(&candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
@@ -164,6 +165,23 @@ fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String>
         format!(
             "risk.best_payout_of: the candles of {} have no time in common, so there was nothing to choose: bring candles of the same weeks",
             names.join(", ")
+        )
+    })
+}
+
+/// Two series whose candles have no moment in common: their bots share limits and a balance, and never trade side by side.
+fn no_common_time(series: &[CandleSeries]) -> Option<String> {
+    let held = || series.iter().filter(|one| !one.candles().is_empty());
+    let first = held().min_by_key(|one| one.end())?;
+    let second = held().max_by_key(|one| one.start())?;
+    (second.start() >= first.end()).then(|| {
+        format!(
+            "the candles of {}@{} and {}@{} have no time in common: what lies between them is time of the run too, and their bots never trade side \
+             by side; bring candles of the same weeks, or run each by itself",
+            first.symbol(),
+            first.interval(),
+            second.symbol(),
+            second.interval()
         )
     })
 }

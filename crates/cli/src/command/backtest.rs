@@ -16,12 +16,13 @@ use crate::time_zones::zone_notes;
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
-use candlewick_engine::{percent_beside_default, trades_that_found_out};
+use candlewick_engine::{TradeBook, percent_beside_default, trades_that_found_out};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Sensitivity, assumed_payout_percent};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of};
+use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
 use clap::Args;
@@ -161,6 +162,7 @@ fn report(
         )),
         seen_payout_percent,
         missing_candles: candles.missing(&loaded.config.bots),
+        untraded_candles: Some(untraded_candles(&candles.series, &finished.book)),
         revised_candles: candles.revised,
         unset_steps: unset_price_steps(&candles.markets, &settings.simulation.ticks),
     };
@@ -239,4 +241,14 @@ fn notice_of_incomplete(count: u64) -> Option<String> {
         let candles = counted(count, "longer candle", "longer candles");
         format!("{candles} not made: shorter candles inside are missing")
     })
+}
+
+/// Candles that closed after the last trade was decided; all where none was.
+fn untraded_candles(series: &[CandleSeries], book: &TradeBook) -> u64 {
+    let last = book.rows().last().map_or(Millis::ZERO, |row| row.approved.decision_time());
+    let after = |one: &CandleSeries| {
+        let interval = one.interval();
+        one.candles().iter().rev().take_while(|candle| candle.close_time(interval) > last).count() as u64
+    };
+    series.iter().map(after).sum()
 }

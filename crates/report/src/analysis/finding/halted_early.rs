@@ -2,10 +2,10 @@
 
 use super::{Finding, FindingKind, Severity};
 use crate::page::minute;
-use candlewick_engine::{BotSettings, Rule};
+use candlewick_engine::Rule;
 use candlewick_records::counted;
-use candlewick_sdk::{Interval, Millis, Symbol};
-use std::collections::{BTreeMap, BTreeSet};
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A run that went on for less than this share of its time is as good as whole.
@@ -15,7 +15,7 @@ const MOST: f64 = 0.5;
 
 pub(super) fn find(
     refused_since: &BTreeMap<&'static str, u64>,
-    bots: &[BotSettings],
+    candles: Option<u64>,
     (last_open, span): (Option<Millis>, &Range<Millis>),
 ) -> Option<Finding> {
     let lifted_by_a_person = |name: &&str| {
@@ -32,15 +32,17 @@ pub(super) fn find(
     if share.is_nan() || share < NOTABLE {
         return None;
     }
-    let series: BTreeSet<(Symbol, Interval)> = bots.iter().map(|bot| (bot.symbol, bot.interval)).collect();
-    let passed = |(_, interval): (Symbol, Interval)| (span.end - since).get() / interval.length().get();
-    let candles: i64 = series.into_iter().map(passed).sum();
+    // Closed hours have no candles: they are counted, and not reckoned from the time.
+    let percent = format!("{:.0} % of the run's time", share * 100.0);
+    let untraded = match candles {
+        Some(count) => format!("{}, {percent},", counted(count, "candle", "candles")),
+        None => percent,
+    };
     let text = format!(
-        "No trade was opened after {} UTC: {rule} refused what came then ({}), and time for {candles} candles, {:.0} % of \
-         the run, went by untraded. The figures are those of the part before it.",
+        "No trade was opened after {} UTC: {rule} refused what came then ({}), and {untraded} went by untraded. The \
+         figures are those of the part before it.",
         minute(since),
         counted(signals, "signal", "signals"),
-        share * 100.0
     );
     let severity = if share >= MOST { Severity::Serious } else { Severity::Warning };
     Some(Finding { kind: FindingKind::HaltedEarly, severity, text })
@@ -50,18 +52,11 @@ pub(super) fn find(
 mod tests {
     use super::*;
 
-    fn bot(symbol: &str, interval: &str) -> BotSettings {
-        serde_json::from_value(serde_json::json!({
-            "name": symbol, "symbol": symbol, "interval": interval, "strategy": "coin", "close_type": "01:00",
-        }))
-        .unwrap()
-    }
-
     /// Of a run of ten hours from 2025-01-01 00:00 UTC on.
     fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
         let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
-        let bots = [bot("EURUSD", "1m"), bot("EURUSD", "1m"), bot("BTCUSDT", "5m")];
-        find(&refused.iter().copied().collect(), &bots, (last_open_hours.map(hour), &(hour(0)..hour(10))))
+        let refused = refused.iter().copied().collect();
+        find(&refused, Some(100), (last_open_hours.map(hour), &(hour(0)..hour(10))))
     }
 
     #[test]
@@ -69,9 +64,8 @@ mod tests {
         let found =
             finding(&[("MaxDrawdown", 41), ("MaxOpenTrades", 900), ("LossStreak", 1)], Some(8)).unwrap();
         assert_eq!((found.kind, found.severity), (FindingKind::HaltedEarly, Severity::Warning));
-        // Two hours of one series of one minute and one of five.
         let expected = "No trade was opened after 2025-01-01 08:00 UTC: MaxDrawdown refused what came then (42 signals), \
-                        and time for 144 candles, 20 % of the run, went by untraded.";
+                        and 100 candles, 20 % of the run's time, went by untraded.";
         assert!(found.text.starts_with(expected), "{}", found.text);
         assert_eq!(finding(&[("Halted", 1)], Some(2)).unwrap().severity, Severity::Serious);
     }

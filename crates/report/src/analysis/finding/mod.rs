@@ -104,6 +104,8 @@ pub struct Background {
     pub seen_payout_percent: Option<f64>,
     /// Candles that are missing between the first and the last, the closed hours of a market left out.
     pub missing_candles: u64,
+    /// Candles of the bots' series that closed after the last trade was decided; none where candles are not at hand.
+    pub untraded_candles: Option<u64>,
     /// Values of candles that the venue changed later.
     pub revised_candles: u64,
     /// The price steps that candles show, of the symbols for which none is set.
@@ -159,7 +161,7 @@ impl Finding {
         let decided = summary.won + summary.lost;
         let found = [
             refused_by_one_rule::find(summary),
-            halted_early::find(&facts.refused_since_last, facts.bots, facts.last_open),
+            halted_early::find(&facts.refused_since_last, background.untraded_candles, facts.last_open),
             too_good::find(summary, metrics.profit_factor.of_returns, facts.basis),
             too_few_trades::find(metrics.win_rate.as_ref(), decided),
             few_clusters::find(facts.basis, decided),
