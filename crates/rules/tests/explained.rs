@@ -229,7 +229,7 @@ fn a_combination_says_in_a_line_what_it_is_made_of() {
     let params = json!({ "vote": [rule("a", 0.7), rule("b", 0.1), rule("c", 1.0)], "within": 3, "invert": true,
         "filters": [{ "trend": 9 }, { "hours": ["08:00", "17:00"] }] });
     let expected = "vote of a (weight 0.7), b (weight 0.1) and c, quorum 1.8 of 1.8, within 3 candles; filters trend and hours; turned round: \
-                    every trade goes in the other direction";
+                    every trade goes in the other direction; filters judge the direction before it is turned";
     assert_eq!(about(&params), expected);
     let params =
         json!({ "first_of": [{ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" } }] });

@@ -2,8 +2,14 @@
 
 /// What to write in a line that the parser refuses, where that is plain. Nothing of the line is shown: it might hold a secret.
 pub(super) fn cure_of(line: &str) -> Option<&'static str> {
-    if line.match_indices('=').any(|(at, sign)| begins_with_decimal_comma(&line[at + sign.len()..])) {
-        return Some("decimals stand behind a point, as in 10.5");
+    let decimals = |(at, sign): (usize, &str)| decimals_behind_comma(&line[at + sign.len()..]);
+    match line.match_indices('=').find_map(decimals) {
+        // 1,000 may be a thousand as well as one.
+        Some(3) => {
+            return Some("a number has no comma: write 1000 for a thousand, and 1.0 for one with decimals");
+        }
+        Some(_) => return Some("decimals stand behind a point, as in 10.5"),
+        None => {}
     }
     if line.match_indices('=').any(|(at, sign)| begins_with_thousands(&line[at + sign.len()..])) {
         return Some(
@@ -14,13 +20,14 @@ pub(super) fn cure_of(line: &str) -> Option<&'static str> {
     is_open('"').then_some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"")
 }
 
-/// Whether what follows a `=` is a number such as 10,5.
-fn begins_with_decimal_comma(value: &str) -> bool {
+/// How many digits stand behind the comma, where what follows a `=` is a number such as 10,5.
+fn decimals_behind_comma(value: &str) -> Option<usize> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-    let Some((whole, rest)) = value.trim_start().split_once(',') else { return false };
+    let (whole, rest) = value.trim_start().split_once(',')?;
     let decimals: &str = rest.split(|sign: char| !sign.is_ascii_digit()).next().unwrap_or_default();
     let is_last = rest[decimals.len()..].trim_start().chars().next().is_none_or(|sign| ",}#".contains(sign));
-    is_number(whole.trim_start_matches(['-', '+'])) && is_number(decimals) && is_last
+    let is_one = is_number(whole.trim_start_matches(['-', '+'])) && is_number(decimals) && is_last;
+    is_one.then_some(decimals.len())
 }
 
 /// Whether what follows a `=` is a number such as 1.000,00 or 1,000.00.
@@ -46,6 +53,8 @@ mod tests {
             ("stake = { kind = \"fixed\", amount = 10,5 }", comma),
             ("stake = { amount = -10,50, kind = \"fixed\" }", comma),
             ("limit=10,5 # of the day", comma),
+            ("daily_loss_limit = 1,000", Some("a number has no comma: write 1000 for a thousand")),
+            ("stake = { kind = \"fixed\", amount = 1,000 }", Some("a number has no comma")),
             ("amount = 1.000,00", thousands),
             ("stake = { kind = \"fixed\", amount = 1,000.00 }", thousands),
             ("stake = { amount = 12.345.678,90, kind = \"fixed\" }", thousands),

@@ -24,6 +24,8 @@ pub(super) fn doubtful_values(loaded: &Loaded) -> Vec<String> {
         notes.extend(ladder_of_one(bot));
         notes.extend(wide_ranges(bot));
         notes.extend(pays_too_little(bot, config));
+        let pays = config.simulation.payout_of(bot.symbol).to_percent();
+        notes.extend(gate_of_another_payout(bot, pays));
     }
     notes.extend(cut_ladders(config));
     notes
@@ -91,6 +93,22 @@ fn pays_too_little(bot: &BotSettings, config: &Config) -> Option<String> {
     })
 }
 
+/// A gate that waits for an edge at a payout that the symbol does not pay.
+fn gate_of_another_payout(bot: &BotSettings, pays: f64) -> Option<String> {
+    let asked = bot.params.get("gate")?.get("payout")?.as_f64()?;
+    (asked > pays).then(|| {
+        let enough = |percent: f64| 100.0 / (1.0 + percent / 100.0);
+        format!(
+            "bot \"{}\": its gate opens for an edge at a payout of {asked} %, with which {:.2} % of wins break even; {} pays {pays} % by \
+             [simulation], with which {:.2} % do: what opens it may lose there, so write payout = {pays}",
+            bot.name,
+            enough(asked),
+            bot.symbol,
+            enough(pays)
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +127,24 @@ mod tests {
             "{words}"
         );
         assert!(noted("110").unwrap().ends_with("100 %"), "10 % is nobody's payout");
+    }
+
+    #[test]
+    fn a_gate_for_more_than_the_symbol_pays_is_noted_with_both_rates() {
+        let bot = |payout: f64| -> BotSettings {
+            serde_json::from_value(serde_json::json!({
+                "name": "gated", "symbol": "EURUSD", "interval": "1m", "strategy": "combine", "close_type": "01:00",
+                "params": { "gate": { "verdict": "shown", "payout": payout } },
+            }))
+            .unwrap()
+        };
+        // 100 / 2.8 and 100 / 1.82.
+        let words = gate_of_another_payout(&bot(180.0), 82.0).unwrap();
+        assert!(
+            words.contains("with which 35.71 % of wins") && words.contains("with which 54.95 % do"),
+            "{words}"
+        );
+        assert_eq!(gate_of_another_payout(&bot(82.0), 82.0), None);
+        assert_eq!(gate_of_another_payout(&bot(80.0), 82.0), None);
     }
 }

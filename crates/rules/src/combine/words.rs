@@ -17,7 +17,10 @@ pub(super) fn words(plan: &Plan, params: &Value) -> String {
     };
     let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
     let turned = is_turned.then(|| "turned round: every trade goes in the other direction".to_owned());
-    [decides].into_iter().chain(filters).chain(turned).collect::<Vec<_>>().join("; ")
+    // A trend lets buys pass above its mean: turned round, the bot sells there.
+    let judged = (is_turned && filters.is_some())
+        .then(|| "filters judge the direction before it is turned".to_owned());
+    [decides].into_iter().chain(filters).chain(turned).chain(judged).collect::<Vec<_>>().join("; ")
 }
 
 fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
