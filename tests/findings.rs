@@ -108,6 +108,47 @@ fn a_limit_that_only_a_person_lifts() {
 }
 
 #[test]
+fn an_edge_that_the_trades_since_do_not_support() {
+    let wins = of_file(&folder(&[Won; 200], ""));
+    let needed = wins["edge"]["shown"]["after_trades"].as_u64().unwrap() as usize;
+    // A payout of 80 needs 55.56 %; of 400 trades 220 are won, or 300.
+    let then = |won: usize| [vec![Won; won], vec![Lost; 20 - won]].concat().repeat(20);
+    let [gone, held] = [11, 15].map(|won| of_file(&folder(&[vec![Won; needed], then(won)].concat(), "")));
+    check("edge_did_not_last", &gone, "of the 400 trades since 55.00 % won where 55.56 % are needed", &held);
+    let [gone, held] = [gone, held].map(|report| report["edge"]["shown"].clone());
+    assert_eq!((&gone["won_since"], &gone["lost_since"]), (&220.into(), &180.into()));
+    assert_eq!((&gone["is_supported_since"], &held["is_supported_since"]), (&false.into(), &true.into()));
+}
+
+#[test]
+fn a_verdict_on_trades_in_a_file_says_when_it_was_reached_and_what_came_since() {
+    let file = |endings: &[Ending]| {
+        let row = |ending: &Ending| if *ending == Won { "won,80\n" } else { "lost,80\n" };
+        Folder::new()
+            .with("t.csv", &("result,payout\n".to_owned() + &endings.iter().map(row).collect::<String>()))
+    };
+    let of_trades = ["edge", "verdict", "--trades", "t.csv"];
+    let verdict = |folder: &Folder| folder.run(&[&of_trades[..], &["--json"]].concat()).json();
+    let five_of_eight = [Won, Won, Won, Won, Won, Lost, Lost, Lost].repeat(75);
+    let needed = verdict(&file(&five_of_eight))["all"]["shown"]["after_trades"].as_u64().unwrap() as usize;
+    let then = [vec![Won; 11], vec![Lost; 9]].concat().repeat(20);
+    let gone = file(&[five_of_eight[..needed].to_vec(), then].concat());
+    let report = verdict(&gone);
+    assert_eq!(report["all"]["verdict"], "edge_shown");
+    assert!(found(&report, "edge_did_not_last").is_some(), "{report}");
+    let text = gone.run(&of_trades).stdout;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        &format!("edge shown after trade {needed} of {}; of 400 since", needed + 400),
+        "of 400 since then 55.00 % won where 55.56 % are needed",
+        "the 95 % interval holds 0 all the same",
+        "serious The edge did not last",
+    ] {
+        assert!(words.contains(part), "no {part} in {text}");
+    }
+}
+
+#[test]
 fn a_profit_of_one_hour() {
     // How its trades end, and how many minutes lie between them, hour by hour.
     let hours = |of: [(Ending, usize); 3]| {

@@ -169,7 +169,7 @@ impl Judge {
     }
 
     /// Counts something that became known of the trade in this place.
-    fn apply(&mut self, news: News, place: usize, trade: &JudgedTrade) {
+    pub(crate) fn apply(&mut self, news: News, place: usize, trade: &JudgedTrade) {
         let JudgedTrade { symbol, payout, ended, sequence, .. } = *trade;
         let intent = IntentId::new(place as u64 + 1);
         let answered = sequence.map_or(payout, |sequence| sequence.answered_payout);

@@ -42,6 +42,7 @@ mod ruin_limits;
 mod ruin_words;
 mod session;
 mod settings;
+mod shown_edge;
 mod small_percents;
 mod stake;
 mod taken;
@@ -81,6 +82,7 @@ pub use session::{
     StoredCandles, StretchEnd, TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
+pub use shown_edge::ShownEdge;
 pub use small_percents::small_percents;
 pub use stake::{IfRefused, KellyBound, LadderEntry, StakeSettings};
 pub use taken::{Departure, Taken, VenueSymbol};

@@ -17,6 +17,7 @@ pub mod monte_carlo;
 pub mod page;
 pub mod run;
 pub mod sensitivity;
+mod shown;
 mod sparkline;
 pub mod sweep;
 pub mod tune;
@@ -24,3 +25,4 @@ mod value;
 pub mod walk_forward;
 
 pub use error::ReportError;
+pub use shown::ShownLine;

@@ -146,6 +146,12 @@ impl Analysis {
             basis: VerdictBasis { apart, is_decided },
         });
     }
+
+    /// Adds what the verdict itself says, in the place of its severity.
+    pub fn add_finding(&mut self, finding: Option<Finding>) {
+        self.findings.extend(finding);
+        self.findings.sort_by_key(|finding| finding.severity);
+    }
 }
 
 /// Settled trades in the order in which they became known.

@@ -1,8 +1,10 @@
 //! The verdict on trades in their order, with what stands beside it.
 
 use super::{Counts, IndependentFigures};
+use crate::analysis::Finding;
 use crate::error::ReportError;
 use crate::run::Caveats;
+use crate::shown::ShownLine;
 use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of, judge_of, judge_trades};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, verdict_name, verdict_words,
@@ -52,6 +54,8 @@ pub struct Sample {
     /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
     /// Null while it is, or was not shown.
     pub no_longer_held_since: Option<Millis>,
+    /// After which trade an edge was shown, and how the trades since did; null where it was not.
+    pub shown: Option<ShownLine>,
     /// Where the edge and the win rate lie.
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
@@ -79,6 +83,7 @@ impl Sample {
             withheld: Vec::new(),
             labels: Vec::new(),
             no_longer_held_since: None,
+            shown: None,
             intervals: EdgeIntervals::default(),
             independent: IndependentFigures::of_counts(counts, payout_fraction)?,
         })
@@ -149,9 +154,19 @@ impl Sample {
             withheld,
             labels: caveats.labels.clone(),
             no_longer_held_since,
+            shown: ShownLine::of_judged(trades, test),
             intervals: EdgeIntervals::of(&edge_sequence_of(trades)),
             independent: IndependentFigures::of_trades(trades, test.plan())?,
         })
+    }
+
+    /// That the trades since do not support the edge that was shown, be it withheld or not.
+    pub(super) fn finding(&self) -> Option<Finding> {
+        let mut finding = self.shown.filter(|_| self.no_longer_held_since.is_none())?.finding()?;
+        if let Some(bot) = &self.bot {
+            finding.text = format!("{bot}: {}", finding.text);
+        }
+        Some(finding)
     }
 
     /// The verdict in words.
@@ -161,6 +176,9 @@ impl Sample {
         }
         if let Some(since) = self.no_longer_held_since {
             return no_longer_held_words(since);
+        }
+        if let Some(shown) = self.shown {
+            return shown.words();
         }
         self.verdict.map_or_else(
             || "none: it takes trades in their order".to_owned(),

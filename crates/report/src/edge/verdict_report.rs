@@ -1,7 +1,9 @@
 //! The verdict on trades, all together and bot by bot, as people and machines read it.
 
 use super::{Counts, Sample, percent};
+use crate::analysis::Finding;
 use crate::run::caveat_of;
+use crate::shown::interval_words;
 use candlewick_records::{table, threshold_words};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
@@ -20,12 +22,15 @@ pub struct VerdictReport {
     pub all: Sample,
     /// Each bot, where there are several.
     pub bots: Vec<Sample>,
+    /// What a reader must know before believing it, the trades of a bot named by it.
+    pub findings: Vec<Finding>,
 }
 
 impl VerdictReport {
     /// Of all trades together, and of each bot.
     pub fn of(plan: EdgeTestPlan, all: Sample, bots: Vec<Sample>) -> Self {
-        Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots }
+        let findings = std::iter::once(&all).chain(&bots).filter_map(Sample::finding).collect();
+        Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots, findings }
     }
 
     fn samples(&self) -> impl Iterator<Item = &Sample> {
@@ -106,7 +111,22 @@ impl fmt::Display for VerdictReport {
         let caveats =
             if caveats.is_empty() { String::new() } else { format!("\nCaveats: {}.", caveats.join("; ")) };
         let verdicts = verdicts.trim_fmt();
-        write!(f, "{verdicts}\n{meaning}{caveats}{}\n\n{}", self.intervals(), self.independent())
+        write!(f, "{verdicts}\n{meaning}{caveats}{}", self.intervals())?;
+        let all = interval_words(
+            self.all.verdict.unwrap_or_default(),
+            self.all.intervals.edge_sequence_95,
+            self.delta,
+        );
+        if let Some(words) = all {
+            write!(f, "\n{words}.")?;
+        }
+        if !self.findings.is_empty() {
+            write!(f, "\n\nfindings")?;
+        }
+        for finding in &self.findings {
+            write!(f, "\n {:<8} {}", finding.severity.as_str(), finding.text)?;
+        }
+        write!(f, "\n\n{}", self.independent())
     }
 }
 

@@ -196,7 +196,7 @@ impl RunReport {
         let is_replay = run.data_hash.is_some();
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
         let test = test_of_all(&run);
-        let analysis = analyse(&mut run, &summary, &test);
+        let mut analysis = analyse(&mut run, &summary, &test);
         let judged = run.bots.iter().zip(&run.verdicts).enumerate();
         let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
             bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
@@ -208,6 +208,7 @@ impl RunReport {
             }
             _ => EdgeLine::of(&test, run.book.rows(), &run.caveats),
         };
+        analysis.add_finding(edge.finding());
         Self {
             candles: run.candles,
             trades: summary.trades,

@@ -1,11 +1,13 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
+use crate::analysis::Finding;
 use crate::break_even_payout::MAX_PERCENT;
 use crate::page::VerdictText;
+use crate::shown::{ShownLine, interval_words};
 use candlewick_engine::{BotSettings, IntentRow, Judge, JudgedTrade, TradeBook, edge_sequence, judge};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, TradingMode, no_longer_held_words, threshold, threshold_words,
-    verdict_name, withheld_words,
+    verdict_name, verdict_words, withheld_words,
 };
 use candlewick_sdk::{Millis, Outcome};
 use candlewick_simulator::SimulationSettings;
@@ -156,6 +158,8 @@ pub struct EdgeLine {
     /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
     /// Null while it is, or was not shown.
     no_longer_held_since: Option<Millis>,
+    /// After which trade an edge was shown, and how the trades since did; null where it was not, or earlier trades are not here.
+    shown: Option<ShownLine>,
     /// Where the edge and the win rate lie.
     #[serde(flatten)]
     intervals: EdgeIntervals,
@@ -178,17 +182,19 @@ impl EdgeLine {
         let is_whole = counted == test.settled();
         let intervals =
             if is_whole { EdgeIntervals::of(&edge_sequence(rows.clone())) } else { EdgeIntervals::default() };
-        let mut since = None;
+        let (mut since, mut shown) = (None, None);
         if test.verdict() == Verdict::EdgeShown {
             let again = EdgeTest::new(test.plan()).weighing(test.weight());
             since = Judge::after(rows.clone(), again).no_longer_held_since();
+            let trades: Vec<JudgedTrade> = rows.clone().into_iter().map(JudgedTrade::of_row).collect();
+            shown = if is_whole { ShownLine::of_judged(&trades, test) } else { None };
             withheld = caveats.reasons_to_withhold(test, ended.into_iter(), |test| judge(rows, test));
         }
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
         }
         let line = Self::new(test, (verdict, about_more_trades), withheld, caveats.labels.clone());
-        Self { intervals, ..line }.ended(since)
+        Self { shown, intervals, ..line }.ended(since)
     }
 
     fn new(
@@ -212,6 +218,7 @@ impl EdgeLine {
             withheld,
             labels,
             no_longer_held_since: None,
+            shown: None,
             intervals: EdgeIntervals::default(),
         }
     }
@@ -257,7 +264,9 @@ impl EdgeLine {
     pub fn words(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
         let mut words = match (self.verdict, self.about_more_trades) {
-            ("edge_shown", _) => "edge shown, at some time on these trades".to_owned(),
+            ("edge_shown", _) => {
+                self.shown.map_or_else(|| verdict_words(self.verdict, None), |shown| shown.words())
+            }
             ("edge_rejected", _) => {
                 let error = 100.0 / self.threshold_against;
                 format!("no edge: {size} or more is ruled out (error rate {error:.0} %)")
@@ -310,17 +319,13 @@ impl EdgeLine {
     }
 
     /// Why a verdict that is decided and the interval beside it do not say the same, where they do not.
-    pub(super) fn interval_words(&self) -> Option<&'static str> {
-        let [low, high] = self.intervals.edge_sequence_95?;
-        let is_inside = match self.verdict {
-            "edge_shown" => low <= 0.0,
-            "edge_rejected" => high >= self.delta,
-            _ => false,
-        };
-        is_inside.then_some(
-            "the 95 % interval is wider than the verdict: it leaves 2.5 % of error to each side and suits any size of edge, while the verdict \
-             spends all of its error on one question",
-        )
+    pub(crate) fn interval_words(&self) -> Option<&'static str> {
+        interval_words(self.verdict, self.intervals.edge_sequence_95, self.delta)
+    }
+
+    /// That the trades since do not support the edge that was shown, be it withheld or not.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        self.shown.filter(|_| self.no_longer_held_since.is_none())?.finding()
     }
 
     /// How the trades overlap, where they do.

@@ -32,7 +32,10 @@ impl Conclusion {
     /// Of the verdicts on the tests and on the hold-out.
     pub fn of(report: &WalkForwardReport) -> Self {
         let hold_out = report.hold_out().and_then(HoldOut::verdict);
-        Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out)
+        match Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out) {
+            Self::EdgeShown if report.did_not_last() => Self::EdgeNoLongerHeld,
+            conclusion => conclusion,
+        }
     }
 
     fn of_verdicts(tests: &str, is_withheld: bool, hold_out: Option<&str>) -> Self {

@@ -23,6 +23,11 @@ impl WalkForwardReport {
         self.edge.is_withheld()
     }
 
+    /// Whether the edge is shown on earlier tests, and not supported by those since.
+    pub(crate) fn did_not_last(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
     /// What the tests of all windows came to together.
     pub(crate) fn tested(&self) -> Option<&Figures> {
         self.out_of_sample.as_ref().map(|joined| &joined.figures)

@@ -18,6 +18,15 @@ impl fmt::Display for WalkForwardSummary<'_> {
             figures.add_row([name.to_owned(), value]);
         }
         writeln!(f, "{}\n\n{}", windows.trim_fmt(), figures.trim_fmt())?;
+        if let Some(words) = report.edge.interval_words() {
+            writeln!(f, "\n{words}.")?;
+        }
+        if !report.findings.is_empty() {
+            writeln!(f, "\nfindings")?;
+        }
+        for finding in &report.findings {
+            writeln!(f, " {:<8} {}", finding.severity.as_str(), finding.text)?;
+        }
         let trials: usize = report.windows.iter().map(|line| line.trials).sum();
         let seconds = self.elapsed_ms as f64 / 1_000.0;
         let windows = counted(report.windows.len(), "window", "windows");

@@ -9,6 +9,7 @@ mod table;
 pub use hold_out::{HoldOut, HoldOutOpening};
 pub use table::write_windows;
 
+use crate::analysis::Finding;
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
 use candlewick_backtest::Finished;
@@ -74,6 +75,8 @@ pub struct WalkForwardReport {
     /// On the tests of all windows together.
     verdict: &'static str,
     pub(super) edge: EdgeLine,
+    /// What a reader must know before believing it.
+    pub(super) findings: Vec<Finding>,
     pub(super) out_of_sample: Option<Joined>,
     /// The part of the expectancy that was left on the tests, over all windows.
     pub(super) efficiency: Option<f64>,
@@ -207,6 +210,7 @@ impl WalkForwardReport {
             objective: sweep.objective.as_str(),
             by: sweep.objective,
             verdict: edge.verdict,
+            findings: edge.finding().into_iter().collect(),
             edge,
             efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),
             out_of_sample,

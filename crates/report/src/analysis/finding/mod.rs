@@ -50,6 +50,8 @@ pub enum FindingKind {
     RefusedByOneRule,
     /// A limit that only a person lifts left the rest untraded.
     HaltedEarly,
+    /// The trades since an edge was shown do not support it.
+    EdgeDidNotLast,
     /// Nobody trades so well without knowing what comes next.
     TooGood,
     /// The win rate is uncertain for want of trades.

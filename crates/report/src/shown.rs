@@ -1,0 +1,196 @@
+//! After which trade an edge was shown, and what the trades since say of it.
+
+use crate::analysis::{Finding, FindingKind, Severity};
+use candlewick_engine::{JudgedTrade, ShownEdge};
+use candlewick_records::utc;
+use candlewick_sdk::{Millis, Outcome, Payout};
+use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
+use serde::Serialize;
+
+/// Fewer decided trades say nothing of those before them.
+const FEWEST: u64 = 30;
+
+/// When the verdict was reached, which stays whatever comes after it, and how the trades since did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ShownLine {
+    /// After so many trades that were won, lost or drawn.
+    pub after_trades: u64,
+    /// When the last of them was known to have ended, ms since 1970.
+    pub at: Millis,
+    /// Trades that were won since.
+    pub won_since: u64,
+    /// Trades that were lost since.
+    pub lost_since: u64,
+    /// Trades that drew since.
+    pub draw_since: u64,
+    /// Of the trades won or lost since, the part that was won.
+    pub win_rate_since: Option<f64>,
+    /// The win rate at which these earn nothing; null where a payout is not known.
+    pub break_even_since: Option<f64>,
+    /// Whether these won more than break-even; null while they are fewer than those that showed the edge, or than 30.
+    pub is_supported_since: Option<bool>,
+}
+
+impl ShownLine {
+    /// Of trades that `test`, which has seen none, is to judge; none where they do not show an edge.
+    pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
+        ShownEdge::find(trades, test).map(|shown| Self::of(&shown))
+    }
+
+    /// The same of trades that `test` has judged.
+    pub(crate) fn of_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
+        let is_shown = test.verdict() == Verdict::EdgeShown;
+        is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).weighing(test.weight())))?
+    }
+
+    fn of(shown: &ShownEdge) -> Self {
+        let ended = || shown.since.iter().filter(|trade| !trade.was_none());
+        let count = |outcome| ended().filter(|trade| outcome_of(trade) == Some(outcome)).count() as u64;
+        let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
+        let decided = ended().filter(|trade| {
+            outcome_of(trade).is_some_and(|outcome| matches!(outcome, Outcome::Won | Outcome::Lost))
+        });
+        let win_rate = (won + lost > 0).then(|| won as f64 / (won + lost) as f64);
+        let break_even = break_even_of(decided);
+        let is_enough = won + lost >= shown.after_trades.max(FEWEST);
+        Self {
+            after_trades: shown.after_trades,
+            at: shown.at,
+            won_since: won,
+            lost_since: lost,
+            draw_since: count(Outcome::Draw),
+            win_rate_since: win_rate,
+            break_even_since: break_even,
+            is_supported_since: win_rate
+                .zip(break_even)
+                .filter(|_| is_enough)
+                .map(|(rate, needed)| rate > needed),
+        }
+    }
+
+    const fn since(&self) -> u64 {
+        self.won_since + self.lost_since + self.draw_since
+    }
+
+    /// In words: when it was shown, and what came since.
+    pub fn words(&self) -> String {
+        let since = self.since();
+        let all = self.after_trades + since;
+        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_words());
+        match (since, self.since_words()) {
+            (0, _) => shown,
+            (_, None) => format!("{shown}; {since} since then"),
+            (_, Some(words)) => format!("{shown}; of {since} since then {words}"),
+        }
+    }
+
+    /// When, in brackets; nothing of trades in a file without times, which are counted from 1970 on.
+    fn at_words(&self) -> String {
+        if self.at < Millis::DAY * 365 { String::new() } else { format!(" ({})", utc(self.at)) }
+    }
+
+    fn since_words(&self) -> Option<String> {
+        let won = format!("{:.2} % won", self.win_rate_since? * 100.0);
+        Some(
+            self.break_even_since.map_or_else(
+                || won.clone(),
+                |needed| format!("{won} where {:.2} % are needed", needed * 100.0),
+            ),
+        )
+    }
+
+    /// That the trades since do not support it, where that can be said.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        let words = self.since_words().filter(|_| self.is_supported_since == Some(false))?;
+        let text = format!(
+            "The edge did not last: it was shown after trade {}{}, and of the {} trades since {words}. A verdict stays once it is \
+             reached; these trades do not support it.",
+            self.after_trades,
+            self.at_words(),
+            self.since()
+        );
+        Some(Finding { kind: FindingKind::EdgeDidNotLast, severity: Severity::Serious, text })
+    }
+}
+
+/// Why a verdict that is decided and the interval beside it do not say the same, where they do not.
+pub(crate) fn interval_words(verdict: &str, interval: Option<[f64; 2]>, delta: f64) -> Option<&'static str> {
+    let [low, high] = interval?;
+    match verdict {
+        "edge_shown" if low <= 0.0 => Some(
+            "the 95 % interval holds 0 all the same: it leaves 2.5 % of error to each side, suits any size of edge and rests on all trades, while \
+             the verdict spends all of its error on one question and stands from the trade on that showed the edge",
+        ),
+        "edge_rejected" if high >= delta => Some(
+            "the 95 % interval is wider than the verdict: it leaves 2.5 % of error to each side and suits any size of edge, while the verdict \
+             spends all of its error on one question",
+        ),
+        _ => None,
+    }
+}
+
+fn outcome_of(trade: &JudgedTrade) -> Option<Outcome> {
+    trade.ended.map(|(_, outcome)| outcome)
+}
+
+/// The mean of each trade's own; none where a payout is not known.
+fn break_even_of<'a>(mut decided: impl Iterator<Item = &'a JudgedTrade>) -> Option<f64> {
+    let mut needed = MeanBreakEven::default();
+    let is_known = decided
+        .all(|trade| trade.payout.is_some_and(|payout| needed.add(Payout::to_fraction(payout)).is_ok()));
+    needed.mean().filter(|_| is_known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::SymbolId;
+
+    fn line(after_trades: u64, won: u32, lost: u32) -> ShownLine {
+        let trade = |outcome| JudgedTrade {
+            symbol: SymbolId::FIRST,
+            decided: Millis::ZERO,
+            answered: None,
+            payout: Payout::from_percent(85.into()).ok(),
+            ended: Some((Millis::ZERO, outcome)),
+            sequence: None,
+        };
+        let won = (0..won).map(|_| trade(Outcome::Won));
+        let since = won.chain((0..lost).map(|_| trade(Outcome::Lost))).collect();
+        ShownLine::of(&ShownEdge { at: Millis::new(1_767_571_200_000), after_trades, since })
+    }
+
+    /// A win of 85 % needs 1 / 1.85 = 54.05 %.
+    #[test]
+    fn trades_since_are_held_to_their_break_even() {
+        let refuted = line(43, 347, 302);
+        assert_eq!(
+            refuted.words(),
+            "edge shown after trade 43 of 692 (2026-01-05T00:00:00.000Z); of 649 since then 53.47 % won where 54.05 % are needed"
+        );
+        assert_eq!(refuted.is_supported_since, Some(false));
+        let text = refuted.finding().unwrap().text;
+        assert!(text.starts_with("The edge did not last: it was shown after trade 43 "), "{text}");
+        let held = line(43, 360, 289);
+        assert_eq!((held.is_supported_since, held.finding()), (Some(true), None));
+    }
+
+    #[test]
+    fn few_trades_since_decide_nothing() {
+        for (after, won, lost) in [(10, 0, 29), (100, 0, 99)] {
+            let few = line(after, won, lost);
+            assert_eq!((few.is_supported_since, few.finding()), (None, None), "{after} {won} {lost}");
+        }
+        let untimed = ShownLine { at: Millis::new(35), ..line(7, 0, 0) };
+        assert_eq!(untimed.words(), "edge shown after trade 7 of 7");
+        assert_eq!(line(7, 0, 0).words(), "edge shown after trade 7 of 7 (2026-01-05T00:00:00.000Z)");
+    }
+
+    #[test]
+    fn an_interval_that_holds_what_the_verdict_excludes_is_explained() {
+        assert!(interval_words("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(interval_words("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
+        assert!(interval_words("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(interval_words("not_enough_trades", Some([-0.07, 0.12]), 0.04).is_none());
+    }
+}
