@@ -62,10 +62,11 @@ fn the_catalog_of_the_configuration_is_used_where_it_has_a_bots_series() {
     let count = |candles: i64| assert_eq!(folder.run(&backtest).json()["candles"], candles);
     count(20_160);
     folder.run(&["data", "generate", "--symbol", "ETHUSDT", "--catalog"]);
-    count(20_160);
-    let another = folder.run(&["backtest", "--config", "bot.toml"]);
-    let said = "the catalog data is not used: it has no candles of BTCUSDT 1m; it holds: ETHUSDT 1m";
-    assert!(another.stdout.contains(said), "{}", another.stdout);
+    let absent =
+        "there are no candles of BTCUSDT 1m for bot \"btc\" in the catalog data; there are: ETHUSDT 1m";
+    folder
+        .run(&backtest)
+        .fails(3, &[absent, "candlewick data generate --symbol BTCUSDT --interval 1m --catalog"]);
     folder.run(&["data", "generate", "--symbol", "BTCUSDT", "--days", "1", "--catalog"]);
     count(1_440);
     let text = folder.run(&["backtest", "--config", "bot.toml"]).stdout;
@@ -76,6 +77,23 @@ fn the_catalog_of_the_configuration_is_used_where_it_has_a_bots_series() {
         3,
         &["the catalog nowhere holds no candles of the bots' symbols; it holds: nothing", "data generate"],
     );
+}
+
+#[test]
+fn a_misspelled_symbol_is_answered_with_the_names_of_the_catalog() {
+    let bot = |symbol: &str| BOT.replace("BTCUSDT", symbol);
+    let folder = Folder::new().with("eth.toml", &bot("ETHUSDTX")).with("gold.toml", &bot("XAUUSD"));
+    let put = folder.run(&["data", "generate", "--symbol", "ETHUSDT", "--days", "1", "--catalog"]);
+    assert_eq!(put.code, 0, "{}", put.stderr);
+    let absent =
+        "there are no candles of ETHUSDTX 1m for bot \"btc\" in the catalog data; there are: ETHUSDT 1m";
+    let meant = "did you mean symbol = \"ETHUSDT\"?";
+    folder.run(&["backtest", "--config", "eth.toml"]).fails(3, &[absent, meant, "data fetch ETHUSDTX@1m"]);
+    let other = folder.run(&["backtest", "--config", "gold.toml"]);
+    assert!(!other.stderr.contains("did you mean"), "{}", other.stderr);
+    let check = folder.run(&["config", "check", "--config", "eth.toml"]);
+    assert_eq!(check.code, 0, "{}", check.stderr);
+    assert!(check.stdout.contains(absent) && check.stdout.contains(meant), "{}", check.stdout);
 }
 
 #[test]

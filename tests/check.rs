@@ -1,6 +1,6 @@
 //! `data check` as a user runs it: exit codes, what is reported, and repairs that leave the original alone.
 
-use crate::candlewick::{Folder, candles};
+use crate::candlewick::{BOT, Folder, candles};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -56,6 +56,33 @@ fn a_sound_file_passes_and_a_bad_one_fails_with_a_table() {
 }
 
 #[test]
+fn a_symbol_alone_is_answered_with_its_series_in_the_catalog() {
+    let folder = Folder::new().with("bot.toml", BOT);
+    let put = folder.run(&["data", "generate", "--symbol", "EURUSD", "--days", "1", "--catalog"]);
+    assert_eq!(put.code, 0, "{}", put.stderr);
+    let says = ["EURUSD is no file; the catalog data holds EURUSD@1m", "did you mean EURUSD@1m?"];
+    folder.run(&["data", "check", "EURUSD"]).fails(3, &says);
+    folder.run(&["backtest", "--config", "bot.toml", "--data", "EURUSD"]).fails(3, &says);
+    folder.run(&["data", "check", "GBPUSD"]).fails(3, &["GBPUSD: cannot read the file"]);
+}
+
+#[test]
+fn a_day_that_currencies_rested_is_named_and_no_gap_once_it_is_told() {
+    // Hours of a week in winter; the market rests from Wednesday 22:00 to Thursday 22:00 UTC, the 1st of January.
+    let monday = 1_766_966_400_000_i64; // 2025-12-29
+    let rows = (0..96).filter(|hour| !(70..94).contains(hour));
+    let row = |hour: i64| format!("{},100,101,99,100,1\n", monday + hour * 3_600_000);
+    let text = "time,open,high,low,close,volume\n".to_owned() + &rows.map(row).collect::<String>();
+    let folder = Folder::new().with("EURUSD_1h.csv", &text);
+    let found = folder.run(&["data", "check", "EURUSD_1h.csv", "--ignore", "flat"]);
+    assert_eq!(found.code, 5);
+    assert!(found.stdout.contains("24 missing; --holiday 2026-01-01, if the market was"), "{}", found.stdout);
+    let told = ["data", "check", "EURUSD_1h.csv", "--ignore", "flat", "--holiday", "2026-01-01"];
+    let told = folder.run(&told);
+    assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
+}
+
+#[test]
 fn a_repaired_file_is_a_new_one_that_reads_strictly() {
     let folder = Folder::new().with("ETHUSDT_1m.csv", &bad());
     folder.run(&["data", "export", "ETHUSDT_1m.csv", "--out", "x.parquet"]).fails(3, &["line 11"]);
@@ -73,8 +100,11 @@ fn a_repaired_file_is_a_new_one_that_reads_strictly() {
     let check = |arguments: &[&str]| folder.run(&[&["data", "check"], arguments].concat());
     assert_eq!(check(&["fixed/ETHUSDT_1m.csv", "--ignore", "gap"]).code, 0);
     for (file, way) in [
-        ("fixed/ETHUSDT_1m.csv", "only other candles mend a gap"),
-        ("ETHUSDT_1m.csv", "--fix writes a repaired copy"),
+        (
+            "fixed/ETHUSDT_1m.csv",
+            "error: 2 problems are left in 1 of 1 series\nhelp: 2 gap: only other candles mend that",
+        ),
+        ("ETHUSDT_1m.csv", "1 range, 1 duplicate: --fix writes a repaired copy; 2 gap: only"),
     ] {
         let found = check(&[file]);
         assert_eq!((found.code, found.stderr.contains(way)), (5, true), "{}", found.stderr);

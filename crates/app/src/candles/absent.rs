@@ -1,14 +1,15 @@
 //! What to say of candles that the catalog does not hold, or the configured files.
 
-use super::load::serves;
+use super::load::{serves, stored_for};
 use super::market::{absence, meant};
 use super::name::{DataName, names};
 use crate::configuration::Loaded;
+use crate::error::AppError;
 use crate::shell::shell_word;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HistoryError, Manifest};
-use candlewick_sdk::Series;
+use candlewick_sdk::{Series, Symbol};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -31,6 +32,20 @@ fn what_there_is(folder: &Path, wanted: &str) -> String {
     format!("it holds {}{}", there.join(", "), meant.unwrap_or_default())
 }
 
+/// What is said of a name that is neither a file nor a series, and the symbol of candles that the catalog holds.
+pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError> {
+    if Path::new(text).exists() || Symbol::new(text).is_err() {
+        return None;
+    }
+    let all = catalog.series().ok()?;
+    let there = all.iter().filter(|series| series.symbol.as_str().eq_ignore_ascii_case(text));
+    let there: Vec<String> = there.map(|series| format!("{}@{}", series.symbol, series.interval)).collect();
+    let folder = catalog.folder().display();
+    let first = there.first()?;
+    let problem = format!("{text} is no file; the catalog {folder} holds {}", there.join(", "));
+    Some(AppError::data(problem).help(format!("did you mean {first}?")))
+}
+
 /// The series as an argument, with its versions where there are several.
 fn argument_of(catalog: &Catalog, series: Series) -> String {
     let Series { symbol, interval } = series;
@@ -44,17 +59,28 @@ fn argument_of(catalog: &Catalog, series: Series) -> String {
     format!("{symbol}@{interval} in versions {}", numbers.join(", "))
 }
 
-/// Of each bot whose candles are not among the files that `[sandbox].data` names: that it has none there. The files are not read.
+/// Of each bot whose candles are not among the files that `[sandbox].data` names, or without such not in a catalog that holds
+/// others: that it has none there. No candle is read.
 pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
     // What is no name of a file has a message of its own.
     let names = names(&loaded.config.sandbox.data).unwrap_or_default();
-    if names.is_empty() {
-        return Vec::new();
-    }
-    let there: Vec<Series> = names.iter().map(DataName::series).collect();
+    let (names, there, place) = if names.is_empty() {
+        let folder = &loaded.config.data.catalog;
+        let catalog = Catalog::new(folder);
+        // A catalog that cannot be read has an error of its own where candles are needed.
+        let all: Vec<Series> = catalog.series().unwrap_or_default();
+        if all.is_empty() || loaded.has_built_in_bots() {
+            return Vec::new();
+        }
+        let stored = stored_for(&catalog, &loaded.config.bots).unwrap_or_default();
+        (stored, all, format!("the catalog {}", folder.display()))
+    } else {
+        let there = names.iter().map(DataName::series).collect();
+        (names, there, "sandbox.data".to_owned())
+    };
     let without = loaded.config.bots.iter().filter(|bot| !serves(&names, bot));
     let words = |bot: &BotSettings| {
-        let absence = absence(bot, &there, "sandbox.data");
+        let absence = absence(bot, &there, &place);
         let meant = meant(bot.series(), &there).map_or_else(|| ".".to_owned(), |meant| format!("; {meant}"));
         format!("{absence}{meant} A backtest and live --sandbox refuse to start so")
     };

@@ -1,5 +1,7 @@
 //! The candles of a run: from what is named, else from the catalog, else synthetic ones.
 
+use super::absent::meant_in_catalog;
+use super::market::not_in_catalog;
 use super::name::{CandleStore, DataName, is_part, names};
 use super::price_source::PriceSource;
 use super::synthetic;
@@ -10,7 +12,6 @@ use crate::storage::is_address;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HashedSeries};
 use candlewick_sdk::{CandleSeries, Millis, Series};
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -42,11 +43,12 @@ pub enum CandleSource {
 }
 
 /// Reads what is named. Where nothing is, the catalog decides: when it was asked for, or holds a series that a bot
-/// listens to (the series of every bot, where the bots are the built-in examples), the bots' series and all finer ones of their symbols come from there. Else the candles are
-/// synthetic. Only what lies within `range` is kept.
+/// listens to (the series of every bot, where the bots are the built-in examples), the bots' series and all finer ones of their symbols come from there. A
+/// catalog of other candles alone is an error for bots of one's own: a symbol may be misspelled. Else the candles are synthetic. Only what lies within `range` is kept.
 ///
 /// # Errors
-/// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing.
+/// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing, or that
+/// holds other candles alone.
 pub fn load(
     loaded: &Loaded,
     range: &Range<Millis>,
@@ -55,6 +57,10 @@ pub fn load(
     let config = &loaded.config;
     let store = candle_store(loaded);
     check_catalog(store.catalog.folder())?;
+    if let Some(failure) = config.sandbox.data.iter().find_map(|text| meant_in_catalog(text, &store.catalog))
+    {
+        return Err(failure);
+    }
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
         return stock(loaded, (&named, CandleSource::Named), &store, range, progress);
@@ -73,21 +79,17 @@ pub fn load(
     } else if !stored.is_empty() {
         return stock(loaded, (&stored, CandleSource::Catalog), &store, range, progress);
     }
+    let others = store.catalog.series()?;
+    if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
+        return Err(not_in_catalog(bot, &others, &format!("the catalog {folder}")));
+    }
     if loaded.is_set("data.catalog") {
         let problem = format!(
             "the catalog {folder} holds no candles of the bots' symbols; it holds: {}",
-            listed(&store.catalog.series()?)
+            listed(&others)
         );
         return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
-    }
-    let others = store.catalog.series()?;
-    if !loaded.has_built_in_bots() && !others.is_empty() {
-        notices.push(format!(
-            "the catalog {folder} is not used: it has no candles of {}; it holds: {}",
-            listed(&config.bots.iter().map(BotSettings::series).collect::<BTreeSet<_>>()),
-            listed(&others)
-        ));
     }
     let spinner = progress.spinner("Making synthetic candles");
     let made = synthetic::candles()?;

@@ -24,7 +24,8 @@ pub fn select_series(
         }
         let parts = all.iter().map(HashedSeries::candles).filter(|one| is_part(one.series(), bot.series()));
         let Some(longest) = parts.max_by_key(|one| one.interval()) else {
-            return Err(missing(bot, &all, place));
+            let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
+            return Err(missing(bot, &there, place));
         };
         all.push(HashedSeries::new(resample(longest, bot.interval)?));
     }
@@ -51,16 +52,25 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-fn missing(bot: &BotSettings, all: &[HashedSeries], place: &str) -> AppError {
-    let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
+fn missing(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
-    let help = meant(bot.series(), &there).unwrap_or_else(|| {
+    let help = meant(bot.series(), there).unwrap_or_else(|| {
         format!(
             "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
              into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
         )
     });
-    AppError::data(absence(bot, &there, place)).help(help)
+    AppError::data(absence(bot, there, place)).help(help)
+}
+
+/// A bot whose candles the catalog does not hold, beside others: its symbol may be misspelled, so that none are made up for it.
+pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
+    let Series { symbol, interval } = bot.series();
+    let meant = meant(bot.series(), there).map_or_else(String::new, |meant| format!("{meant} Else "));
+    AppError::data(absence(bot, there, place)).help(format!(
+        "{meant}`candlewick data fetch {symbol}@{interval}` brings them into the catalog, `candlewick data import` takes a file, and \
+         `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic ones"
+    ))
 }
 
 /// That a bot has no candles among these.

@@ -12,8 +12,8 @@ mod rule_bots;
 mod shift;
 mod synthetic;
 
-pub(crate) use absent::bots_without_candles;
 pub use absent::help_for_history;
+pub(crate) use absent::{bots_without_candles, meant_in_catalog};
 pub use coarse::{COARSE, Fineness, check_expiries, too_coarse};
 pub use gather::{CandleChoice, Candles, SeriesContent};
 pub(crate) use load::serves;

@@ -1,7 +1,9 @@
 //! The candles that a bot needs: whether they are there, and whether they are sound.
 
 use super::plan::tuned_bot;
-use crate::candles::{CandleStore, DataName, candle_store, named_candles, serves, stored_for};
+use crate::candles::{
+    CandleStore, DataName, candle_store, meant_in_catalog, named_candles, serves, stored_for,
+};
 use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
@@ -64,7 +66,11 @@ pub fn check_candles(
     let (loaded, bot) = tuned_bot(terms, files, registry)?;
     let bot = &bot;
     let store = candle_store(&loaded);
-    let named = named_candles(&loaded.config.sandbox.data)?;
+    let data = &loaded.config.sandbox.data;
+    if let Some(failure) = data.iter().find_map(|text| meant_in_catalog(text, &store.catalog)) {
+        return Err(failure);
+    }
+    let named = named_candles(data)?;
     let is_named = !named.is_empty();
     let names = if is_named { named } else { stored_for(&store.catalog, std::slice::from_ref(bot))? };
     if !serves(&names, bot) {

@@ -33,7 +33,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --config, the built-in example bots; without --data and [sandbox].data, what the catalog has \
-                  of the bots' series, else two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
+                  of the bots' series; without a catalog, two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
                   candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
                   backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
 )]

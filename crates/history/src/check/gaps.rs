@@ -4,12 +4,16 @@ use super::finding::{Finding, FindingKind};
 use super::session::{Doubt, MarketHours};
 use crate::gap::gaps;
 use candlewick_sdk::{CandleSeries, Interval, Millis};
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
 /// A candle is expected when the market was open for one part in so many of its time: a day of six and a half hours
 /// has one, and a Sunday on which currencies trade for two hours has none.
 const LEAST_OPEN_PART: i64 = 4;
+/// A gap that is shorter is no day of any market.
+const SHORTEST_SESSION: Millis = Millis::new(3 * Millis::HOUR.get());
+/// Days that a gap may have, weekends beside it included, to be that of one holiday.
+const LONGEST_HOLIDAY: i64 = 5;
 
 impl MarketHours {
     /// How many candles of a length a stretch must have, holidays not counted.
@@ -34,17 +38,46 @@ pub(super) fn missing(
             let closed = gap.missing - expected.min(gap.missing);
             let beside =
                 if closed > 0 { format!(", {closed} more fall into closed hours") } else { String::new() };
+            let holiday = holiday_of(&stretch, session, holidays, series.interval());
+            let holiday = holiday.map(|date| format!("; --holiday {date}, if the market was closed"));
             note(Finding {
                 kind: FindingKind::Gap,
                 row: None,
                 start: Some(gap.start),
                 end: Some(gap.end),
                 count: expected,
-                detail: format!("{expected} missing{beside}"),
+                detail: format!("{expected} missing{beside}{}", holiday.unwrap_or_default()),
             });
         }
     }
     total
+}
+
+/// The day of which a gap has every hour, and that would explain all of it as a holiday. A market that never closes has none.
+fn holiday_of(
+    gap: &Range<Millis>,
+    session: &MarketHours,
+    holidays: &[NaiveDate],
+    interval: Interval,
+) -> Option<NaiveDate> {
+    let length = gap.end - gap.start;
+    if *session == MarketHours::Always || length < SHORTEST_SESSION || length > Millis::DAY * LONGEST_HOLIDAY
+    {
+        return None;
+    }
+    let wide = gap.start - Millis::DAY * 2..gap.end + Millis::DAY * 2;
+    let hours = |within: &Range<Millis>, holidays: &[NaiveDate]| {
+        let open = session.open(within, Doubt::Open, holidays);
+        open.iter().map(|stretch| (stretch.end - stretch.start).get()).sum::<i64>()
+    };
+    let first = DateTime::from_timestamp_millis(gap.start.get())?.date_naive().pred_opt()?;
+    let explains = |date: &NaiveDate| {
+        let with = [holidays, &[*date]].concat();
+        let closed = |within: &Range<Millis>| hours(within, holidays) - hours(within, &with);
+        let all = closed(&wide);
+        all > 0 && all == closed(gap) && expected(&session.open(gap, Doubt::Closed, &with), interval) == 0
+    };
+    first.iter_days().take(LONGEST_HOLIDAY as usize + 2).find(explains)
 }
 
 /// How many candles are missing between the first and the last while the market of the symbol was open.

@@ -64,7 +64,9 @@ impl MarketHours {
         }
     }
 
-    /// The open stretches within a range, in order, none touching the next; none begins on one of the holidays.
+    /// The open stretches within a range, in order, none touching the next; none begins on one of the holidays. A holiday of
+    /// currencies is surely closed from midnight UTC to five in the afternoon in New York, and perhaps from that hour of
+    /// the day before to the next midnight: people write it by either calendar.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
@@ -80,7 +82,8 @@ impl MarketHours {
         let last = date_of(within.end).checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX);
         while let Some(date) = day.filter(|date| *date <= last) {
             day = date.succ_opt();
-            let Some(open) = self.open_from(date, doubt).filter(|_| !holidays.contains(&date)) else {
+            let is_closed = *self != Self::Currencies && holidays.contains(&date);
+            let Some(open) = self.open_from(date, doubt).filter(|_| !is_closed) else {
                 continue;
             };
             let (start, end) = (open.start.max(within.start), open.end.min(within.end));
@@ -90,16 +93,18 @@ impl MarketHours {
                 _ => {}
             }
         }
+        if *self == Self::Currencies {
+            for date in holidays {
+                found = without(&found, &closed_on(*date, doubt));
+            }
+        }
         found
     }
 
     /// The stretch that begins on a day.
     fn open_from(&self, date: NaiveDate, doubt: Doubt) -> Option<Range<Millis>> {
         let utc = |hour: u32| millis(date.and_time(NaiveTime::MIN)) + Millis::HOUR * i64::from(hour);
-        let new_york = || {
-            let wall = date.and_hms_opt(17, 0, 0).expect("five in the afternoon is a time of every day");
-            Zone::Place(New_York).moment_of(wall)
-        };
+        let new_york = || five_in_new_york(date);
         match self {
             Self::Always => Some(utc(0)..utc(24)),
             Self::Currencies => match date.weekday() {
@@ -113,6 +118,32 @@ impl MarketHours {
             Self::Weekly(hours) => hours.open_from(date),
         }
     }
+}
+
+/// When the day of currencies ends.
+fn five_in_new_york(date: NaiveDate) -> Millis {
+    let wall = date.and_hms_opt(17, 0, 0).expect("five in the afternoon is a time of every day");
+    Zone::Place(New_York).moment_of(wall)
+}
+
+/// What a holiday of currencies closes: at least, where a candle may be there, and at most, where one must be.
+fn closed_on(date: NaiveDate, doubt: Doubt) -> Range<Millis> {
+    let midnight = millis(date.and_time(NaiveTime::MIN));
+    match doubt {
+        Doubt::Open => midnight..five_in_new_york(date),
+        Doubt::Closed => {
+            let before = date.pred_opt().map_or(midnight, five_in_new_york);
+            before..midnight + Millis::DAY
+        }
+    }
+}
+
+/// What of these stretches lies outside of another one.
+fn without(open: &[Range<Millis>], closed: &Range<Millis>) -> Vec<Range<Millis>> {
+    let parts = open.iter().flat_map(|stretch| {
+        [stretch.start..stretch.end.min(closed.start), stretch.start.max(closed.end)..stretch.end]
+    });
+    parts.filter(|part| part.start < part.end).collect()
 }
 
 impl WeeklyHours {
@@ -241,6 +272,17 @@ mod tests {
         let expected =
             [at("2026-01-05 12:00")..at("2026-01-06 00:00"), at("2026-01-07 00:00")..at("2026-01-08 00:00")];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_holiday_of_currencies_is_closed_by_either_calendar_and_surely_by_both() {
+        let christmas = [NaiveDate::from_ymd_opt(2017, 12, 25).unwrap()];
+        let within = at("2017-12-24 22:00")..at("2017-12-26 06:00");
+        let open = |doubt| MarketHours::Currencies.open(&within, doubt, &christmas);
+        // In winter five in New York is 22:00 UTC.
+        assert_eq!(open(Doubt::Closed), [at("2017-12-26 00:00")..within.end]);
+        let possible = [within.start..at("2017-12-25 00:00"), at("2017-12-25 22:00")..within.end];
+        assert_eq!(open(Doubt::Open), possible);
     }
 
     #[test]

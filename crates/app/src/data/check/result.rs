@@ -5,6 +5,7 @@ use candlewick_history::{Checked, Finding, FindingKind, Remedy};
 use candlewick_records::{table, utc};
 use candlewick_sdk::CandleSeries;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// What was found in one series, and what a repair did about it.
@@ -12,8 +13,8 @@ pub struct CheckResult {
     target: CheckTarget,
     checked: Checked,
     repaired: Option<Repaired>,
-    /// How many problems are left.
-    left: u64,
+    /// How many problems are left, of each kind.
+    left: BTreeMap<FindingKind, u64>,
 }
 
 impl CheckResult {
@@ -26,18 +27,42 @@ impl CheckResult {
     ) -> Self {
         checked.findings = checked.findings.without(ignored);
         let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
-        let left = left.clone().without(ignored).total();
+        let left = left.clone().without(ignored).counts().clone();
         Self { target, checked, repaired, left }
     }
 
     /// How many problems are left.
-    pub const fn left(&self) -> u64 {
-        self.left
+    pub fn left(&self) -> u64 {
+        self.left.values().sum()
     }
 
-    /// Whether a repaired copy would have fewer problems, of whatever kinds it was asked for.
-    pub fn is_mendable(&self) -> bool {
-        self.checked.findings.counts().keys().any(|kind| kind.remedy() != Remedy::Nothing)
+    /// What may be done about all that is left of these, by what helps its kinds.
+    pub fn help(all: &[Self]) -> String {
+        let mut left: BTreeMap<FindingKind, u64> = BTreeMap::new();
+        for (kind, count) in all.iter().flat_map(|result| &result.left) {
+            *left.entry(*kind).or_default() += count;
+        }
+        let of = |is_meant: fn(Remedy) -> bool| {
+            let kinds = left.iter().filter(|(kind, _)| is_meant(kind.remedy()));
+            let (counts, names): (Vec<String>, Vec<&str>) =
+                kinds.map(|(kind, count)| (format!("{count} {kind}"), kind.as_str())).unzip();
+            (!counts.is_empty()).then(|| (counts.join(", "), names.join(",")))
+        };
+        let certain = of(|remedy| remedy == Remedy::Always);
+        let doubtful = of(|remedy| matches!(remedy, Remedy::LeaveOut | Remedy::TakeLatest));
+        let certain = certain.map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
+        let doubtful = doubtful.map(|(counts, names)| {
+            format!("{counts}: --fix --also {names} mends it in a copy, --ignore {names} takes it for right")
+        });
+        let nothing = of(|remedy| remedy == Remedy::Nothing).map(|(counts, names)| {
+            let holiday = if left.contains_key(&FindingKind::Gap) {
+                ", --holiday DATE says that a market was closed"
+            } else {
+                ""
+            };
+            format!("{counts}: only other candles mend that; --ignore {names} takes it for right{holiday}")
+        });
+        [certain, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// For people: of each kind the first few problems.
@@ -77,7 +102,7 @@ impl CheckResult {
 
     /// For machines.
     pub fn document(&self) -> Value {
-        let Self { target, checked, repaired, left } = self;
+        let Self { target, checked, repaired, .. } = self;
         let candles = checked.candles.as_ref();
         let counts: Map<String, Value> = FindingKind::ALL
             .iter()
@@ -102,7 +127,7 @@ impl CheckResult {
             "counts": counts,
             "findings": checked.findings.list().iter().map(finding_document).collect::<Vec<_>>(),
             "fixed": repaired.as_ref().map(repair_document),
-            "left": left,
+            "left": self.left(),
         })
     }
 }
@@ -164,7 +189,8 @@ fn repair(repaired: &Repaired) -> String {
 /// How much of each series is there.
 pub fn coverage_table(all: &[CheckResult]) -> String {
     let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
-    for CheckResult { checked, left, .. } in all {
+    for result in all {
+        let checked = &result.checked;
         let candles = checked.candles.as_ref();
         let at = |moment: fn(&CandleSeries) -> candlewick_sdk::Millis| {
             candles.map(|candles| utc(moment(candles))).unwrap_or_default()
@@ -177,7 +203,7 @@ pub fn coverage_table(all: &[CheckResult]) -> String {
             candles.map_or(0, |candles| candles.candles().len()).to_string(),
             checked.missing.to_string(),
             format!("{:.3} %", checked.coverage() * 100.0),
-            left.to_string(),
+            result.left().to_string(),
         ]);
     }
     format!("\n{table}")

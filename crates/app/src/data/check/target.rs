@@ -1,6 +1,6 @@
 //! Which candles are checked.
 
-use crate::candles::{CandleStore, DataName};
+use crate::candles::{CandleStore, DataName, meant_in_catalog};
 use crate::error::AppError;
 use crate::progress::Progress;
 use crate::storage;
@@ -22,12 +22,15 @@ impl CheckTarget {
     /// What is named by a series of the catalog or a file; the whole catalog where nothing is named.
     ///
     /// # Errors
-    /// The catalog cannot be read.
+    /// The catalog cannot be read; a name without an interval, of a symbol that it holds.
     pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>, AppError> {
         if names.is_empty() {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
         }
-        Ok(names.iter().map(|name| Self::of(name)).collect())
+        names
+            .iter()
+            .map(|name| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::of(name)), Err))
+            .collect()
     }
 
     fn of(text: &str) -> Self {

@@ -32,7 +32,8 @@ pub(crate) struct CheckArguments {
     /// When the market is open: always, currencies, or days, hours and a time zone; known by the symbol when left out
     #[arg(long)]
     session: Option<MarketHours>,
-    /// Day on which the market stays closed, such as 2024-12-25; repeat it
+    /// Day on which the market stays closed, such as 2024-12-25: of currencies the day that ends at 17:00 in New York, else the day
+    /// on which a session begins; repeat it
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// A price so many usual ranges of a candle away is a spike or a jump
@@ -95,11 +96,11 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         ))?;
     }
     fail_with_last(failures)?;
-    judge(&results, repair.is_some())
+    judge(&results)
 }
 
 /// Fails when problems are left.
-fn judge(results: &[CheckResult], is_repaired: bool) -> Result<(), Failure> {
+fn judge(results: &[CheckResult]) -> Result<(), Failure> {
     let bad = results.iter().filter(|result| result.left() > 0).count();
     if bad == 0 {
         return Ok(());
@@ -107,14 +108,7 @@ fn judge(results: &[CheckResult], is_repaired: bool) -> Result<(), Failure> {
     let left: u64 = results.iter().map(CheckResult::left).sum();
     let what = if left == 1 { "1 problem is".to_owned() } else { format!("{left} problems are") };
     let problem = format!("{what} left in {bad} of {} series", results.len());
-    let help = if is_repaired {
-        "what is doubtful is mended by --also KINDS, or taken for right by --ignore KINDS"
-    } else if results.iter().any(CheckResult::is_mendable) {
-        "--fix writes a repaired copy; --ignore KINDS takes what is doubtful for right"
-    } else {
-        "only other candles mend a gap or a jump; --holiday DATE says that a day was closed, --ignore KINDS takes what is doubtful for right"
-    };
-    Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
+    Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(CheckResult::help(results)))
 }
 
 /// `--spike`: a number of ranges.
