@@ -12,7 +12,7 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
         "bots[0].strategy = \"rsi-reversl\" (bot.toml): there is no such strategy; did you mean \"rsi-reversal\"?",
     );
     check("symbol", "symbl", "bots[0].symbl (bot.toml): there is no such key; did you mean \"symbol\"?");
-    check("close_type", "x", "bots[0].close_type (bot.toml): this key is missing");
+    check("close_type", "x", "bots[0].close_type (bot.toml): this key is missing; such as close_type");
     check("\"1m\"", "60", "bots[0].interval = 60 (bot.toml): use a text in quotes");
     check("\"1m\"", "\"1w\"", "\"1w\" is not an interval");
     check("\"01:00\"", "\"1:00\"", "bots[0].close_type (bot.toml): \"1:00\" is not a closeType code");

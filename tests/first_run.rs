@@ -123,6 +123,14 @@ fn live(addresses: [&str; 2], [token, key]: [&str; 2], bot: &str) -> Run {
 }
 
 #[test]
+fn live_without_a_venue_is_told_of_the_embedded_one_and_leaves_no_journal() {
+    let folder = Folder::new().with("bot.toml", BOT);
+    let run = folder.run(&["live", "--config", "bot.toml"]);
+    run.fails(2, &["no venue is configured", "for the embedded venue add --sandbox"]);
+    assert!(!folder.path("candlewick.db").exists());
+}
+
+#[test]
 fn a_venue_that_is_not_there_is_reported() {
     // Nothing listens there; a port that was free a moment ago may be a neighbour's now.
     let nobody = "http://127.0.0.1:1";

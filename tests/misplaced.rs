@@ -130,11 +130,39 @@ fn a_key_of_a_section_that_stands_at_the_top_is_told_where_it_goes() {
     folder.run(&["config", "check", "bot.toml", "--json"]).json();
 }
 
+#[test]
+fn all_that_is_wrong_with_a_bot_is_told_at_once() {
+    let bot = "[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\ninterval = \"1min\"\nstrategy = \"rsi-reversal\"\n\
+               close_type = \"5min\"\nstake = { kind = \"fix\", amount = 1.0 }\n";
+    let ways = [
+        "bots[0].interval (bot.toml): \"1min\" is not an interval",
+        "bots[0].close_type (bot.toml): \"5min\" is not a closeType code",
+        "did you mean \"fixed\"?",
+    ];
+    Folder::new().with("bot.toml", bot).run(&["config", "check", "bot.toml"]).fails(2, &ways);
+    let bare = bot.replace("\"BTCUSDT\"", "BTCUSDT");
+    Folder::new()
+        .with("bot.toml", &bare)
+        .run(&["config", "check", "bot.toml"])
+        .fails(2, &["line 3", "a text stands in quotes, as in symbol = \"EURUSD\""]);
+}
+
+#[test]
+fn the_bot_that_strategy_show_prints_is_a_whole_one() {
+    for strategy in ["rsi-reversal", "none"] {
+        let shown = Folder::new().run(&["strategy", "show", strategy]).stdout;
+        let (_, bot) = shown.split_once("[[bots]]").unwrap();
+        let folder = Folder::new().with("bot.toml", &format!("[[bots]]{bot}"));
+        let checked = folder.run(&["config", "check", "bot.toml"]);
+        assert_eq!(checked.code, 0, "{shown}{}", checked.stderr);
+    }
+}
+
 /// What a trader writes, in place of a line of the bot.
 #[test]
 fn what_other_programs_write_is_answered_with_what_stands_here() {
     for (key, line, words) in [
-        ("stake", "stake = { kind = \"percent\", percent = 5 }", "kind = \"share\", percent = 2.0"),
+        ("stake", "stake = { kind = \"percent\", percent = 5 }", "kind = \"share\", percent = 0.5"),
         (
             "stake",
             "stake = { kind = \"soros\", amount = 10, levels = 3 }",

@@ -42,7 +42,8 @@ fn a_payout_of_the_only_symbol_is_that_of_all_in_every_figure() {
         if command == ["backtest"] {
             assert_eq!(low["gates"][0]["payout_percent"], 60.0, "{low:#}");
             assert!((low["break_even"].as_f64().unwrap() - 1.0 / 1.6).abs() < 1e-12, "{low:#}");
-            let ruin = low["notices"].to_string();
+            let poor = figures(&folder(60.0, "[account]\ninitial_balance = 300"), command);
+            let ruin = poor["notices"].to_string();
             assert!(ruin.contains("if it wins 62.50 % (break-even)"), "{ruin}");
         }
     }

@@ -52,7 +52,12 @@ fn sets_that_the_strategy_refuses_are_counted_with_its_reason_and_no_result_wher
     let some = ["--param", "fast=20,21", "--param", "slow=10,30", "--out", "some"];
     let said = "the strategy refused 2 of 4 sets, the first because: ";
     let notes = notes(&folder, &some);
-    assert!(notes.iter().any(|note| note.starts_with(said) && note.contains("slow = 10")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.starts_with(said)
+            && note.contains("slow = 10")
+            && note.contains("--where \"fast < slow\"")),
+        "{notes:?}"
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// The only known name that begins with this one.
-fn begun<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn begun<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut longer = known.into_iter().filter(|known| !name.is_empty() && known.starts_with(name));
     longer.next().filter(|_| longer.next().is_none())
 }

@@ -208,6 +208,18 @@ mod tests {
     }
 
     #[test]
+    fn a_stake_that_is_hardly_ever_ruined_has_a_short_sentence() {
+        // Forty even steps never come to a hundred times their length.
+        let mut rich = settings(|risk| risk.session.loss_limit = Decimal::from(1_000));
+        rich.balance = Decimal::from(10_000);
+        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
+        let words = check_ruin(&rich, Money::from_minor(1_000_000), &[even]).unwrap().stakes.remove(0);
+        let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades, or its trading ended for good, with a probability below 0.01 % \
+                     (break-even, and 50 % won)";
+        assert_eq!(words, short);
+    }
+
+    #[test]
     fn a_stop_of_the_run_keeps_the_wallet_and_ends_the_trading() {
         // A loss of 30 is three steps down within 39, before the last trade: P(X <= 18) + P(X <= 17) of 39 coins, 63.58 %.
         let stopped = line(|risk| {

@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 const MOST_TRADES: u64 = 1_000_000;
 const FEWEST_RUNS: u64 = 200;
 const SEED: u64 = 1;
+/// What is shown as 0.00 %.
+const NEARLY_NEVER: f64 = 0.000_05;
 /// Stakes of a ladder that are written out.
 const MOST_LEVELS: usize = 8;
 
@@ -35,16 +37,19 @@ impl StakeRuin {
         } else {
             "break-even"
         };
+        let (at_rate, at_half) = (self.at(rate)?, self.at(0.5)?);
         let mut words = format!(
             "{what} is ruined within {horizon} trades with a probability of {} if it wins {} ({by}), of {} if it wins 50 %",
-            percent(self.at(rate)?),
+            percent(at_rate),
             percent(rate),
-            percent(self.at(0.5)?),
+            percent(at_half),
         );
+        let mut most = at_rate.max(at_half);
         if self.limits != WalletLimits::default() {
             let runs = (MOST_TRADES / u64::from(horizon)).max(FEWEST_RUNS);
             let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
             let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
+            most = most.max(trials.share()).max(trials.stopped_share());
             let _ = write!(
                 words,
                 "; held to {}, it is ruined in {}, and its trading ends for good before that in {} ({runs} simulated runs at {})",
@@ -53,6 +58,11 @@ impl StakeRuin {
                 percent(trials.stopped_share()),
                 percent(rate),
             );
+        }
+        if most < NEARLY_NEVER {
+            return Ok(format!(
+                "{what} is ruined within {horizon} trades, or its trading ended for good, with a probability below 0.01 % ({by}, and 50 % won)"
+            ));
         }
         Ok(words)
     }

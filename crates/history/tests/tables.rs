@@ -102,6 +102,20 @@ fn charting_sites() {
 }
 
 #[test]
+fn decimal_commas_between_commas_are_named() {
+    let words = "its decimals seem to stand behind commas";
+    let rows = "2024-01-02 22:00:00,1,0942,1,0943,1,0941,1,0942,43\n2024-01-02 22:01:00,1,0942,1,0943,1,0941,1,0942,43\n";
+    check_refused(
+        &format!("Datetime,Open,High,Low,Close,Volume\n{rows}"),
+        &[("timezone", "UTC")],
+        &format!("10 columns where 6 belong: {words}"),
+    );
+    let dukascopy =
+        "Gmt time,Open,High,Low,Close,Volume\n02.01.2024 22:00:00.000,1,0942,1,0943,1,0941,1,0942,43\n";
+    check_refused(dukascopy, &[], words);
+}
+
+#[test]
 fn scripts() {
     let pandas = "Datetime,Open,High,Low,Close,Adj Close,Volume\n2024-01-02 22:00:00+00:00,1.0942,1.09431,1.09418,1.09425,1.09425,43\n\
                   2024-01-02 22:01:00+00:00,1.09425,1.09425,1.09402,1.09405,1.09405,0\n\

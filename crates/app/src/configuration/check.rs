@@ -9,7 +9,8 @@ use super::near_values::{
     cure_of_missing, levels_of_soros, meant_value, table_of_stake, text_of_number, zone_of_hours,
 };
 use super::{KeyPath, Problem, of_combination};
-use crate::suggestion::nearest;
+use crate::suggestion::{begun, nearest};
+use candlewick_sdk::{CloseType, Interval};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
@@ -47,6 +48,11 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 Value::Array(_, items) => {
                     for (index, item) in items.iter().enumerate() {
                         self.visit(&schema["items"], item, &path.index(index), problems);
+                    }
+                }
+                Value::String(_, text) => {
+                    if let Some(problem) = problem_of_length(path, text) {
+                        problems.push(Problem::of_key(path, (self.origin_of)(value.tag()), problem));
                     }
                 }
                 Value::Num(_, number) if !is_in_range(schema, *number) => {
@@ -113,7 +119,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             return;
         };
         if !allowed.contains(&text) {
-            let near = nearest(text, allowed.iter().copied()).map(|near| format!("did you mean \"{near}\"?"));
+            let near =
+                nearest(text, allowed.iter().copied()).or_else(|| begun(text, allowed.iter().copied()));
+            let near = near.map(|near| format!("did you mean \"{near}\"?"));
             let hint = meant_value(text, allowed).map(str::to_owned).or(near);
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             problems.push(self.wrong_value(value, path, &format!("{}{hint}", one_of(allowed))));
@@ -198,6 +206,16 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         let bounds =
             [bound("minimum", "from"), bound("exclusiveMinimum", "above"), bound("maximum", "up to")];
         format!("{}{}", kinds.join(" or "), bounds.into_iter().flatten().collect::<String>())
+    }
+}
+
+/// What is wrong with a bot's interval or duration. The types themselves would say it, but of the first one alone.
+fn problem_of_length(path: &KeyPath, text: &str) -> Option<String> {
+    let whole = path.to_string();
+    match whole.strip_prefix("bots[")?.split_once("].")?.1 {
+        "interval" => Some(text.parse::<Interval>().err()?.to_string()),
+        "close_type" => Some(text.parse::<CloseType>().err()?.to_string()),
+        _ => None,
     }
 }
 

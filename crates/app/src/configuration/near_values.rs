@@ -9,7 +9,7 @@ const STAKES: [(&[&str], &str, &str); 4] = [
     (
         &["percent", "percentage", "percentual", "balance", "compound", "compounding", "proportional"],
         "share",
-        "a part of the balance is kind = \"share\", percent = 2.0",
+        "a part of the balance is kind = \"share\", percent = 0.5",
     ),
     (&["flat", "constant", "same"], "fixed", "the same amount each time is kind = \"fixed\", amount = 1.0"),
     (
@@ -53,7 +53,7 @@ pub(super) fn table_of_stake(key: &str, value: &Value) -> Option<String> {
         }
         (None, _, "soros") => "use { kind = \"soros\", amount = 1.0, wins = 2 }".to_owned(),
         (None, _, "kelly") => "use { kind = \"kelly\", fraction = 0.25 }".to_owned(),
-        _ => "use { kind = \"fixed\", amount = 10.0 }, or { kind = \"share\", percent = 2.0 } for a part of the balance; other kinds are \
+        _ => "use { kind = \"fixed\", amount = 10.0 }, or { kind = \"share\", percent = 0.5 } for a part of the balance; other kinds are \
               gale, soros and kelly"
             .to_owned(),
     })
@@ -96,8 +96,26 @@ fn whole(value: &Value) -> Option<u128> {
     value.to_u128().or_else(|| value.to_i128().and_then(|number| u128::try_from(number).ok()))
 }
 
-/// What to write for a key of a ladder that is missing; what is configured stands in `root`.
+/// A value for a key that every bot has.
+fn example_of(path: &KeyPath, key: &str) -> Option<String> {
+    let example = match key {
+        "name" => "name = \"my-bot\"",
+        "symbol" => "symbol = \"EURUSD\"",
+        "interval" => "interval = \"1m\"",
+        "strategy" => "strategy = \"rsi-reversal\"",
+        "close_type" => "close_type = \"05:00\", how long a trade lasts",
+        _ => return None,
+    };
+    let whole = path.to_string();
+    let is_bot = whole.strip_prefix("bots[").is_some_and(|rest| rest.find(']') == Some(rest.len() - 1));
+    is_bot.then(|| format!("such as {example}"))
+}
+
+/// What to write for a key of a bot or of a ladder that is missing; what is configured stands in `root`.
 pub(super) fn cure_of_missing(root: &Value, path: &KeyPath, stake: &Dict, key: &str) -> Option<String> {
+    if let Some(example) = example_of(path, key) {
+        return Some(example);
+    }
     let kind = stake.get("kind").and_then(Value::as_str)?;
     match (kind, key) {
         ("gale" | "martingale", "factor") => {

@@ -17,7 +17,20 @@ pub(super) fn cure_of(line: &str) -> Option<&'static str> {
         );
     }
     let is_open = |quote: char| line.matches(quote).count() % 2 == 1;
-    is_open('"').then_some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"")
+    if is_open('"') {
+        return Some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"");
+    }
+    let is_bare = line.split_once('=').is_some_and(|(_, value)| begins_with_word(value));
+    is_bare.then_some("a text stands in quotes, as in symbol = \"EURUSD\"")
+}
+
+/// Whether what follows the first `=` is a word that TOML does not know.
+fn begins_with_word(value: &str) -> bool {
+    let value = value.trim_start();
+    let end =
+        value.find(|sign: char| !(sign.is_alphanumeric() || "_-.:/".contains(sign))).unwrap_or(value.len());
+    let word = &value[..end];
+    word.starts_with(|sign: char| sign.is_alphabetic()) && !["true", "false", "inf", "nan"].contains(&word)
 }
 
 /// How many digits stand behind the comma, where what follows a `=` is a number such as 10,5.
@@ -46,7 +59,8 @@ mod tests {
 
     #[test]
     fn a_decimal_comma_thousands_and_an_open_quote_are_answered_and_nothing_else_is() {
-        let (comma, quote) = (Some("decimals stand"), Some("a text ends"));
+        let (comma, quote, bare) =
+            (Some("decimals stand"), Some("a text ends"), Some("a text stands in quotes"));
         let thousands = Some("a number has no sign between thousands");
         for (line, expected) in [
             ("amount = 10,5", comma),
@@ -63,7 +77,9 @@ mod tests {
             ("amount = 1.5.2", None),
             ("symbol = \"EURUSD", quote),
             ("symbol = EURUSD\"", quote),
-            ("symbol = EURUSD", None),
+            ("symbol = EURUSD", bare),
+            ("interval = 1m", None),
+            ("real = true, x", None),
             ("list = [1,2", None),
             ("stake = { a = 10,b = 5", None),
             ("stake = { a = 10,5 = 2", None),

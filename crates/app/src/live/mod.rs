@@ -26,7 +26,7 @@ use monitor::{Sources, Watch};
 pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;
 pub use reload::ReadAgain;
-pub use remote::connect_remote;
+pub use remote::{check_venue, connect_remote};
 pub use served::ServedSandbox;
 pub(crate) use waiting::ADVICE as WAITING_ADVICE;
 pub use waiting::wait_for_venue;

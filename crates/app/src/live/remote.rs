@@ -11,6 +11,20 @@ use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_records::TradingMode;
 use std::sync::Arc;
 
+/// Checks that somebody has named a venue, by its address or by a token, before a journal is made for it.
+///
+/// # Errors
+/// Nothing of a venue is configured; a credential that cannot be read.
+pub fn check_venue(loaded: &Loaded) -> Result<(), AppError> {
+    if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
+        return Ok(());
+    }
+    Err(AppError::invalid("no venue is configured: neither broker.base_url nor a token is set").help(
+        "for the embedded venue add --sandbox; for one over the network set [broker] base_url and CANDLEWICK_BROKER__API_TOKEN, as \
+         config/demo.toml shows; `candlewick paper` needs no token",
+    ))
+}
+
 /// The client of the configured venue, on the system's clock.
 ///
 /// # Errors

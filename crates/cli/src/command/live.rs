@@ -10,7 +10,8 @@ use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
 use candlewick_app::live::{
-    ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote, note_look, wait_for_venue,
+    ControlChannel, Embedded, JournalSession, Outcome, Span, check_venue, connect_remote, note_look,
+    wait_for_venue,
 };
 use candlewick_broker::clock::{Clock, Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
@@ -152,9 +153,11 @@ async fn run_bots(
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     let read_again = live::read_again(context, (base_of(arguments), flags_of(arguments)), real);
     if !arguments.sandbox {
-        let connection = match &arguments.broker {
-            Some(name) => context.brokers.connect(name, loaded)?,
-            None => connect_remote(loaded)?,
+        let connection = if let Some(name) = &arguments.broker {
+            context.brokers.connect(name, loaded)?
+        } else {
+            check_venue(loaded)?;
+            connect_remote(loaded)?
         };
         if arguments.wait {
             // Before the journal is taken hold of: nobody else is kept from it meanwhile.

@@ -66,6 +66,19 @@ impl Problem {
     }
 }
 
+/// Whether a row has a column more for each of its four prices: commas between its decimals split them.
+pub(super) const fn splits_decimals(count: usize, columns: usize) -> bool {
+    count >= columns + 4
+}
+
+/// What is said of such a row.
+pub(super) fn decimals_between_commas(count: usize, columns: usize) -> String {
+    format!(
+        "{count} columns where {columns} belong: its decimals seem to stand behind commas, and its columns between commas; write it with another \
+         separator, such as a semicolon, or with decimal points"
+    )
+}
+
 /// What is asked of a file, all of it in one answer.
 #[derive(Debug, Default)]
 pub(super) struct Questions(Option<Problem>);

@@ -19,9 +19,8 @@ impl SweepReport {
             return format!("{sets}: none has enough trades to be chosen");
         };
         let BestLine { score, p_value_corrected, figures, .. } = best;
-        let chance = p_value_corrected.map_or(String::new(), |p_value| {
-            format!("; p-value {p_value:.4}, corrected for {} sets", self.counting)
-        });
+        let chance = p_value_corrected
+            .map_or(String::new(), |p_value| format!("; p-value {p_value:.4} as the best of these sets"));
         format!(
             "{sets}. Best: {} ({} {}, {} trades, win rate {} where {} is needed{chance})",
             self.set_words(best),
@@ -48,9 +47,9 @@ impl SweepReport {
         self.trials
     }
 
-    /// What the reader should know.
-    pub(crate) fn notes(&self) -> &[String] {
-        &self.notices
+    /// What the reader should know besides the number of variants, which what comes after the sweep makes larger.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
+        self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
     }
 
     /// The best sets.

@@ -76,10 +76,22 @@ impl<'a> Refusals<'a> {
         Self { count: usize::from(first.is_some()) + refused.count(), first }
     }
 
-    /// How many of so many sets, and why the first; nothing where there are none.
-    fn words(self, sets: usize) -> Option<String> {
+    /// How many of so many sets, why the first, and how such are left out; nothing where there are none.
+    fn words(self, sets: usize, parameters: &[String]) -> Option<String> {
         let of = counted(sets, "set", "sets");
-        self.first.map(|why| format!("the strategy refused {} of {of}, the first because: {why}", self.count))
+        let why = self.first?;
+        let mut named: Vec<(usize, &str)> =
+            parameters.iter().filter_map(|name| Some((why.find(name.as_str())?, name.as_str()))).collect();
+        named.sort_unstable();
+        let condition = match *named {
+            [(_, low), (_, high)] if why.contains("below") => format!("{low} < {high}"),
+            _ => "FIRST < SECOND".to_owned(),
+        };
+        Some(format!(
+            "the strategy refused {} of {of}, the first because: {why}; a condition such as --where \"{condition}\" leaves such sets out, and \
+             the search has room for others",
+            self.count
+        ))
     }
 }
 
@@ -105,6 +117,9 @@ pub struct SweepReport {
     files: Vec<PathBuf>,
     elapsed_ms: u64,
     notices: Vec<String>,
+    /// What the notices say of the number of variants by the end of the sweep.
+    #[serde(skip)]
+    of_variants: Option<String>,
     #[serde(skip)]
     parameters: Vec<String>,
     #[serde(skip)]
@@ -145,7 +160,8 @@ impl SweepReport {
         });
         let (data_hash, notices) = candles;
         let mut notices = notices.to_vec();
-        notices.extend(refusals.words(rows.len()));
+        let parameters: Vec<String> = space.axes().iter().map(|axis| axis.name().to_owned()).collect();
+        notices.extend(refusals.words(rows.len(), &parameters));
         if counting > 1 {
             notices.push(format!(
                 "the best of {counting} sets is good by luck, too: hold it to the corrected p-values, and to candles that no \
@@ -154,12 +170,14 @@ impl SweepReport {
         }
         let known = counted.as_ref().and_then(|counted| counted.as_ref().ok().copied());
         let variants_tried = known.map(|known| known.variants);
-        if let Some(all) = variants_tried.filter(|all| *all > counting as u64) {
-            notices.push(format!(
+        let more = variants_tried.filter(|all| *all > counting as u64);
+        let of_variants = more.map(|all| {
+            format!(
                 "{all} variants of this idea were tried in all, those that do not count and those of earlier runs included: a p-value \
                  counts after it is multiplied by that"
-            ));
-        }
+            )
+        });
+        notices.extend(of_variants.clone());
         match counted {
             Some(Err(error)) => notices.push(format!("variants unknown: {error}")),
             None => notices.push(NOT_COUNTED.to_owned()),
@@ -182,7 +200,8 @@ impl SweepReport {
             files: files.clone(),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             notices,
-            parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
+            of_variants,
+            parameters,
             by: sweep.objective,
         }
     }

@@ -210,7 +210,7 @@ impl<'a> TuneReport<'a> {
     /// What the reader should know, each once.
     fn notes(&self) -> Vec<&str> {
         let mut notes: Vec<&str> = Vec::new();
-        let sweep = self.sweep.map(SweepReport::notes).unwrap_or_default();
+        let sweep = self.sweep.into_iter().flat_map(SweepReport::notes);
         let walk = self.walk_forward.variants_notices.iter().chain(self.walk_forward.report.notes());
         for note in self.notices.iter().chain(sweep).chain(walk) {
             if !notes.contains(&note.as_str()) {
@@ -230,7 +230,10 @@ fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
     };
     // The ledger counts by strategy: whoever tries several rules chooses among all of them.
     let idea = if strategy == "rules" { "this idea, which is all rules together," } else { "this idea" };
-    format!("{count} of {idea} by now{fewer}: whatever shows an edge of it is held to that")
+    format!(
+        "{count} of {idea} by now{fewer}: whatever shows an edge of it is held to that, and a \
+         p-value counts after it is multiplied by it"
+    )
 }
 
 fn documents<S: serde::Serializer>(parts: &[FoundPart], serializer: S) -> Result<S::Ok, S::Error> {

@@ -2,7 +2,7 @@
 
 use super::candles::{START, bot};
 use super::validation::Subject;
-use crate::{Candle, CandleError, Interval, LongerCandles, Millis, Ohlcv, StrategyFactory};
+use crate::{Candle, CandleError, Interval, LongerCandles, Millis, Ohlcv, Strategy, StrategyFactory};
 use std::fmt::Write as _;
 
 /// The columns of numbers that a table can have.
@@ -61,7 +61,8 @@ struct Row {
 /// ```
 ///
 /// # Panics
-/// When a signal is another than the table's, with every line where it is; when the table cannot be read, or the strategy not be
+/// When a signal is another than the table's, with every line where it is and, of a strategy that says them
+/// ([`Strategy::indicators`], [`Strategy::conditions`]), the values and conditions that it went by there; when the table cannot be read, or the strategy not be
 /// built.
 #[track_caller]
 pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
@@ -91,20 +92,44 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
     let mut text = String::new();
     for (index, Row { line, candle, signal: expected }) in rows.iter().enumerate() {
         let signal = strategy.on_candle(candle);
-        longer.show(candle, &mut *strategy);
         let counts = index + 1 >= warmup;
         let given = signal.filter(|_| counts).map(|signal| format!("{} {}", signal.direction, signal.reason));
         let given = given.unwrap_or_default();
         let is_beginning = given.strip_prefix(expected.as_str()).is_some_and(|rest| rest.starts_with(' '));
-        if given == *expected || (is_beginning && !expected.is_empty()) {
-            continue;
+        if given != *expected && (!is_beginning || expected.is_empty()) {
+            let [expected, given] = [expected.as_str(), &given]
+                .map(|signal| if signal.is_empty() { "no signal" } else { signal });
+            let cold = if counts { String::new() } else { format!(": its warm-up is {warmup} candles") };
+            let _ =
+                writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
+            text.push_str(&reasons(&*strategy));
         }
-        let [expected, given] =
-            [expected.as_str(), &given].map(|signal| if signal.is_empty() { "no signal" } else { signal });
-        let cold = if counts { String::new() } else { format!(": its warm-up is {warmup} candles") };
-        let _ = writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
+        longer.show(candle, &mut *strategy);
     }
     Ok(text)
+}
+
+/// What it went by at its last candle, a line for its values and one for each condition; empty of a strategy that says neither.
+fn reasons(strategy: &dyn Strategy) -> String {
+    let mut text = String::new();
+    let numbers = |pairs: &mut dyn Iterator<Item = (&str, f64)>| {
+        pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    let values = numbers(&mut strategy.indicators().into_iter());
+    if !values.is_empty() {
+        let _ = writeln!(text, "  its values: {values}");
+    }
+    for condition in strategy.conditions() {
+        let holds = match condition.holds {
+            Some(true) => "holds",
+            Some(false) => "does not hold",
+            None => "is not known yet",
+        };
+        let values = numbers(&mut condition.numbers.iter().map(|(name, value)| (name.as_str(), *value)));
+        let values = if values.is_empty() { values } else { format!(" ({values})") };
+        let _ = writeln!(text, "  {} {holds}: {}{values}", condition.side.key(), condition.text);
+    }
+    text
 }
 
 fn read(table: &str) -> Result<Vec<Row>, String> {
@@ -175,7 +200,7 @@ fn candle(value: impl Fn(&str) -> Option<f64>, last: Option<&Candle>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BotContext, BuildError, Signal, Strategy};
+    use crate::{BotContext, BuildError, Condition, ConditionSide, Signal};
 
     crate::parameters! {
         struct Params {
@@ -277,6 +302,50 @@ mod tests {
                 "candle 3, \"14 SELL\": expected SELL, got BUY at its high range=2",
                 "candle 4, \"16 BUY at its hi\": expected BUY at its hi, got BUY at its high range=2",
             ]
+        );
+    }
+
+    /// Never signals, and says what it goes by.
+    struct Explains(f64);
+
+    impl Strategy for Explains {
+        fn warmup(&self) -> usize {
+            0
+        }
+
+        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+            self.0 = candle.close() - candle.open();
+            None
+        }
+
+        fn indicators(&self) -> Vec<(&str, f64)> {
+            vec![("change", self.0)]
+        }
+
+        fn conditions(&self) -> Vec<Condition<'_>> {
+            let (part, side) = ("".into(), ConditionSide::Buy);
+            let (text, holds, note) = ("change > 5", Some(self.0 > 5.0), String::new());
+            vec![Condition { part, side, depth: 0, text, holds, numbers: &[], note }]
+        }
+    }
+
+    impl StrategyFactory for Explains {
+        const NAME: &'static str = "explains";
+        const VERSION: &'static str = "1.0.0";
+        const ABOUT: &'static str = "Planted.";
+        type Params = Params;
+
+        fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
+            Ok(Self(0.0))
+        }
+    }
+
+    #[test]
+    fn what_a_strategy_went_by_stands_below_the_candle_that_differs() {
+        let rows = read("close signal\n10\n12.5 BUY\n14").unwrap();
+        assert_eq!(
+            differences::<Explains>(&Params { warmup: 0 }, &rows).unwrap(),
+            "candle 2, \"12.5 BUY\": expected BUY, got no signal\n  its values: change=2.5\n  buy does not hold: change > 5\n"
         );
     }
 

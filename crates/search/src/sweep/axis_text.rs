@@ -110,9 +110,13 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     }
 }
 
-/// The two sides of `LOW..HIGH`; nothing at all is the range of the schema.
+/// The two sides of `LOW..HIGH`, or of `LOW..=HIGH` as Rust writes it; nothing at all is the range of the schema.
 fn range_of(text: &str) -> Option<(&str, &str)> {
-    if text.is_empty() { Some(("", "")) } else { text.split_once("..") }
+    if text.is_empty() {
+        return Some(("", ""));
+    }
+    let (low, high) = text.split_once("..")?;
+    Some((low, high.strip_prefix('=').unwrap_or(high)))
 }
 
 fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Result<Decimal, String> {
@@ -282,6 +286,7 @@ mod tests {
     #[test]
     fn ranges_and_lists_give_these_values() {
         check("period=5..9", "5 6 7 8 9");
+        check("period=5..=9:2", "5 7 9");
         check("period = 5..30:5", "5 10 15 20 25 30");
         check("period=5..29:5", "5 10 15 20 25");
         check("period=9,2,5", "9 2 5");

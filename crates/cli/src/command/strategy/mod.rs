@@ -84,15 +84,28 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     let prices = if entry.wants_prices { "\nIt wants prices between candles." } else { "" };
     let head = format!("{} {}\n{}{prices}", entry.name, entry.version, entry.about);
     if entry.parameters.is_empty() {
-        return print(&format!("{head}\n\nIt has no parameters."));
+        return print(&format!("{head}\n\nIt has no parameters.\n\n{}", example_bot(entry)));
     }
     let mut lines = table(["parameter", "type", "default", "range", "about"]);
     for parameter in &entry.parameters {
         let Parameter { name, about, default, kind, .. } = parameter;
         lines.add_row([name.clone(), kind.clone(), default.to_string(), range(parameter), about.clone()]);
     }
-    let example = format!("[[bots]]\nstrategy = \"{}\"\nparams = {{ {} }}", entry.name, defaults(entry));
-    print(&format!("{head}\n\n{}\n\n{example}", lines.trim_fmt()))
+    print(&format!("{head}\n\n{}\n\n{}", lines.trim_fmt(), example_bot(entry)))
+}
+
+/// A bot that trades by it, as a configuration has it.
+fn example_bot(entry: &StrategyEntry) -> String {
+    let params = if entry.parameters.is_empty() {
+        String::new()
+    } else {
+        format!("\nparams = {{ {} }}", defaults(entry))
+    };
+    format!(
+        "[[bots]]\nname = \"my-bot\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"{}\"{params}\nclose_type = \"05:00\"\nstake = {{ kind = \
+         \"fixed\", amount = 10.0 }}",
+        entry.name
+    )
 }
 
 fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {

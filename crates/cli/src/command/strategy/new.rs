@@ -143,7 +143,10 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
 
 fn check_name(name: &str) -> Result<(), Failure> {
     let refuse = |problem: String| {
-        let help = "a name is made of lower-case letters, digits and hyphens and begins with a letter: momentum, three-in-a-row";
+        let meant = meant_name(name).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default();
+        let help = format!(
+            "{meant}a name is made of lower-case letters, digits and hyphens and begins with a letter: momentum, three-in-a-row"
+        );
         Err(Failure::configuration(problem).help(help))
     };
     let is_known = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
@@ -161,6 +164,22 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return refuse(format!("\"{name}\" means something else already, in Rust or in Candlewick"));
     }
     Ok(())
+}
+
+/// A name in our form for one that is not: `BandReturn`, `Band_Return` and `band return` are band-return.
+fn meant_name(name: &str) -> Option<String> {
+    let mut meant = String::with_capacity(name.len());
+    let mut was_small = false;
+    for letter in name.chars() {
+        let is_break = !letter.is_ascii_alphanumeric() || (was_small && letter.is_ascii_uppercase());
+        if is_break && !meant.is_empty() && !meant.ends_with('-') {
+            meant.push('-');
+        }
+        was_small = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        meant.extend(letter.is_ascii_alphanumeric().then(|| letter.to_ascii_lowercase()));
+    }
+    let meant = meant.trim_matches('-').to_owned();
+    (meant != name && meant.starts_with(|letter: char| letter.is_ascii_lowercase())).then_some(meant)
 }
 
 /// The folder of Candlewick: the one that is named, or the one that this program lies in.
@@ -276,6 +295,21 @@ fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_in_another_form_is_answered_with_the_one_that_is_meant() {
+        for (name, meant) in [
+            ("Band_Return", Some("band-return")),
+            ("BandReturn2", Some("band-return2")),
+            ("RSI dips", Some("rsi-dips")),
+            ("a--b-", Some("a-b")),
+            ("2nd", None),
+            ("", None),
+            ("é", None),
+        ] {
+            assert_eq!(meant_name(name).as_deref(), meant, "{name}");
+        }
+    }
 
     #[test]
     fn names_are_those_of_crates_and_strategies() {

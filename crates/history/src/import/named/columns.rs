@@ -4,6 +4,7 @@ use super::super::problem::Problem;
 use super::settings::{ColumnRoles, Role};
 use super::{number, time};
 use crate::csv::excerpt;
+use crate::import::problem::{decimals_between_commas, splits_decimals};
 use ::csv::StringRecord;
 use std::fmt;
 
@@ -200,6 +201,15 @@ impl Columns {
         let prices = [needed(Role::Open)?, needed(Role::High)?, needed(Role::Low)?, needed(Role::Close)?];
         let fewest = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
         Ok(Self { header, time, prices, volume: place(Role::Volume), fewest, is_utc, names })
+    }
+
+    /// What is wrong with a row of so many columns, if it has too few, or as many more than the header as its prices are.
+    pub(super) fn problem_of_count(&self, count: usize) -> Option<String> {
+        if count < self.fewest {
+            return Some(format!("{count} columns where {} belong; is the line cut off?", self.fewest));
+        }
+        let is_split = matches!(self.header, Header::Present) && splits_decimals(count, self.names.len());
+        is_split.then(|| decimals_between_commas(count, self.names.len()))
     }
 
     /// The time of a row, as it is written.

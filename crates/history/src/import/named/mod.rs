@@ -139,9 +139,7 @@ fn row_of(
     numbers: NumberStyle,
     times: TimeStyle,
 ) -> Result<Option<Row>, String> {
-    if record.len() < columns.fewest {
-        let problem =
-            format!("{} columns where {} belong; is the line cut off?", record.len(), columns.fewest);
+    if let Some(problem) = columns.problem_of_count(record.len()) {
         return Err(problem);
     }
     let prices = columns.prices.map(|column| cell(record, column));

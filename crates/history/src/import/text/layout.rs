@@ -3,6 +3,7 @@
 use super::super::row::{Clock, Row, WrittenDecimals};
 use super::moment::Pattern;
 use crate::csv::excerpt;
+use crate::import::problem::{decimals_between_commas, splits_decimals};
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 
 /// Where a line holds what.
@@ -92,6 +93,9 @@ impl Layout {
                 *place = cell.trim();
             }
             count += 1;
+        }
+        if self.separator == b',' && splits_decimals(count, self.columns) {
+            return Err(decimals_between_commas(count, self.columns));
         }
         if count != self.columns {
             return Err(format!("{count} columns where {} belong; is the line cut off?", self.columns));

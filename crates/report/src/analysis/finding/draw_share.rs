@@ -14,8 +14,13 @@ pub(super) fn find(drawn: u64, trades: u64) -> Option<Finding> {
         large if large > WARNING => Severity::Warning,
         _ => return None,
     };
+    let step = if severity == Severity::Serious {
+        " A step in [simulation.ticks] that is coarser than the venue's own makes such draws."
+    } else {
+        ""
+    };
     let text = format!(
-        "{:.1} % of the trades drew: where a draw is a loss, they all would have lost (draw = \"loss\" shows it).",
+        "{:.1} % of the trades drew: where a draw is a loss, they all would have lost (draw = \"loss\" shows it).{step}",
         share * 100.0
     );
     Some(Finding { kind: FindingKind::DrawShare, severity, text })
@@ -33,7 +38,10 @@ mod tests {
             (5, 100, None),
             (0, 0, None),
         ] {
-            assert_eq!(find(drawn, trades).map(|finding| finding.severity), expected, "{drawn} of {trades}");
+            let found = find(drawn, trades);
+            assert_eq!(found.as_ref().map(|finding| finding.severity), expected, "{drawn} of {trades}");
+            let names_step = found.is_some_and(|finding| finding.text.contains("[simulation.ticks]"));
+            assert_eq!(names_step, expected == Some(Severity::Serious));
         }
     }
 }

@@ -53,7 +53,10 @@ fn cause_of(name: &str) -> (&'static str, &'static str) {
             "by the gate of their bot",
             "They were virtual trades, followed without money; what opens the gate stands in the bot's `params`.",
         ),
-        _ => ("by one rule", "`candlewick why` and the setting of that rule in [risk] say more."),
+        _ => (
+            "by one rule",
+            "Its setting in [risk] says when it refuses; of a run with a journal `candlewick why` says more of each signal.",
+        ),
     }
 }
 
