@@ -227,7 +227,18 @@ fn signals_on_standard_input_are_taken_line_by_line_and_its_end_ends_no_run() {
         |tally: &Value| number(tally, "malformed") == 4 && number(tally, "late") == 1 && judged(tally) == 1;
     let tally = tally_when(&folder, "stdin", is_done);
     assert_eq!((judged(&tally), number(&tally, "duplicates")), (1, 1), "{tally}");
+    // Each is told by its reason, however many came at once.
+    let reasons: Vec<(&String, &Value)> = tally["reasons"].as_object().unwrap().iter().collect();
+    assert_eq!(reasons.len(), 4, "{tally}");
+    for part in ["not a JSON object", "stake", "there is no bot \"eth\"", "2026-01-01"] {
+        assert!(
+            reasons.iter().any(|(reason, times)| reason.contains(part) && **times == 1),
+            "{part}: {tally}"
+        );
+    }
     let said = bot.end();
+    let status = folder.run(&["status", "--config", "bot.toml"]).stdout;
+    assert!(status.contains("what was no signal (stdin): once: "), "{status}");
     // One alarm for all that came within its pace.
     assert!(said.contains("what came as a signal (stdin) is none"), "{said}");
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 2);
