@@ -61,6 +61,18 @@ fn the_price_step_is_that_of_the_decimals_which_a_terminal_writes() {
     let printed = folder.run(&import);
     assert!(printed.stdout.contains("EURUSD = 0.00001, which is the last decimal"), "{}", printed.stdout);
     assert_eq!(folder.run(&[&import[..], &["--json"]].concat()).json()[0]["price_step"], 0.00001);
+    // Of many candles some need the last decimal that there is: the zeros behind it are the program's that wrote them.
+    let row = |at: u32| {
+        format!(
+            "2024.01.02,{:02}:{:02},150.12300,150.12{}00,150.12300,150.12300,5\n",
+            at / 60,
+            at % 60,
+            3 + at % 7
+        )
+    };
+    let folder = Folder::new().with("USDJPY1.csv", (0..120).map(row).collect::<String>());
+    let import = ["data", "import", "USDJPY1.csv", "--timezone", "UTC", "--json"];
+    assert_eq!(folder.run(&import).json()[0]["price_step"], 0.001);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::signals::SignalList;
 use crate::warm_up::shares_of_warm_up;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
-use candlewick_engine::{Header, JournalHash, OutsideSignal, Recorder, check_stakes};
+use candlewick_engine::{BotSettings, Header, JournalHash, OutsideSignal, Recorder, check_stakes};
 use candlewick_journal::{FileJournal, NullJournal, Tee};
 use candlewick_records::Delays;
 use candlewick_sdk::{CandleSeries, Millis, Registry, Strategy};
@@ -127,7 +127,7 @@ impl BacktestTerms {
         candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots));
         candles.notices.extend(shares_of_warm_up(&warmups, &candles.series));
         let apart = nothing_to_choose(&loaded, &candles.series);
-        candles.notices.extend(apart.or_else(|| no_common_time(&candles.series)));
+        candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
@@ -169,9 +169,10 @@ fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String>
     })
 }
 
-/// Two series whose candles have no moment in common: their bots share limits and a balance, and never trade side by side.
-fn no_common_time(series: &[CandleSeries]) -> Option<String> {
-    let held = || series.iter().filter(|one| !one.candles().is_empty());
+/// Two series of bots whose candles have no moment in common: they share limits and a balance, and never trade side by side.
+fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
+    let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+    let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
     let first = held().min_by_key(|one| one.end())?;
     let second = held().max_by_key(|one| one.start())?;
     (second.start() >= first.end()).then(|| {
@@ -259,5 +260,36 @@ impl PreparedBacktest {
             journal.finish()?;
         }
         Ok(Replayed { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Candle, Ohlcv, Series};
+    use serde_json::json;
+
+    fn series(symbol: &str, interval: &str, first: i64) -> CandleSeries {
+        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let at = |place: i64| series.interval.length() * (first + place);
+        let candles = (0..3).map(|place| Candle::new(at(place), series.interval, numbers).unwrap());
+        CandleSeries::new(series, candles.collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn series_of_bots_without_common_time_are_named_and_what_only_prices_them_is_not() {
+        let bot = |symbol: &str, interval: &str| -> BotSettings {
+            let text = json!({"name": "a", "symbol": symbol, "interval": interval, "strategy": "x", "close_type": "15:00"});
+            serde_json::from_value(text).unwrap()
+        };
+        let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
+        let euro = series("EURUSD", "5m", 0);
+        // 0 to 15 and 15 to 30 minutes.
+        let after = no_common_time(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
+        assert!(after.contains("EURUSD@5m and GBPUSD@5m have no time in common"), "{after}");
+        assert_eq!(no_common_time(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
+        // Candles of a minute that the trades of a bot are priced by.
+        assert_eq!(no_common_time(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
     }
 }

@@ -10,7 +10,7 @@ use candlewick_sdk::{Money, MoneyScale};
 /// notice: a live run has the wallet's own.
 ///
 /// # Errors
-/// [`EngineError`] with the figures where no trade of a bot could ever be opened: whatever the balance, or with a share of the balance that is configured.
+/// [`EngineError`] with the figures where no trade of a bot could ever be opened, whatever the balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -28,18 +28,11 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let Some(broken) = broken.or_else(own) else { continue };
         let (name, stake) = (&bot.name, scale.format(first));
         let BrokenLimit { limit, bound, by_balance } = broken;
-        if by_balance || matches!(bot.stake, StakeSettings::Kelly { .. }) {
+        if by_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
             notices.push(format!(
-                "bot \"{name}\": at account.initial_balance its stake is {stake}, and {limit} is {bound}: no trade could be opened"
-            ));
-        } else if matches!(bot.stake, StakeSettings::Share { .. }) {
-            // Without a trade the balance stays what it is.
-            let problem = format!(
-                "at account.initial_balance = {} the stake of bot \"{name}\" is {stake}, and {limit} is {bound}: no trade could be opened; change \
-                 one of the three",
+                "bot \"{name}\": at account.initial_balance = {} its stake is {stake}, and {limit} is {bound}: no trade could be opened",
                 scale.format(balance)
-            );
-            return Err(EngineError::setting(key, problem));
+            ));
         } else {
             let problem = format!(
                 "the stake of bot \"{name}\" is {stake}, and {limit} is {bound}: no trade could ever be opened; change one of the two"
@@ -176,12 +169,13 @@ mod tests {
 
     #[test]
     fn a_share_that_no_trade_could_have_is_named_with_the_balance_and_the_limit() {
-        let least = "at account.initial_balance = 1000.00 the stake of bot \"btc\" is 0.50, and the least, risk.min_stake, is 1.00";
-        check(StakeSettings::Share { percent: 0.05 }, |_| {}, Never(least));
+        let least =
+            "at account.initial_balance = 1000.00 its stake is 0.50, and the least, risk.min_stake, is 1.00";
+        check(StakeSettings::Share { percent: 0.05 }, |_| {}, AtThisBalance(least));
         let day = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(10);
         let most =
             "is 20.00, and risk.daily_loss_limit, what a day may lose, is 10.00: no trade could be opened";
-        check(StakeSettings::Share { percent: 2.0 }, day, Never(most));
+        check(StakeSettings::Share { percent: 2.0 }, day, AtThisBalance(most));
         check(StakeSettings::Share { percent: 1.0 }, day, Sound);
     }
 

@@ -214,9 +214,16 @@ mod tests {
         rich.balance = Decimal::from(10_000);
         let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
         let words = check_ruin(&rich, Money::from_minor(1_000_000), &[even]).unwrap().stakes.remove(0);
-        let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades, or its trading ended for good, with a probability below 0.01 % \
-                     (break-even, and 50 % won)";
+        let short = "bot \"a\": its stake of 10.00 is ruined within 40 trades with a probability below 0.01 % if it wins 50.00 % (break-even) and \
+                     if it wins 50 %; held to stops of the run, none of 25000 simulated runs at 50.00 % ended for good";
         assert_eq!(words, short);
+        // What no wallet is ruined by a limit may end all the same: eleven steps down within forty.
+        rich.risk.session.loss_limit = Decimal::from(110);
+        let words = check_ruin(&rich, Money::from_minor(1_000_000), &[even]).unwrap().stakes.remove(0);
+        assert!(words.contains("below 0.01 % if it wins 50.00 %"), "{words}");
+        // Before the last of forty, as below: P(X <= 14) + P(X <= 13) of 39 coins, 8.07 %.
+        let ended = percent_behind(&words, "for good before that in ");
+        assert!((ended - 8.07).abs() < 0.6, "{words}");
     }
 
     #[test]

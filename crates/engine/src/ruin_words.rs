@@ -38,31 +38,31 @@ impl StakeRuin {
             "break-even"
         };
         let (at_rate, at_half) = (self.at(rate)?, self.at(0.5)?);
-        let mut words = format!(
-            "{what} is ruined within {horizon} trades with a probability of {} if it wins {} ({by}), of {} if it wins 50 %",
-            percent(at_rate),
-            percent(rate),
-            percent(at_half),
-        );
-        let mut most = at_rate.max(at_half);
+        let is_nearly_never = at_rate.max(at_half) < NEARLY_NEVER;
+        let within = format!("{what} is ruined within {horizon} trades with a probability");
+        let mut words = if is_nearly_never {
+            format!("{within} below 0.01 % if it wins {} ({by}) and if it wins 50 %", percent(rate))
+        } else {
+            let (at_rate, at_half) = (percent(at_rate), percent(at_half));
+            format!("{within} of {at_rate} if it wins {} ({by}), of {at_half} if it wins 50 %", percent(rate))
+        };
         if self.limits != WalletLimits::default() {
             let runs = (MOST_TRADES / u64::from(horizon)).max(FEWEST_RUNS);
             let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
             let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
-            most = most.max(trials.share()).max(trials.stopped_share());
-            let _ = write!(
-                words,
-                "; held to {}, it is ruined in {}, and its trading ends for good before that in {} ({runs} simulated runs at {})",
-                limit_words(&self.limits),
-                percent(trials.share()),
-                percent(trials.stopped_share()),
-                percent(rate),
-            );
-        }
-        if most < NEARLY_NEVER {
-            return Ok(format!(
-                "{what} is ruined within {horizon} trades, or its trading ended for good, with a probability below 0.01 % ({by}, and 50 % won)"
-            ));
+            let (ruined, stopped) = (trials.share(), trials.stopped_share());
+            let _ = write!(words, "; held to {}, ", limit_words(&self.limits));
+            let _ = if is_nearly_never && ruined.max(stopped) == 0.0 {
+                write!(words, "none of {runs} simulated runs at {} ended for good", percent(rate))
+            } else {
+                write!(
+                    words,
+                    "it is ruined in {}, and its trading ends for good before that in {} ({runs} simulated runs at {})",
+                    percent(ruined),
+                    percent(stopped),
+                    percent(rate),
+                )
+            };
         }
         Ok(words)
     }

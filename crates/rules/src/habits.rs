@@ -90,7 +90,9 @@ pub(crate) fn bare_interval(text: &str, words: &[Token<'_>], place: &Range<usize
 pub(crate) fn thousands(number: f64, written: &str) -> Option<String> {
     let digits = written.strip_suffix(['k', 'K'])?;
     let is_number = digits.parse::<f64>().is_ok();
-    is_number.then(|| format!("a number has no unit behind it: for {written} write {}", number * 1_000.0))
+    is_number.then(|| {
+        format!("a number has no unit behind it: for {written} write {}", (number * 1e6).round() / 1e3)
+    })
 }
 
 /// What is wrong with a decimal comma, `1,58`; the comma is the word at this place.

@@ -20,17 +20,21 @@ pub(super) fn cure_of(line: &str) -> Option<&'static str> {
     if is_open('"') {
         return Some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"");
     }
-    let is_bare = line.split_once('=').is_some_and(|(_, value)| begins_with_word(value));
-    is_bare.then_some("a text stands in quotes, as in symbol = \"EURUSD\"")
+    let word = line.split_once('=').and_then(|(_, value)| bare_word(value))?;
+    if ["true", "false", "yes", "no", "on", "off"].iter().any(|known| word.eq_ignore_ascii_case(known)) {
+        return Some("yes and no are written true and false, in small letters");
+    }
+    Some("a text stands in quotes, as in symbol = \"EURUSD\"")
 }
 
-/// Whether what follows the first `=` is a word that TOML does not know.
-fn begins_with_word(value: &str) -> bool {
+/// The word that follows a `=`, where TOML does not know it.
+fn bare_word(value: &str) -> Option<&str> {
     let value = value.trim_start();
     let end =
         value.find(|sign: char| !(sign.is_alphanumeric() || "_-.:/".contains(sign))).unwrap_or(value.len());
     let word = &value[..end];
-    word.starts_with(|sign: char| sign.is_alphabetic()) && !["true", "false", "inf", "nan"].contains(&word)
+    let is_known = ["true", "false", "inf", "nan"].contains(&word);
+    (word.starts_with(|sign: char| sign.is_alphabetic()) && !is_known).then_some(word)
 }
 
 /// How many digits stand behind the comma, where what follows a `=` is a number such as 10,5.
@@ -67,6 +71,8 @@ mod tests {
             ("stake = { kind = \"fixed\", amount = 10,5 }", comma),
             ("stake = { amount = -10,50, kind = \"fixed\" }", comma),
             ("limit=10,5 # of the day", comma),
+            ("real = True", Some("yes and no are written true and false")),
+            ("real = Yes # demo", Some("yes and no are written true and false")),
             ("daily_loss_limit = 1,000", Some("a number has no comma: write 1000 for a thousand")),
             ("stake = { kind = \"fixed\", amount = 1,000 }", Some("a number has no comma")),
             ("amount = 1.000,00", thousands),

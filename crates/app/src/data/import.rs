@@ -155,6 +155,9 @@ impl ReadFile {
     }
 }
 
+/// Of so many candles some price needs the last decimal that there is: zeros behind all of them are a program's.
+const TELLING: usize = 100;
+
 /// How many of the candles have one of the same moment in the catalog, and how many of those bring a value that is not
 /// known.
 fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
@@ -172,10 +175,11 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// By the decimals with which all prices are written, and else by those that some price needs.
+    /// By the decimals that some price needs. Of a few candles none may need the last one: then by those with which all are written.
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.imported;
-        decimals.map(step_of).or_else(|| price_step(candles.candles()))
+        let are_few = candles.candles().len() < TELLING;
+        decimals.filter(|_| are_few).map(step_of).or_else(|| price_step(candles.candles()))
     }
 
     /// For machines.

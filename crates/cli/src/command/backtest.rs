@@ -16,7 +16,7 @@ use crate::time_zones::zone_notes;
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
-use candlewick_engine::{TradeBook, percent_beside_default, trades_that_found_out};
+use candlewick_engine::{BotSettings, TradeBook, percent_beside_default, trades_that_found_out};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Sensitivity, assumed_payout_percent};
@@ -162,7 +162,7 @@ fn report(
         )),
         seen_payout_percent,
         missing_candles: candles.missing(&loaded.config.bots),
-        untraded_candles: Some(untraded_candles(&candles.series, &finished.book)),
+        untraded_candles: Some(untraded_candles(&candles.series, &loaded.config.bots, &finished.book)),
         revised_candles: candles.revised,
         unset_steps: unset_price_steps(&candles.markets, &settings.simulation.ticks),
     };
@@ -243,12 +243,13 @@ fn notice_of_incomplete(count: u64) -> Option<String> {
     })
 }
 
-/// Candles that closed after the last trade was decided; all where none was.
-fn untraded_candles(series: &[CandleSeries], book: &TradeBook) -> u64 {
+/// Candles of the bots' series that closed after the last trade was decided; all where none was.
+fn untraded_candles(series: &[CandleSeries], bots: &[BotSettings], book: &TradeBook) -> u64 {
     let last = book.rows().last().map_or(Millis::ZERO, |row| row.approved.decision_time());
     let after = |one: &CandleSeries| {
         let interval = one.interval();
         one.candles().iter().rev().take_while(|candle| candle.close_time(interval) > last).count() as u64
     };
-    series.iter().map(after).sum()
+    let is_heard = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+    series.iter().filter(is_heard).map(after).sum()
 }

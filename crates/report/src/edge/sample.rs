@@ -169,6 +169,12 @@ impl Sample {
         Some(finding)
     }
 
+    /// With which trade the edge was shown that is said of it, and how the trades since did.
+    pub(super) fn shown_words(&self) -> Option<String> {
+        let is_said = self.withheld.is_empty() && self.no_longer_held_since.is_none();
+        self.shown.filter(|_| is_said).map(|shown| shown.words())
+    }
+
     /// The verdict in words.
     pub fn words(&self) -> String {
         if !self.withheld.is_empty() {
@@ -176,9 +182,6 @@ impl Sample {
         }
         if let Some(since) = self.no_longer_held_since {
             return no_longer_held_words(since);
-        }
-        if let Some(shown) = self.shown {
-            return shown.words();
         }
         self.verdict.map_or_else(
             || "none: it takes trades in their order".to_owned(),

@@ -111,7 +111,13 @@ impl fmt::Display for VerdictReport {
         let caveats =
             if caveats.is_empty() { String::new() } else { format!("\nCaveats: {}.", caveats.join("; ")) };
         let verdicts = verdicts.trim_fmt();
-        write!(f, "{verdicts}\n{meaning}{caveats}{}", self.intervals())?;
+        writeln!(f, "{verdicts}")?;
+        for sample in self.samples() {
+            if let Some(shown) = sample.shown_words() {
+                writeln!(f, "{}: {shown}.", name_of(sample))?;
+            }
+        }
+        write!(f, "{meaning}{caveats}{}", self.intervals())?;
         let all = interval_words(
             self.all.verdict.unwrap_or_default(),
             self.all.intervals.edge_sequence_95,

@@ -18,7 +18,7 @@ pub use variants::VariantCounter;
 pub(crate) use verdict::caveat_of;
 pub use verdict::{Caveats, EdgeLine, ReplayBasis};
 
-use crate::analysis::{Analysis, Background, Prices, Sensitivity, Trades, VariantsUnknown};
+use crate::analysis::{Analysis, Background, Finding, Prices, Sensitivity, Trades, VariantsUnknown};
 use crate::conditions::ConditionLine;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
@@ -209,6 +209,14 @@ impl RunReport {
             _ => EdgeLine::of(&test, run.book.rows(), &run.caveats),
         };
         analysis.add_finding(edge.finding());
+        let bots: Vec<BotLine> = judged.map(bot_line).collect();
+        for line in bots.iter().filter(|_| bots.len() > 1) {
+            let named = |mut finding: Finding| {
+                finding.text = format!("{}: {}", line.bot, finding.text);
+                finding
+            };
+            analysis.add_finding(line.edge.finding().map(named));
+        }
         Self {
             candles: run.candles,
             trades: summary.trades,
@@ -247,7 +255,7 @@ impl RunReport {
             audit_findings: run.audit_findings,
             gates: run.gates,
             conditions: run.conditions,
-            bots: judged.map(bot_line).collect(),
+            bots,
             analysis,
             caveats: run.caveats,
             scale,

@@ -80,19 +80,22 @@ impl<'a> Refusals<'a> {
     fn words(self, sets: usize, parameters: &[String]) -> Option<String> {
         let of = counted(sets, "set", "sets");
         let why = self.first?;
-        let mut named: Vec<(usize, &str)> =
-            parameters.iter().filter_map(|name| Some((why.find(name.as_str())?, name.as_str()))).collect();
-        named.sort_unstable();
-        let condition = match *named {
-            [(_, low), (_, high)] if why.contains("below") => format!("{low} < {high}"),
-            _ => "FIRST < SECOND".to_owned(),
-        };
-        Some(format!(
-            "the strategy refused {} of {of}, the first because: {why}; a condition such as --where \"{condition}\" leaves such sets out, and \
-             the search has room for others",
-            self.count
-        ))
+        let cure = condition_of(why, parameters).map_or_else(String::new, |condition| {
+            format!("; --where \"{condition}\" leaves such sets out, and the search has room for others")
+        });
+        Some(format!("the strategy refused {} of {of}, the first because: {why}{cure}", self.count))
     }
+}
+
+/// `fast < slow` of "fast = 21 must be below slow = 21", where both are searched.
+fn condition_of(why: &str, parameters: &[String]) -> Option<String> {
+    let (low, high) = why.split_once(" must be below ")?;
+    let named = |text: &str| {
+        let is_named =
+            |name: &&String| text.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(" = "));
+        parameters.iter().find(is_named)
+    };
+    Some(format!("{} < {}", named(low.rsplit(": ").next()?)?, named(high)?))
 }
 
 /// The figures of a sweep.
@@ -320,4 +323,25 @@ impl fmt::Display for SweepReport {
 
 fn percent(fraction: Option<f64>) -> String {
     fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_advised_where_it_leaves_out_what_was_refused() {
+        let parameters = ["fast", "slow", "period", "deviations"].map(str::to_owned);
+        for (why, expected) in [
+            ("fast = 21 must be below slow = 21", Some("fast < slow")),
+            ("strategy \"ema-cross\": fast = 21 must be below slow = 21", Some("fast < slow")),
+            // No order of two: every set with so many deviations is refused.
+            ("deviations = 2 must be below 2.00: no close of period = 5 is farther", None),
+            ("faster = 21 must be below slow = 21", None),
+            ("fast = 21 must be below rsi_period = 14", None),
+            ("fast is missing", None),
+        ] {
+            assert_eq!(condition_of(why, &parameters).as_deref(), expected, "{why}");
+        }
+    }
 }

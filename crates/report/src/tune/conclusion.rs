@@ -33,7 +33,7 @@ impl Conclusion {
     pub fn of(report: &WalkForwardReport) -> Self {
         let hold_out = report.hold_out().and_then(HoldOut::verdict);
         match Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out) {
-            Self::EdgeShown if report.did_not_last() => Self::EdgeNoLongerHeld,
+            Self::EdgeShown | Self::EdgeUnconfirmed if report.did_not_last() => Self::EdgeNoLongerHeld,
             conclusion => conclusion,
         }
     }
