@@ -39,6 +39,7 @@ pub(super) struct Pieces<'a> {
     numbers: Option<Renumbering>,
     /// What the numbers in the last part mean, where they mean others.
     names: Option<SessionNames>,
+    /// Whether a part says that those before it have numbers with other meanings.
     has_other_numbers: bool,
     /// The last symbol that was traded.
     last_symbol: Option<SymbolId>,
@@ -139,7 +140,6 @@ impl<'a> Pieces<'a> {
                     None => decoder,
                 });
                 self.names = self.names.take().filter(|_| previous.is_some());
-                self.has_other_numbers = self.names.is_some();
                 let filter = |leaving| OldFilter::new(leaving, stored.line.at, &whole.gain.intents);
                 self.filter = self.leaving.map(filter);
                 let names = whole.gain.names_before.take();
@@ -154,6 +154,8 @@ impl<'a> Pieces<'a> {
                     part.intents = filter.take(stored.seq, part.intents);
                 }
                 self.parts.push(part);
+                // What a whole says of them holds for no later piece: none goes on from it.
+                self.has_other_numbers |= names.is_some();
                 let last = self.names.clone();
                 self.go_behind(names)?;
                 self.names = last;
@@ -201,7 +203,6 @@ impl<'a> Pieces<'a> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
         let numbers = names.to(&own).ok_or("its parts know bots that no run had")?;
-        self.has_other_numbers = true;
         let is_same = names.are_numbered_as(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
@@ -217,7 +218,8 @@ impl<'a> Pieces<'a> {
             part.put_into(&mut past, &mut reasons, may_lack)?;
         }
         let mut written = Written::all_of(&past, whole.gain.previous);
-        (written.names, written.has_other_numbers) = (self.names, self.has_other_numbers);
+        written.has_other_numbers = self.has_other_numbers || self.names.is_some();
+        written.names = self.names;
         whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.count_from(whole.totals) {
             return Err("it counts other rules".to_owned());

@@ -107,3 +107,34 @@ async fn a_bot_that_comes_back_and_a_ladder_of_other_levels_need_the_whole_journ
     let ladder = why(&own).await;
     assert!(ladder.contains("bot \"one\" has another stake, which follows from all its trades"), "{ladder}");
 }
+
+/// Whether numbers mean others is said by parts: what a whole says of the parts before it holds for nothing that comes later.
+#[tokio::test]
+async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
+    let (one, two) = (of(&[("a", "BTCUSDT", 10)]), of(&[("b", "ETHUSDT", 10), ("a", "BTCUSDT", 10)]));
+    let mut folder = Folder::new();
+    folder.ends_in_doubt = false;
+    let format = async |folder: &Folder| {
+        let lines = folder.reader().await.lines(1, 1_000_000).await.unwrap();
+        let whole = lines.iter().rfind(|stored| stored.line.body.starts_with("{\"snapshot\":")).unwrap();
+        let whole: serde_json::Value = serde_json::from_str(&whole.line.body).unwrap();
+        let names = whole.pointer("/snapshot/gain/names_before").is_some();
+        (whole.pointer("/snapshot/format").unwrap().as_u64().unwrap(), names)
+    };
+    let parts = async |folder: &Folder| {
+        let (pieces, whole) = folder.snapshots().await;
+        pieces as u64 - whole
+    };
+    folder.run_under(false, &one).await;
+    let written = parts(&folder).await;
+    assert!(written > 1, "{written} parts");
+    assert_eq!(format(&folder).await, (4, false));
+    // It writes no part: numbers are others in its wholes alone.
+    folder.part = 1_000;
+    folder.run_under(false, &two).await;
+    assert_eq!((format(&folder).await, parts(&folder).await), ((5, true), written));
+    folder.run_under(false, &one).await;
+    assert_eq!((format(&folder).await, parts(&folder).await), ((4, false), written));
+    let check = check_journal(&mut folder.reader().await).await.unwrap();
+    assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (folder.snapshots().await.1, 0));
+}

@@ -8,7 +8,7 @@ use candlewick_journal::{
     ChainHash, Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal,
     Store, is_snapshot,
 };
-use candlewick_runtime::{JournalFold, RuntimeError, SnapshotCheck, WholeReading, check_journal};
+use candlewick_runtime::{JournalFold, Past, RuntimeError, SnapshotCheck, WholeReading, check_journal};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -81,6 +81,8 @@ pub(crate) struct Folder {
     pub(crate) ends_in_doubt: bool,
     /// For how long a run that is over is remembered by the next start, which leaves older ones in the journal; none for ever.
     pub(crate) remember: Option<Millis>,
+    /// Intents of a part of a snapshot.
+    pub(crate) part: u64,
     _removed: Option<tempfile::TempDir>,
 }
 
@@ -100,6 +102,7 @@ impl Folder {
             pace: Duration::ZERO,
             ends_in_doubt: true,
             remember: None,
+            part: PART,
             _removed: None,
         }
     }
@@ -155,25 +158,33 @@ impl Folder {
         self.run_under(is_killed, &settings()).await;
     }
 
-    pub(crate) async fn run_under(&self, is_killed: bool, settings: &SessionSettings) {
+    /// A run up to its header, which is not written yet.
+    pub(crate) async fn start_under(
+        &self,
+        settings: &SessionSettings,
+    ) -> (Session, Past, Millis, RunJournal) {
         // Whoever held it before is dead, or gave it back.
         let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
         let holder = Holder::of_this_process("test");
         let store = Store::open_on_terms(&self.url, &holder, &terms).await.unwrap();
         let fold = self.read_under(settings).await.unwrap();
-        let bots = || settings.bots.iter();
-        let strategies = bots().map(|_| Box::new(Always) as Box<dyn Strategy>).collect();
+        let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>).collect();
         let mut session = Session::new(settings, strategies).unwrap();
         let past = fold.hand_over(&mut session).unwrap();
         let now = Millis::DAY * i64::try_from(past.runs + 1).unwrap();
         let (pace, looks) = (self.pace, AtomicU32::new(0));
         let elapsed = move || pace * looks.fetch_add(1, Ordering::Relaxed);
         let journal = RunJournal::new(store, past.runs + 1, now, elapsed);
-        let mut journal = journal.followed_by(Box::new(fold.with_parts_of(PART)));
+        let journal = journal.followed_by(Box::new(fold.with_parts_of(self.part)));
+        (session, past, now, journal)
+    }
+
+    pub(crate) async fn run_under(&self, is_killed: bool, settings: &SessionSettings) {
+        let (mut session, past, now, mut journal) = self.start_under(settings).await;
         let header = Header {
             format: Header::FORMAT,
             settings: serde_json::json!({ "session": settings }),
-            strategies: bots().map(|_| ("always".to_owned(), "1".to_owned())).collect(),
+            strategies: settings.bots.iter().map(|_| ("always".to_owned(), "1".to_owned())).collect(),
             data_hash: None,
         };
         journal.record(Entry::Header(&header)).unwrap();
@@ -275,7 +286,7 @@ pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (St
     (serde_json::to_string(&session.snapshot()).unwrap(), rows(&past))
 }
 
-fn rows(past: &candlewick_runtime::Past) -> String {
+fn rows(past: &Past) -> String {
     let book = past.book();
     let all = book.rows().iter().map(|row| {
         let (reason, venue_id) = (book.reason(row), book.venue_id(row));
