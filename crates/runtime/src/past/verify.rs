@@ -123,7 +123,11 @@ impl Checks {
                     let mut written = fold.written().clone();
                     written.previous = Some(stored.head());
                     let part = self.after.entry(stored.seq);
-                    part.or_insert(Part { written, names: Vec::new() }).names.push(fold.names());
+                    let part = part.or_insert(Part { written, names: Vec::new() });
+                    let names = fold.names();
+                    if !part.names.contains(&names) {
+                        part.names.push(names);
+                    }
                 }
             }
             return;
