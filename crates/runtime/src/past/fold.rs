@@ -39,6 +39,8 @@ pub struct JournalFold {
     /// The number of the last one.
     last: u64,
     is_writing: bool,
+    /// The number of the header of the run that it follows; none before that: then no header says under which settings it folds.
+    header: Option<u64>,
     /// A line could not be folded: no snapshot is of anything any more.
     is_broken: bool,
     /// A snapshot was not kept; that is said once.
@@ -71,6 +73,7 @@ impl JournalFold {
             read: 0,
             last: 0,
             is_writing: false,
+            header: None,
             is_broken: false,
             has_failed: false,
             row_failures: 0,
@@ -276,6 +279,7 @@ impl JournalFold {
             read,
             last: last.seq,
             is_writing,
+            header: None,
             is_broken,
             has_failed: false,
             row_failures: 0,

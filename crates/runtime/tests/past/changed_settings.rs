@@ -1,7 +1,8 @@
 //! Starts whose bots are others than those of the run before: from its last snapshot on, and to what the whole journal comes to.
 
-use crate::snapshots::{Folder, settings, state_under};
+use crate::snapshots::{EVERY, Folder, settings, state_under};
 use candlewick_engine::{BotSettings, SessionSettings, StakeSettings};
+use candlewick_journal::Journal as _;
 use candlewick_runtime::{TablesCheck, check_journal};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -135,6 +136,31 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
     assert_eq!((format(&folder).await, parts(&folder).await), ((5, true), written));
     folder.run_under(false, &one).await;
     assert_eq!((format(&folder).await, parts(&folder).await), ((4, false), written));
+    let check = check_journal(&mut folder.reader().await).await.unwrap();
+    assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (folder.snapshots().await.1, 0));
+}
+
+/// A start that ends before its header, as one that is refused, leaves nothing that no header explains.
+#[tokio::test]
+async fn a_start_that_is_given_up_keeps_no_snapshot() {
+    let all = [10, 11, 12].map(|amount| of(&[("one", "ETHUSDT", amount)]));
+    let folder = Folder::new();
+    folder.run_under(true, &all[0]).await;
+    let kept = folder.snapshots().await;
+    let (_session, _past, _now, mut journal) = folder.start_under(&all[1]).await;
+    let behind = folder.read_under(&all[1]).await.unwrap().read_lines();
+    assert!(behind >= u64::from(EVERY) / 10, "{behind} entries are worth a snapshot at the end of a run");
+    assert!(!journal.is_snapshot_due());
+    journal.close().await.unwrap();
+    assert_eq!(folder.snapshots().await, kept);
+    let (whole, found) = (folder.read_whole_under(&all[2]).await, folder.read_under(&all[2]).await.unwrap());
+    assert_eq!(found.notice(), None);
+    assert_eq!(state_under(&found, &all[2]), state_under(&whole, &all[2]));
+    assert!(found.read_lines() < whole.read_lines(), "it began at a snapshot");
+    // The next run keeps its own, and they are explained.
+    folder.run_under(false, &all[2]).await;
+    assert!(folder.snapshots().await.1 > kept.1);
+    assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);
     let check = check_journal(&mut folder.reader().await).await.unwrap();
     assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (folder.snapshots().await.1, 0));
 }

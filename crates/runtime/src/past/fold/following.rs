@@ -1,7 +1,7 @@
 //! The fold goes on beside a run that writes, and has snapshots kept.
 
 use super::JournalFold;
-use candlewick_journal::{Follower, Head, IntentRows, JournalError, StoredLine};
+use candlewick_journal::{Follower, Head, IntentRows, JournalError, LineKind, StoredLine};
 
 /// At a run's end a snapshot is worth its room once this part of the usual lines has come.
 const WORTH_AT_END: u64 = 10;
@@ -23,6 +23,11 @@ impl JournalFold {
         }
     }
 
+    /// Whether a piece is to be written now. None is before the run that it follows has begun: no header would say of which settings it is.
+    fn has_piece(&self, is_end: bool) -> bool {
+        !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worth(is_end))
+    }
+
     fn is_worth(&self, is_end: bool) -> bool {
         let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
         let has_parts = self.written.lacks(&self.past, self.tried) >= self.part * WORTH_PARTS;
@@ -41,14 +46,17 @@ impl Follower for JournalFold {
             );
             self.is_broken = true;
         }
+        if stored.line.kind == LineKind::Run {
+            self.header = Some(stored.seq);
+        }
     }
 
     fn is_due(&self) -> bool {
-        !self.is_broken && (self.is_writing || self.is_worth(false))
+        self.has_piece(false)
     }
 
     fn next_piece(&mut self, is_end: bool) -> Option<String> {
-        if self.is_broken || !(self.is_writing || self.is_worth(is_end)) {
+        if !self.has_piece(is_end) {
             return None;
         }
         self.before = self.written.clone();
