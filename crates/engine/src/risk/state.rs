@@ -130,6 +130,11 @@ impl RiskState {
         self.symbols.len() == symbols
     }
 
+    /// Whether it counts for so many bots, no more and no less.
+    pub(crate) const fn has_bots(&self, bots: usize) -> bool {
+        self.bots.len() == bots
+    }
+
     /// Makes room for so many symbols.
     pub(crate) fn make_room(&mut self, symbols: usize) {
         if self.symbols.len() < symbols {

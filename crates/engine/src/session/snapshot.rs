@@ -72,6 +72,25 @@ pub enum RestoreError {
 impl SessionSnapshot {
     /// The number of its form: raised with every change of what it holds or means.
     pub const FORMAT: u32 = 2;
+
+    /// Whether it can be of a Session with the bots, symbols and money of this one.
+    fn check(&self, session: &Session) -> Result<(), RestoreError> {
+        if self.format != Self::FORMAT {
+            return Err(RestoreError::Format { found: self.format });
+        }
+        let other = |what| Err(RestoreError::OtherSettings { what });
+        if self.money_scale != session.money_scale {
+            return other("decimals of its money");
+        }
+        let is_of_bots = self.bots.iter().map(|bot| &bot.name).eq(&session.names);
+        if !is_of_bots || !self.state.has_bots(self.bots.len()) {
+            return other("bots");
+        }
+        if !self.symbols.starts_with(&session.symbols) || !self.state.has_symbols(self.symbols.len()) {
+            return other("symbols");
+        }
+        Ok(())
+    }
 }
 
 impl Session {
@@ -104,24 +123,12 @@ impl Session {
     /// # Errors
     /// [`RestoreError`]: then the Session is not to be used, unless its settings are the ones of the snapshot.
     pub fn restore(&mut self, snapshot: SessionSnapshot) -> Result<(), RestoreError> {
-        let SessionSnapshot { format, money_scale, bots, symbols, shared, state, .. } = snapshot;
-        if format != SessionSnapshot::FORMAT {
-            return Err(RestoreError::Format { found: format });
-        }
-        let other = |what| Err(RestoreError::OtherSettings { what });
-        if money_scale != self.money_scale {
-            return other("decimals of its money");
-        }
-        if !bots.iter().map(|bot| &bot.name).eq(&self.names) {
-            return other("bots");
-        }
-        if !symbols.starts_with(&self.symbols) || !state.has_symbols(symbols.len()) {
-            return other("symbols");
-        }
+        snapshot.check(self)?;
+        let SessionSnapshot { bots, symbols, shared, state, .. } = snapshot;
         for (own, kept) in self.bots.iter_mut().zip(bots) {
             let is_same = own.reentry.is_some() == kept.reentry.is_some();
             if !is_same || !own.stake.go_on_from(kept.stake) {
-                return other("stakes");
+                return Err(RestoreError::OtherSettings { what: "stakes" });
             }
             *own.verdict = kept.verdict;
             (own.last_close, own.reentry) = (kept.last_close, kept.reentry);

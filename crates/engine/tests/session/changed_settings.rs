@@ -7,7 +7,7 @@ use candlewick_engine::{
     Session, SessionLimitSettings, SessionSettings, SettingsBefore, StakeSettings, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::serde_json::{from_str, json, to_string};
+use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
 use candlewick_sdk::{Direction, Millis, Text};
 use proptest::prelude::{Strategy as _, *};
 use std::collections::{BTreeMap, BTreeSet};
@@ -314,6 +314,38 @@ fn where_a_ladder_stands_is_not_guessed() {
             flat.bots.retain(|bot| !bot.stake.climbs_after_losses());
             flat.bots.retain(|bot| !matches!(bot.stake, StakeSettings::Soros { .. }));
             drop(check(&flat, changes, &drawn, usize::from(drawn[0].1) * 7));
+        }
+    }
+}
+
+fn number(name: &str) -> u8 {
+    CHANGES.iter().position(|known| *known == name).unwrap() as u8
+}
+
+/// The place of a bot or symbol in it is looked up in the settings of before.
+#[test]
+fn a_snapshot_that_is_not_of_the_settings_of_before_is_refused() {
+    let before = base(true);
+    let (own, headers) = (change(&before, (number("order"), 0)), [header(&before, 0)]);
+    let come_to = |change: &dyn Fn(&mut Value)| {
+        let mut snapshot = to_value(session(&before).snapshot()).unwrap();
+        change(&mut snapshot);
+        let before = SettingsBefore { settings: &before, headers: &headers };
+        let mut session = Session::silent(&own).unwrap();
+        session.restore_changed(&own, from_value(snapshot).unwrap(), before).map(drop)
+    };
+    assert_eq!(come_to(&|_| {}), Ok(()));
+    for list in ["/bots", "/symbols", "/state/bots", "/state/symbols"] {
+        let what = list.rsplit('/').next().unwrap();
+        let is_named = !list.starts_with("/state");
+        let of = |snapshot: &mut Value, is_swapped: bool| {
+            let items = snapshot.pointer_mut(list).unwrap().as_array_mut().unwrap();
+            if is_swapped { items.swap(0, 1) } else { drop(items.pop().unwrap()) }
+        };
+        let expected = Err(RestoreError::OtherSettings { what });
+        assert_eq!(come_to(&|snapshot| of(snapshot, false)), expected, "{list} is shorter");
+        if is_named {
+            assert_eq!(come_to(&|snapshot| of(snapshot, true)), expected, "{list} is in another order");
         }
     }
 }

@@ -53,12 +53,10 @@ impl Session {
         snapshot: SessionSnapshot,
         before: SettingsBefore<'_>,
     ) -> Result<Renumbering, RestoreError> {
-        if snapshot.format != SessionSnapshot::FORMAT {
-            return Err(RestoreError::Format { found: snapshot.format });
-        }
-        let is_same_money =
-            snapshot.money_scale == self.money_scale && before.settings.balance == own.balance;
-        if !is_same_money || before.settings.money_scale != own.money_scale {
+        let old = Self::silent(before.settings).map_err(|error| needs_all(error.to_string()))?;
+        // Where one of its bots stands in it is looked up in the settings of before.
+        snapshot.check(&old)?;
+        if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
         if let Some(key) = counted_otherwise(&before.settings.risk, &own.risk) {
@@ -73,7 +71,6 @@ impl Session {
         let there = snapshot.names();
         let numbers = there.to(&names);
         let numbers = numbers.ok_or_else(|| needs_all("it knows bots that no run had".to_owned()))?;
-        let old = Self::silent(before.settings).map_err(|error| needs_all(error.to_string()))?;
         let payouts = self.counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
         self.check_delays(&old, &snapshot, &numbers)?;
 
