@@ -10,6 +10,8 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
 use candlewick_sdk::{Direction, Millis, Text};
 use proptest::prelude::{Strategy as _, *};
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
@@ -320,6 +322,52 @@ fn where_a_ladder_stands_is_not_guessed() {
 
 fn number(name: &str) -> u8 {
     CHANGES.iter().position(|known| *known == name).unwrap() as u8
+}
+
+fn drawn(runner: &mut TestRunner, steps: usize) -> Vec<(u8, u8)> {
+    prop::collection::vec(any::<(u8, u8)>(), steps).new_tree(runner).unwrap().current()
+}
+
+/// Whoever waits for the whole journal is told for what.
+#[test]
+fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
+    let mut runner = TestRunner::deterministic();
+    let drawn = drawn(&mut runner, 400);
+    let why = |finds_out, first: (&str, u8), second: (&str, u8)| -> BTreeSet<String> {
+        let changes = [first, second].map(|(name, detail)| (number(name), detail));
+        let found = (0..40).map(|place| check(&base(finds_out), changes, &drawn, place * 5));
+        found.filter_map(Result::err).collect()
+    };
+    let same = ("limits", 0);
+    for (finds_out, first, second, expected) in [
+        (
+            false,
+            same,
+            ("interval", 2),
+            "bot \"bot-2\" has another interval, and if_refused = \"reset\" goes by it: where its ladder stands follows from all its trades",
+        ),
+        (
+            true,
+            same,
+            ("amount", 2),
+            "bot \"bot-2\" has another stake, and which of its trades found out a payout follows from all its trades",
+        ),
+        (false, same, ("levels", 2), "bot \"bot-2\" has another stake, which follows from all its trades"),
+        (
+            false,
+            same,
+            ("delay", 4),
+            "bot \"bot-4\" has another entry_delay_s, and trades under way go by the one of before",
+        ),
+        (
+            false,
+            ("delay", 4),
+            ("remove", 4),
+            "bot \"bot-4\" has left, and its trades under way go by its entry_delay_s",
+        ),
+    ] {
+        assert_eq!(why(finds_out, first, second), [expected.to_owned()].into(), "{second:?}");
+    }
 }
 
 /// The place of a bot or symbol in it is looked up in the settings of before.

@@ -197,7 +197,7 @@ impl JournalFold {
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Unusable| Ok(Err((last.seq, why)));
         let before = match settings_of(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
-            Some(settings) => Before::of(reader, &last, &settings).await?,
+            Some(settings) => Some(Before::of(reader, &last, &settings).await?),
             None => None,
         };
         let mut pieces = Pieces::under(settings, &fingerprints, before).leaving(leaving);

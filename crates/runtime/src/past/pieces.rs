@@ -33,7 +33,8 @@ pub(super) struct Before {
 pub(super) struct Pieces<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
-    before: Option<Before>,
+    /// None where that does not matter.
+    before: Option<Result<Before, Unusable>>,
     whole: Option<(Box<Whole>, Session)>,
     /// The way from the numbers of bots and symbols in the next piece to those of the run; none where they are the same.
     numbers: Option<Renumbering>,
@@ -69,27 +70,36 @@ impl Gain {
 }
 
 impl Before {
-    /// Of the runs before this snapshot, where the last of them wrote it.
+    /// Of the runs before this snapshot, where the last of them wrote it; else why they do not say which settings it is of.
     pub(super) async fn of(
         reader: &mut Reader,
         last: &StoredLine,
         settings: &str,
-    ) -> Result<Option<Self>, RuntimeError> {
+    ) -> Result<Result<Self, Unusable>, RuntimeError> {
+        let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> =
             headers.iter().map(|header| header.seq).filter(|seq| *seq < last.seq).collect();
         let headers = match reader.lines_numbered(&numbers).await {
             // Read from the first line on, the first that is wrong is named.
-            Err(JournalError::BrokenChain { .. }) => return Ok(None),
+            Err(JournalError::BrokenChain { seq, .. }) => {
+                return unknown(&format!(
+                    "the header in entry {seq}, which is to say which, is not as it was written"
+                ));
+            }
             headers => headers?,
         };
         let headers: Vec<Header> =
             headers.iter().map(|stored| read_header(stored.seq, &stored.line)).collect::<Result<_, _>>()?;
-        let own = headers.last().and_then(|header| header.settings.get("session")).cloned();
-        let own: Option<SessionSettings> = own.and_then(|own| serde_json::from_value(own).ok());
-        let Some(own) = own else { return Ok(None) };
-        let is_of_it = Fingerprints::of(&own)?.has(settings);
-        Ok(is_of_it.then_some(Self { settings: own, headers }))
+        let Some(last) = headers.last() else { return unknown("no run before it says which") };
+        let own = last.settings.get("session").cloned();
+        let Some(own) = own.and_then(|own| serde_json::from_value::<SessionSettings>(own).ok()) else {
+            return unknown("those of the run before it cannot be read");
+        };
+        if !Fingerprints::of(&own)?.has(settings) {
+            return unknown("they are not those of the run before it");
+        }
+        Ok(Ok(Self { settings: own, headers }))
     }
 }
 
@@ -98,7 +108,7 @@ impl<'a> Pieces<'a> {
     pub(super) const fn under(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
-        before: Option<Before>,
+        before: Option<Result<Before, Unusable>>,
     ) -> Self {
         Self {
             settings,
@@ -174,8 +184,10 @@ impl<'a> Pieces<'a> {
             session.restore(whole.session.clone()).map_err(|error| error.to_string())?;
             return Ok(session);
         }
-        let Some(Before { settings, headers }) = &self.before else {
-            return Err("it was written under other settings, and no run before it says which".to_owned());
+        let Before { settings, headers } = match &self.before {
+            Some(Ok(before)) => before,
+            Some(Err(why)) => return Err(why.clone()),
+            None => return Err("it was written under other settings".to_owned()),
         };
         let before = SettingsBefore { settings, headers };
         let numbers = session

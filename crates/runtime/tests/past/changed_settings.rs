@@ -2,10 +2,11 @@
 
 use crate::snapshots::{EVERY, Folder, settings, state_under};
 use candlewick_engine::{BotSettings, SessionSettings, StakeSettings};
-use candlewick_journal::Journal as _;
-use candlewick_runtime::{TablesCheck, check_journal};
+use candlewick_journal::{Holder, Journal as _, Store, StoredLine};
+use candlewick_runtime::{JournalFold, TablesCheck, WholeReading, check_journal};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
+use std::time::Duration;
 
 /// Bots by name, symbol and first stake; those whose name begins with an "l" have ladders.
 fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
@@ -163,4 +164,54 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
     assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);
     let check = check_journal(&mut folder.reader().await).await.unwrap();
     assert_eq!((check.snapshots.sound, check.snapshots.not_checked.len()), (folder.snapshots().await.1, 0));
+}
+
+/// What is told before the whole journal is read, whatever comes of that.
+async fn why_whole(folder: &Folder, own: &SessionSettings) -> String {
+    let (mut reader, mut told) = (folder.reader().await, Vec::new());
+    let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
+    drop(JournalFold::read_watched(&mut reader, own, 0, None, &mut watch).await);
+    told.swap_remove(0)
+}
+
+/// The same journal with other text in some of its entries, chained anew.
+async fn rewritten(folder: &Folder, change: impl Fn(&StoredLine) -> String) -> Folder {
+    let other = Folder::new();
+    let mut store = Store::open(&other.url, &Holder::of_this_process("test")).await.unwrap();
+    for stored in folder.reader().await.lines(1, 1_000_000).await.unwrap() {
+        let body = change(&stored);
+        store.record(candlewick_journal::Line { body, ..stored.line });
+    }
+    store.commit().await.unwrap();
+    store.keep_point(Duration::ZERO);
+    store.close().await.unwrap();
+    other
+}
+
+#[tokio::test]
+async fn why_the_settings_of_a_snapshot_are_not_known_is_told() {
+    let [before, own] = [10, 11].map(|amount| of(&[("one", "ETHUSDT", amount)]));
+    let folder = Folder::new();
+    folder.run_under(false, &before).await;
+    let read = folder.read_under(&own).await.unwrap();
+    assert_eq!(read.notice(), None, "as it is they are");
+    let expect = async |folder: &Folder, expected: &str| {
+        let why = why_whole(folder, &own).await;
+        let expected =
+            format!("the whole journal is read: it was written under other settings, and {expected}");
+        assert!(why.ends_with(&expected), "{why}");
+    };
+    let is_header = |stored: &StoredLine| stored.seq == 1;
+    let unreadable = rewritten(&folder, |stored| {
+        let body = &stored.line.body;
+        if is_header(stored) { body.replace("\"interval\":", "\"interval_of\":") } else { body.clone() }
+    });
+    expect(&unreadable.await, "those of the run before it cannot be read").await;
+    let others = rewritten(&folder, |stored| {
+        let body = &stored.line.body;
+        if is_header(stored) { body.replace("\"one\"", "\"two\"") } else { body.clone() }
+    });
+    expect(&others.await, "they are not those of the run before it").await;
+    folder.change("UPDATE entries SET body = body || ' ' WHERE seq = 1").await;
+    expect(&folder, "the header in entry 1, which is to say which, is not as it was written").await;
 }

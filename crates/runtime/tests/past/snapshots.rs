@@ -74,7 +74,7 @@ fn other_settings() -> SessionSettings {
 
 pub(crate) struct Folder {
     place: PathBuf,
-    url: JournalUrl,
+    pub(crate) url: JournalUrl,
     /// How much real time passes between two looks at the clock.
     pub(crate) pace: Duration,
     /// Whether the last intent of a run stays in doubt.

@@ -72,7 +72,7 @@ impl Session {
         let numbers = there.to(&names);
         let numbers = numbers.ok_or_else(|| needs_all("it knows bots that no run had".to_owned()))?;
         let payouts = self.counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
-        self.check_delays(&old, &snapshot, &numbers)?;
+        self.check_delays(&old, &snapshot, &there, &numbers)?;
 
         let SessionSnapshot { bots, shared, state, intents, .. } = snapshot;
         let own_symbols = self.symbols.len();
@@ -168,13 +168,18 @@ impl Session {
         &self,
         old: &Self,
         snapshot: &SessionSnapshot,
+        there: &SessionNames,
         numbers: &Renumbering,
     ) -> Result<(), RestoreError> {
         let mut under_way = snapshot.intents.bots_of_all();
-        match under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.bot(*bot))) {
-            Some(_) => Err(needs_all("a bot with trades under way has another entry_delay_s".to_owned())),
-            None => Ok(()),
-        }
+        let changed = under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.bot(*bot)));
+        let Some(bot) = changed else { return Ok(()) };
+        let name = there.bots.get(bot.index()).map_or("", String::as_str);
+        Err(needs_all(if self.names.iter().any(|own| own == name) {
+            format!("bot \"{name}\" has another entry_delay_s, and trades under way go by the one of before")
+        } else {
+            format!("bot \"{name}\" has left, and its trades under way go by its entry_delay_s")
+        }))
     }
 
     /// What a bot of the same name had, but for its verdict.
@@ -187,21 +192,26 @@ impl Session {
     ) -> Result<(), RestoreError> {
         let BotState { stake, last_close, reentry, .. } = kept;
         let bot = &mut self.bots[index];
-        let if_refused = after.stake.if_refused();
-        // By the interval follows when a level was missed.
-        let is_as_patient = if_refused == before.stake.if_refused()
-            && (if_refused == IfRefused::Wait || before.interval == after.interval);
-        let follows = if before.stake == after.stake {
-            bot.stake.go_on_from(stake)
+        let (is_ladder, has_entries) = (bot.stake.is_ladder(), bot.reentry.is_none() || reentry.is_some());
+        let is_reset = after.stake.if_refused() == IfRefused::Reset;
+        let problem = if before.stake == after.stake {
+            if !(bot.stake.go_on_from(stake) && has_entries) {
+                return Err(RestoreError::OtherSettings { what: "stakes" });
+            }
+            None
+        } else if is_ladder && payouts.was_ever {
+            Some("another stake, and which of its trades found out a payout follows from all its trades")
         } else {
-            !(bot.stake.is_ladder() && payouts.was_ever) && bot.stake.follow(stake)
+            let is_as_patient = after.stake.if_refused() == before.stake.if_refused();
+            let follows = bot.stake.follow(stake) && has_entries && (is_as_patient || !is_ladder);
+            (!follows).then_some("another stake, which follows from all its trades")
         };
-        let has_entries = bot.reentry.is_none() || reentry.is_some();
-        if !(follows && has_entries && (is_as_patient || !bot.stake.is_ladder())) {
-            let name = &after.name;
-            return Err(needs_all(format!(
-                "bot \"{name}\" has another stake, which follows from all its trades"
-            )));
+        let is_missed_otherwise = is_ladder && is_reset && before.interval != after.interval;
+        let problem = problem.or(is_missed_otherwise.then_some(
+            "another interval, and if_refused = \"reset\" goes by it: where its ladder stands follows from all its trades",
+        ));
+        if let Some(problem) = problem {
+            return Err(needs_all(format!("bot \"{}\" has {problem}", after.name)));
         }
         bot.last_close = last_close;
         if bot.reentry.is_some() {
