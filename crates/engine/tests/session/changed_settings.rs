@@ -12,6 +12,7 @@ use candlewick_sdk::{Direction, Millis, Text};
 use proptest::prelude::{Strategy as _, *};
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
@@ -278,46 +279,38 @@ fn base(finds_out: bool) -> SessionSettings {
     own
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+/// How often a snapshot was gone on from, and how often it was not.
+#[derive(Default)]
+struct Outcomes {
+    went_on: Cell<u32>,
+    needed_all: Cell<u32>,
+}
 
-    #[test]
-    fn whoever_goes_on_from_a_snapshot_of_other_settings_comes_to_what_a_fold_of_all_comes_to(
-        finds_out in any::<bool>(),
-        changes in any::<[(u8, u8); 2]>(),
-        drawn in prop::collection::vec(any::<(u8, u8)>(), 2..500),
-        place in any::<usize>(),
-    ) {
-        drop(check(&base(finds_out), changes, &drawn, place));
+impl Outcomes {
+    fn count(&self, outcome: &Result<(), String>) {
+        let counted = if outcome.is_ok() { &self.went_on } else { &self.needed_all };
+        counted.set(counted.get() + 1);
+    }
+
+    /// A check of which one never occurs checks nothing of it.
+    fn assert_both(&self, of: &str) {
+        let (went_on, needed_all) = (self.went_on.get(), self.needed_all.get());
+        assert!(went_on > 0 && needed_all > 0, "{of}: {went_on} went on, {needed_all} needed all");
     }
 }
 
-/// Which trades found out a payout, and which levels were missed, is not told by where a ladder stands.
 #[test]
-fn where_a_ladder_stands_is_not_guessed() {
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let number = |name: &str| CHANGES.iter().position(|known| *known == name).unwrap() as u8;
-    for _ in 0..40 {
-        let tree = prop::collection::vec(any::<(u8, u8)>(), 500).new_tree(&mut runner).unwrap();
-        let drawn = proptest::strategy::ValueTree::current(&tree);
-        for (finds_out, name, detail) in [
-            (false, "interval", 2),
-            (false, "payouts", 0),
-            (true, "no payouts", 0),
-            (true, "payout age", 0),
-            (true, "stake step", 0),
-            (true, "amount", 2),
-            (true, "amount", 3),
-        ] {
-            let changes = [(number("limits"), 0), (number(name), detail)];
-            drop(check(&base(finds_out), changes, &drawn, usize::from(drawn[0].1) * 7));
-            // Without ladders the payouts decide who finds out another.
-            let mut flat = base(finds_out);
-            flat.bots.retain(|bot| !bot.stake.climbs_after_losses());
-            flat.bots.retain(|bot| !matches!(bot.stake, StakeSettings::Soros { .. }));
-            drop(check(&flat, changes, &drawn, usize::from(drawn[0].1) * 7));
-        }
-    }
+fn whoever_goes_on_from_a_snapshot_of_other_settings_comes_to_what_a_fold_of_all_comes_to() {
+    let config = ProptestConfig { source_file: Some(file!()), ..ProptestConfig::with_cases(256) };
+    let changes = any::<[(u8, u8); 2]>();
+    let drawn = prop::collection::vec(any::<(u8, u8)>(), 2..500);
+    let (outcomes, all) = (Outcomes::default(), (any::<bool>(), changes, drawn, any::<usize>()));
+    let came_to = TestRunner::new(config).run(&all, |(finds_out, changes, drawn, place)| {
+        outcomes.count(&check(&base(finds_out), changes, &drawn, place));
+        Ok(())
+    });
+    came_to.unwrap();
+    outcomes.assert_both("changes of chance");
 }
 
 fn number(name: &str) -> u8 {
@@ -326,6 +319,41 @@ fn number(name: &str) -> u8 {
 
 fn drawn(runner: &mut TestRunner, steps: usize) -> Vec<(u8, u8)> {
     prop::collection::vec(any::<(u8, u8)>(), steps).new_tree(runner).unwrap().current()
+}
+
+/// Which trades found out a payout, and which levels were missed, is not told by where a ladder stands.
+#[test]
+fn where_a_ladder_stands_is_not_guessed() {
+    let mut runner = TestRunner::deterministic();
+    let [ladders, flat] = [Outcomes::default(), Outcomes::default()];
+    for _ in 0..40 {
+        let drawn = drawn(&mut runner, 500);
+        for (finds_out, name, detail) in [
+            (false, "interval", 2),
+            (false, "payouts", 0),
+            (true, "no payouts", 0),
+            (true, "payout age", 0),
+            (true, "stake step", 0),
+            (true, "amount", 2),
+            (true, "amount", 3),
+            // A fixed stake stands nowhere.
+            (true, "amount", 0),
+        ] {
+            let changes = [(number("limits"), 0), (number(name), detail)];
+            let base = base(finds_out);
+            let place = usize::from(drawn[0].1) * 7;
+            let came_to = check(&base, changes, &drawn, place);
+            assert_eq!(came_to.is_ok(), (name, detail) == ("amount", 0), "{name}: {came_to:?}");
+            ladders.count(&came_to);
+            // Without ladders the payouts decide who finds out another.
+            let mut without = base;
+            without.bots.retain(|bot| !bot.stake.climbs_after_losses());
+            without.bots.retain(|bot| !matches!(bot.stake, StakeSettings::Soros { .. }));
+            flat.count(&check(&without, changes, &drawn, place));
+        }
+    }
+    ladders.assert_both("ladders");
+    flat.assert_both("no ladders");
 }
 
 /// Whoever waits for the whole journal is told for what.
@@ -401,11 +429,10 @@ fn a_snapshot_that_is_not_of_the_settings_of_before_is_refused() {
 /// Which changes never need all trades, and which need them where much has happened.
 #[test]
 fn the_usual_changes_need_no_trades_of_before() {
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut runner = TestRunner::deterministic();
     let mut found: BTreeMap<&str, BTreeSet<Result<(), String>>> = BTreeMap::new();
     for round in 0..6_u8 {
-        let tree = prop::collection::vec(any::<(u8, u8)>(), 400).new_tree(&mut runner).unwrap();
-        let drawn = proptest::strategy::ValueTree::current(&tree);
+        let drawn = drawn(&mut runner, 400);
         for (kind, name) in (0..).zip(CHANGES) {
             // Nothing changes before.
             let changes = [(19, 0), (kind, round)];
