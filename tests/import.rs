@@ -70,7 +70,7 @@ fn the_price_step_is_that_of_the_decimals_which_a_terminal_writes() {
             3 + at % 7
         )
     };
-    let folder = Folder::new().with("USDJPY1.csv", (0..120).map(row).collect::<String>());
+    let folder = Folder::new().with("USDJPY1.csv", &(0..120).map(row).collect::<String>());
     let import = ["data", "import", "USDJPY1.csv", "--timezone", "UTC", "--json"];
     assert_eq!(folder.run(&import).json()[0]["price_step"], 0.001);
 }
