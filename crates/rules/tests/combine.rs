@@ -1,6 +1,8 @@
 //! Strategies made of others: truth tables by hand, a slow second calculation, and the strategies that one part is.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
+mod parts;
+
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::{
     Finding, Market, Subject, Unseen, bot, candles_needed, from_closes, random_walk, trending, validate,
@@ -8,6 +10,7 @@ use candlewick_sdk::testkit::{
 use candlewick_sdk::{
     Candle, Direction, Expiry, LongerCandles, Parameter, Registry, Signal, Strategy, StrategyEntry,
 };
+use parts::{part, with};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use serde_json::{Value, json};
@@ -94,17 +97,6 @@ const fn letter(direction: Direction) -> char {
 fn script_of(params: &Value, candles: usize) -> String {
     let answers = answers(built(params), &from_closes(&vec![1.0; candles]));
     answers.iter().map(|answer| answer.as_ref().map_or('.', |signal| letter(signal.direction))).collect()
-}
-
-fn part(script: &str) -> Value {
-    json!({ "strategy": "script", "params": { "script": script } })
-}
-
-/// A part with more keys.
-fn with(script: &str, more: &Value) -> Value {
-    let mut part = part(script);
-    part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    part
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! The reasons of trades that a combination makes of what its parts signal.
 #![allow(clippy::unwrap_used, reason = "what cannot be built fails its test")]
 
+mod parts;
+
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::{bot, from_closes};
 use candlewick_sdk::{Candle, Direction, Parameter, Registry, Signal, Strategy, StrategyEntry};
+use parts::{part, with};
 use serde_json::{Value, json};
 
 /// Signals at every candle: `b` or `s`, else not at all.
@@ -28,17 +31,6 @@ fn registry() -> Registry {
         Ok(Box::new(Scripted(values["script"].as_str().unwrap().to_owned())))
     });
     Registry::default().with_entry(script.with_parameter(Parameter::new("script", ""))).unwrap()
-}
-
-fn part(script: &str) -> Value {
-    json!({ "strategy": "script", "params": { "script": script } })
-}
-
-/// A part with more keys.
-fn with(script: &str, more: &Value) -> Value {
-    let mut part = part(script);
-    part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    part
 }
 
 #[test]
