@@ -3,10 +3,13 @@
 
 use crate::candlewick::{BOT, Folder, Run, candles};
 use crate::serving::Served;
+use crate::two_runs::{self, trades_of, venue_and_bot};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Store};
 use candlewick_sdk::Millis;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::Duration;
 
 /// A folder with a bot that would trade on this sandbox, by these credentials.
 fn folder(served: &Served, (token, key): (&str, &str), bot: &str) -> Folder {
@@ -188,7 +191,7 @@ fn a_pair_or_a_series_that_the_venue_does_not_have_is_reported_with_what_it_has(
     finds(&run, 5, "candles", &["fail: BTCUSDT 7s: ", "its interval"]);
 }
 
-/// The journal of a bot that has not run yet knows none; one of a run that ended knows what that opened.
+/// The journal of a bot that has not run yet knows none.
 #[test]
 fn a_trade_of_somebody_else_that_is_open_at_the_venue_is_named() {
     let served = Served::start(&[]);
@@ -200,6 +203,36 @@ fn a_trade_of_somebody_else_that_is_open_at_the_venue_is_named() {
         "warn: 1 trade is open at the venue, and the journal does not know 1 of them: {id} (BTCUSDT)"
     );
     finds(&examine(&sound(&served)), 0, "open_trades", &[&text, "another program trade this account?"]);
+}
+
+#[test]
+fn a_trade_that_a_run_opened_is_known_by_its_journal() {
+    let (served, folder) = venue_and_bot("");
+    let long = two_runs::BOT.replace("\"00:01\"", "\"24:00:00\"").replace("per_symbol = 5", "per_symbol = 1");
+    let folder = folder.with("bot.toml", &long);
+    let mut trading =
+        folder.command(&["live", "--config", "bot.toml", "--quiet"]).stdout(Stdio::null()).spawn().unwrap();
+    let has_opened = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        trades_of(&folder, "candlewick.db").iter().any(|trade| !trade["venue_id"].is_null())
+    });
+    trading.kill().unwrap();
+    trading.wait().unwrap();
+    assert!(has_opened, "no trade was opened");
+    finds(
+        &examine(&folder),
+        0,
+        "open_trades",
+        &["ok: 1 trade is open at the venue, and the journal knows each"],
+    );
+    let order = serde_json::json!({
+        "isDemo": true, "symbol": "BTCUSDT", "direction": "BUY", "amount": 25, "closeType": "01:00:00", "expirationType": "TIME_FIXED",
+    });
+    let id = served.open(&order);
+    let text = format!(
+        "warn: 2 trades are open at the venue, and the journal does not know 1 of them: {id} (BTCUSDT)"
+    );
+    finds(&examine(&folder), 0, "open_trades", &[&text]);
 }
 
 #[test]
