@@ -11,17 +11,20 @@ use std::process::{Child, Command, Stdio};
 pub(crate) struct Served {
     child: Child,
     ready: Value,
+    /// Where it runs and keeps its cache: it goes once the child has ended.
+    _folder: Folder,
 }
 
 impl Served {
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let arguments = [&["sandbox", "--json", "--listen", "127.0.0.1:0"], arguments].concat();
+        let folder = Folder::new();
         let mut child =
-            Folder::new().command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+            folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        Self { child, ready }
+        Self { child, ready, _folder: folder }
     }
 
     pub(crate) fn text(&self, key: &str) -> &str {
