@@ -34,8 +34,14 @@ const ELSEWHERE: [(&str, &str); 25] = [
 
 /// Names of other programs that are no name here, and how this language says it.
 const OTHERWISE: [(&str, &str); 21] = [
-    ("highest", "write `donchian(20).upper` for the highest high of 20 candles"),
-    ("lowest", "write `donchian(20).lower` for the lowest low of 20 candles"),
+    (
+        "highest",
+        "write `donchian(20).upper` for the highest high of 20 candles, and `donchian(20).upper[1]` for that before this candle",
+    ),
+    (
+        "lowest",
+        "write `donchian(20).lower` for the lowest low of 20 candles, and `donchian(20).lower[1]` for that before this candle",
+    ),
     ("vwap", "no indicator here weighs prices by volume, and `sma(20, typical)` is the nearest"),
     ("obv", "no indicator here adds volume up"),
     ("if", NO_IF),

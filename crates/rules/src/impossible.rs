@@ -166,7 +166,7 @@ const fn turned(operator: Operator) -> Operator {
 }
 
 /// A number that is written.
-fn number_of(condition: &Condition, part: PartId) -> Option<f64> {
+pub(crate) fn number_of(condition: &Condition, part: PartId) -> Option<f64> {
     match condition.tree.part(part).form {
         Form::Number(number) => Some(number),
         Form::Negate(inner) => number_of(condition, inner).map(|number| -number),
@@ -212,7 +212,7 @@ fn may_be_missing(condition: &Condition, part: PartId) -> bool {
     })
 }
 
-fn text_of(condition: &Condition, part: PartId) -> String {
+pub(crate) fn text_of(condition: &Condition, part: PartId) -> String {
     one_line(condition.text.get(condition.tree.part(part).place.clone()).unwrap_or_default())
 }
 

@@ -3,6 +3,7 @@
 use crate::combine::{self, rules_inside};
 use crate::entry::{NAME, Source};
 use crate::impossible::impossible_parts;
+use crate::own_candle::inside_own_channel;
 use crate::rule::Condition;
 use crate::stepped::stepped_values;
 use crate::syntax::Form;
@@ -39,7 +40,10 @@ pub fn doubtful_parts(
 ) -> Result<Vec<String>, BuildError> {
     let mut found: Vec<String> = Vec::new();
     for condition in conditions_inside(registry, strategy)? {
-        for words in stepped_values(&condition, own).chain(impossible_parts(&condition)) {
+        let doubts = stepped_values(&condition, own)
+            .chain(impossible_parts(&condition))
+            .chain(inside_own_channel(&condition));
+        for words in doubts {
             if !found.contains(&words) {
                 found.push(words);
             }

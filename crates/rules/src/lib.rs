@@ -56,6 +56,7 @@ mod indicator;
 mod inside;
 mod instruction;
 mod longest;
+mod own_candle;
 mod parse;
 mod program;
 mod rule;
