@@ -34,18 +34,8 @@ struct Comparison {
 
 /// Each comparison of a condition that never holds, and each that never holds beside another one, in words.
 pub(crate) fn impossible_parts(condition: &Condition) -> Vec<String> {
-    let tree = &condition.tree;
-    let is_and = |part: PartId| matches!(tree.part(part).form, Form::Binary { operator: Operator::And, .. });
-    // Each group of what `and` joins is looked at from its top, which no other `and` is around.
-    let is_inner = |part: PartId| {
-        (0..tree.len()).filter(|outer| is_and(*outer)).any(|outer| match tree.part(outer).form {
-            Form::Binary { left, right, .. } => left == part || right == part,
-            _ => false,
-        })
-    };
-    let tops = (0..tree.len()).filter(|part| !is_inner(*part));
-    let among = tops.flat_map(|top| impossible_among(condition, joined(condition, top)));
-    let alone = (0..tree.len()).filter_map(|part| {
+    let among = condition.tree.and_groups().flat_map(|group| impossible_among(condition, group));
+    let alone = (0..condition.tree.len()).filter_map(|part| {
         impossible_crossing(condition, part).or_else(|| line_beside_zero(condition, part))
     });
     among.chain(alone).collect()
@@ -98,16 +88,6 @@ fn line_beside_zero(condition: &Condition, part: PartId) -> Option<String> {
     })
 }
 
-/// The parts that `and` joins at a place: the place alone where it does not.
-fn joined(condition: &Condition, top: PartId) -> Vec<PartId> {
-    match condition.tree.part(top).form {
-        Form::Binary { operator: Operator::And, left, right } => {
-            [joined(condition, left), joined(condition, right)].concat()
-        }
-        _ => vec![top],
-    }
-}
-
 fn impossible_among(condition: &Condition, parts: Vec<PartId>) -> Vec<String> {
     let comparisons: Vec<Comparison> =
         parts.into_iter().filter_map(|part| comparison_of(condition, part)).collect();
@@ -155,7 +135,7 @@ fn between(least: f64, most: f64) -> String {
 }
 
 /// The operator by which the right side is compared with the left one.
-const fn turned(operator: Operator) -> Operator {
+pub(crate) const fn turned(operator: Operator) -> Operator {
     match operator {
         Operator::Less => Operator::Greater,
         Operator::LessOrEqual => Operator::GreaterOrEqual,
@@ -260,7 +240,8 @@ mod tests {
     use serde_json::json;
 
     fn found(buy: &str) -> Vec<String> {
-        let own: Interval = "1m".parse().unwrap();
+        // What is said of hours is said of shorter candles.
+        let own: Interval = "1h".parse().unwrap();
         doubtful_parts(&Registry::default(), (crate::NAME, &json!({ "buy": buy })), own).unwrap()
     }
 

@@ -1,5 +1,6 @@
 //! The conditions of a bot's rule, and of those inside of its combination.
 
+use crate::clock_bounds::doubtful_bounds;
 use crate::combine::{self, rules_inside};
 use crate::entry::{NAME, Source};
 use crate::impossible::impossible_parts;
@@ -42,7 +43,8 @@ pub fn doubtful_parts(
     for condition in conditions_inside(registry, strategy)? {
         let doubts = stepped_values(&condition, own)
             .chain(impossible_parts(&condition))
-            .chain(inside_own_channel(&condition));
+            .chain(inside_own_channel(&condition))
+            .chain(doubtful_bounds(&condition, own));
         for words in doubts {
             if !found.contains(&words) {
                 found.push(words);

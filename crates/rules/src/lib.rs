@@ -32,6 +32,7 @@
 //! worked out of what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)), and no signal before that is traded.
 
 mod catalog;
+mod clock_bounds;
 mod columns;
 pub mod combine;
 mod compile;

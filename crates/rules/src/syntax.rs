@@ -152,6 +152,28 @@ impl Tree {
         self.parts.len()
     }
 
+    /// The parts that `and` joins, of each place: what no `and` joins stands alone.
+    pub(crate) fn and_groups(&self) -> impl Iterator<Item = Vec<PartId>> {
+        // Each group is looked at from its top, which no other `and` is around.
+        let is_inner = |part: PartId| {
+            self.parts.iter().any(|outer| match outer.form {
+                Form::Binary { operator: Operator::And, left, right } => left == part || right == part,
+                _ => false,
+            })
+        };
+        (0..self.len()).filter(move |part| !is_inner(*part)).map(|top| self.joined(top))
+    }
+
+    /// The parts that `and` joins at a place: the place alone where it does not.
+    fn joined(&self, top: PartId) -> Vec<PartId> {
+        match self.part(top).form {
+            Form::Binary { operator: Operator::And, left, right } => {
+                [self.joined(left), self.joined(right)].concat()
+            }
+            _ => vec![top],
+        }
+    }
+
     /// The whole rule.
     pub(crate) fn root(&self) -> PartId {
         self.parts.len() - 1
