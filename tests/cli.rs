@@ -37,8 +37,14 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     check(
         "[[bots]]",
         &risk("max_open_trades = -1"),
-        "risk.max_open_trades = -1 (bot.toml): use a whole number from 0",
+        "risk.max_open_trades = -1 (bot.toml): use a whole number from 0 up to 4294967295",
     );
+    check(
+        "[[bots]]",
+        &risk("max_open_trades = 99999999999999999"),
+        "risk.max_open_trades = 99999999999999999 (bot.toml): use a whole number from 0 up to 4294967295",
+    );
+    check("[[bots]]", &risk("daily_loss_limit = 1e300"), "use a number up to 1000000000000000");
     check(
         "[[bots]]",
         &risk("hours = [\"08:00-17:00\"]"),

@@ -102,9 +102,9 @@ fn a_bracket_or_an_underscore_too_few_is_told_how_it_is_written() {
 fn parameters_are_a_table_and_one_of_another_kind_is_named() {
     for (params, words) in [
         ("[7]", "[7] is no table of parameters"),
-        ("{ period = \"seven\" }", "period = \"seven\" must be of type integer"),
-        ("{ period = 7.5 }", "period = 7.5 must be of type integer"),
-        ("{ oversold = true }", "oversold = true must be of type number"),
+        ("{ period = \"seven\" }", "period = \"seven\": use a whole number from 2"),
+        ("{ period = 7.5 }", "period = 7.5: use a whole number from 2"),
+        ("{ oversold = true }", "oversold = true: use a number from"),
     ] {
         let bot = BOT.lines().map(|line| {
             if line.starts_with("params") { format!("params = {params}") } else { line.to_owned() }

@@ -178,10 +178,15 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     if let Some(meant) = of_combination(key, strategy) {
         return Some((key, meant));
     }
+    let of_rule = if strategy == "rules" {
+        "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
+    } else {
+        ""
+    };
     Some((
         key,
         format!(
-            "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them"
+            "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them{of_rule}"
         ),
     ))
 }

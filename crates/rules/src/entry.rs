@@ -4,8 +4,10 @@ use crate::explained::ExplainedRule;
 use crate::file::{KEYS, Written, Wrong};
 use crate::file_error::cure_of_expiry;
 use crate::specified::made_anew_of_others;
+use crate::unknown_key::cure_of_key;
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, Strategy, StrategyEntry};
+use candlewick_sdk::{plain_words, value_of_message};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +123,12 @@ impl Source {
         let is_written_here = KEYS[1..].iter().any(|key| is_given(params.get(*key)));
         match text("file") {
             Some(_) if is_written_here => {
-                let problem = "name a file, or write buy and sell here: not both";
+                let given = KEYS[1..].iter().filter(|key| is_given(params.get(**key)));
+                let given: Vec<&str> = given.copied().collect();
+                let problem = format!(
+                    "name a file, or write the rule here, not both: what is in {} belongs into the file",
+                    given.join(", ")
+                );
                 Err(BuildError::parameters(NAME, problem))
             }
             Some(path) => Self::of_file(path),
@@ -157,7 +164,9 @@ impl Source {
         let own = Value::Object(own);
         let written = serde_json::from_value(own.clone());
         let written = written.map_err(|error: serde_json::Error| {
-            BuildError::parameters(NAME, bare_parameter(&own).unwrap_or_else(|| error.to_string()))
+            let message = error.to_string();
+            let words = bare_parameter(&own).or_else(|| cure_of_key(&message, None));
+            BuildError::parameters(NAME, words.unwrap_or_else(|| with_key(&own, &message)))
         })?;
         Ok(Self { written, file: None, identity: own.to_string() })
     }
@@ -213,6 +222,22 @@ fn bare_parameter(params: &Value) -> Option<String> {
     Some(format!(
         "parameters.{name}: a parameter has a default, and a range if it is searched: {name} = {{ default = {value}, min = 2, max = 50 }}"
     ))
+}
+
+/// What is said of a value of another kind, behind the key that has it.
+fn with_key(own: &Value, message: &str) -> String {
+    let given = value_of_message(message).and_then(|shown| serde_json::from_str::<Value>(shown).ok());
+    let is_it = |value: &Value| given.as_ref() == Some(value);
+    let parameters = own["parameters"].as_object().into_iter().flatten().flat_map(|(name, parameter)| {
+        let keys = parameter.as_object().into_iter().flatten();
+        keys.map(move |(key, value)| (format!("parameters.{name}.{key}"), value))
+    });
+    let top = own.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value));
+    let mut found = top.chain(parameters).filter(|(_, value)| is_it(value)).map(|(key, _)| key);
+    match (found.next(), found.next()) {
+        (Some(key), None) => format!("{key}: {}", plain_words(message)),
+        _ => plain_words(message),
+    }
 }
 
 /// Whether a key says anything.

@@ -1,19 +1,15 @@
 //! What is wrong with the form of a rule's file, where, and what was meant.
 
 use crate::RuleError;
-use crate::error::suggestion;
 use crate::file::{Wrong, line_of};
 use crate::rule::Side;
-use candlewick_sdk::CloseType;
+use crate::unknown_key::cure_of_key;
+use candlewick_sdk::{CloseType, plain_words};
 
-/// Words for a higher price, and for a lower one, that people take for the key of a condition.
-const HIGHER: [&str; 8] = ["buy", "call", "long", "up", "higher", "rise", "compra", "buys"];
-const LOWER: [&str; 8] = ["sell", "put", "short", "down", "lower", "fall", "venda", "sells"];
 /// What is said of a configuration where a rule is asked for.
 const IS_CONFIGURATION: &str = "this is a configuration, not a rule: it is named with --config";
-/// What is said of keys that stand elsewhere.
-const ELSEWHERE: &str =
-    "stakes and ladders stand with the bot of a configuration, stops, pauses and trading hours in its [risk]";
+/// The keys of a rule besides its parameters.
+const OF_THE_RULE: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
 /// What is said of a file that cannot be read as a rule.
 pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
@@ -24,8 +20,10 @@ pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
     let Some(span) = error.span() else { return Wrong::plain(message) };
     let number = line_of(text, span.start);
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
-    let cure = line.and_then(|line| cure_of_line(line.trim(), &message));
-    wrong_at(text, &RuleError::new(span, cure.or_else(|| cure_of_key(&message)).unwrap_or(message)))
+    let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
+    let words = line.and_then(|line| cure_of_line(line.trim(), &message));
+    let words = words.or_else(|| cure_of_key(&message, value)).unwrap_or_else(|| plain_words(&message));
+    wrong_at(text, &RuleError::new(span, words))
 }
 
 /// The same with its line and column, and with the line and marks below what is wrong.
@@ -35,33 +33,20 @@ pub(crate) fn wrong_at(text: &str, error: &RuleError) -> Wrong {
     Wrong { line: Some(line as u64), message }
 }
 
-/// What is said of a key that there is not; none where something else is wrong.
-fn cure_of_key(message: &str) -> Option<String> {
-    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
-    let unknown = names.next()?;
-    let known: Vec<&str> = names.collect();
-    let plain = unknown.to_lowercase();
-    let side = [(&HIGHER, Side::Buy), (&LOWER, Side::Sell)];
-    let side = side.into_iter().find(|(words, _)| words.contains(&plain.as_str()));
-    let cure = match side {
-        Some((_, side)) if known.contains(&side.key()) => format!("did you mean `{}`?", side.key()),
-        _ => suggestion(unknown, known.iter().copied()),
-    };
-    let is_top = known.contains(&Side::Buy.key());
-    let elsewhere = if is_top && !cure.starts_with("did") { format!("; {ELSEWHERE}") } else { String::new() };
-    let step =
-        if unknown == "step" { "; a step stands in the search, as --param period=2..50:2" } else { "" };
-    Some(format!("there is no key `{unknown}`: {cure}{elsewhere}{step}"))
-}
-
 /// What to do about a line on which people often go wrong.
 fn cure_of_line(line: &str, message: &str) -> Option<String> {
     if message.starts_with("expected `.`, `=`") {
         return Some(cure_of_bare(line));
     }
+    if let Some(side) = [Side::Buy, Side::Sell].into_iter().find(|side| line == format!("[{}]", side.key())) {
+        return Some(format!("a condition is one text: {} = \"rsi(14) < 30\"", side.key()));
+    }
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
     if message.contains("struct WrittenParameter") {
+        if OF_THE_RULE.contains(&key) {
+            return Some(format!("{key} is no parameter: it stands above the line [parameters]"));
+        }
         return Some(format!(
             "a parameter has a default, and a range if it is searched: {key} = {{ default = {value}, min = 2, max = 50 }}"
         ));
@@ -102,8 +87,7 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
 fn second_key(value: &str) -> Option<&str> {
     let (_, behind) = value.strip_prefix('"')?.split_once('"')?;
     let (key, _) = behind.split_once('=')?;
-    let keys = [Side::Buy.key(), Side::Sell.key(), "expiry", "about"];
-    keys.contains(&key.trim()).then(|| key.trim())
+    OF_THE_RULE.contains(&key.trim()).then(|| key.trim())
 }
 
 /// What is said of a line that has no `=`.

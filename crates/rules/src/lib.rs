@@ -68,6 +68,7 @@ mod stepped;
 mod strategy;
 mod syntax;
 mod token;
+mod unknown_key;
 
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;

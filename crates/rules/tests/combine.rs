@@ -463,7 +463,7 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum belongs to vote"),
         (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "its weight is a number above 0"),
         // What becomes of `nan` in a configuration.
-        (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "invalid type: null"),
+        (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),
         (
             json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }),
             "quorum = 3 is outside 1 to 2: it is the weight that",

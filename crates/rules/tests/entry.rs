@@ -85,7 +85,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ("buy = \"between('08:00', '17:00')\"", ""),
         (
             "buy = \"close > open\"\ngale = 2",
-            "my.toml, line 2: column 1: there is no key `gale`: there are about, buy, sell, expiry, parameters; stakes and ladders stand with the bot of a configuration",
+            "my.toml, line 2: column 1: there is no key `gale`: it stands with the bot: stake = { kind = \"martingale\"",
         ),
     ]);
 }
@@ -164,7 +164,7 @@ fn parameters_of_a_bot_are_held_to_their_ranges_and_to_what_the_rule_takes() {
     assert_eq!(refusal(file, &json!({ "fast": 5, "slow": 20 })), "");
     for (params, named) in [
         (json!({ "fast": 1 }), "fast = 1 is outside 2 to 50"),
-        (json!({ "fast": 2.5 }), "fast = 2.5 must be of type integer"),
+        (json!({ "fast": 2.5 }), "fast = 2.5: use a whole number"),
         (json!({ "fsat": 3 }), "there is no parameter fsat"),
         (
             json!({ "fast": 30, "slow": 20 }),

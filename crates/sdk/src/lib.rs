@@ -96,6 +96,7 @@ mod closing;
 mod interval;
 mod longer;
 mod meant_length;
+mod plain_words;
 mod prefetch;
 mod price;
 mod resample;
@@ -142,6 +143,8 @@ pub use millis::Millis;
 pub use money::{Money, MoneyError, MoneyScale};
 pub use parameters::{Parameter, Parameters};
 pub use payout::{Payout, PayoutError};
+#[doc(hidden)]
+pub use plain_words::{plain_words, value_of_message};
 pub use prefetch::prefetch;
 pub use price::{Price, price_text};
 pub use reason::{Reason, ReasonTemplate};

@@ -163,7 +163,16 @@ fn no_table(value: &Value) -> String {
 }
 
 fn other_kind(parameter: &Parameter, value: &Value) -> String {
-    format!("{} = {value} must be of type {}", parameter.name, parameter.kind)
+    let kind = match parameter.kind.as_str() {
+        "integer" => "a whole number",
+        "number" => "a number",
+        "string" => "a text in quotes",
+        "boolean" => "true or false",
+        other => other,
+    };
+    let bound = |word: &str, bound: Option<f64>| bound.map(|bound| format!(" {word} {bound}"));
+    let bounds = [bound("from", parameter.minimum), bound("to", parameter.maximum)];
+    format!("{} = {value}: use {kind}{}", parameter.name, bounds.into_iter().flatten().collect::<String>())
 }
 
 /// Whether a value, if it is a number, lies in the parameter's range.

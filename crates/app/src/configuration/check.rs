@@ -14,6 +14,9 @@ use candlewick_sdk::{CloseType, Interval};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
+/// No amount, time or share is larger, and beyond it decimals are lost.
+const LARGEST: f64 = 1e15;
+
 /// Compares values with a JSON Schema, as far as ours go.
 pub(super) struct Checker<'a, O> {
     schema: &'a Json,
@@ -56,7 +59,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                     }
                 }
                 Value::Num(_, number) if !is_in_range(schema, *number) => {
-                    problems.push(self.wrong_value(value, path, &self.describe(schema)));
+                    let most =
+                        if is_too_large(*number) { format!(" up to {LARGEST}") } else { String::new() };
+                    problems.push(self.wrong_value(value, path, &format!("{}{most}", self.describe(schema))));
                 }
                 _ => {}
             }
@@ -203,8 +208,8 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         let kinds: Vec<&str> =
             types_of(schema).into_iter().filter(|kind| *kind != "null").map(kind_name).collect();
         let bound = |key: &str, word: &str| schema[key].as_f64().map(|bound| format!(" {word} {bound}"));
-        let bounds =
-            [bound("minimum", "from"), bound("exclusiveMinimum", "above"), bound("maximum", "up to")];
+        let most = most_of(schema).map(|most| format!(" up to {most}"));
+        let bounds = [bound("minimum", "from"), bound("exclusiveMinimum", "above"), most];
         format!("{}{}", kinds.join(" or "), bounds.into_iter().flatten().collect::<String>())
     }
 }
@@ -298,6 +303,9 @@ fn is_of_type(kind: &str, value: &Value) -> bool {
 }
 
 fn is_in_range(schema: &Json, number: Num) -> bool {
+    if is_too_large(number) {
+        return false;
+    }
     let number = number
         .to_f64()
         .or_else(|| number.to_i128().map(|n| n as f64))
@@ -306,8 +314,20 @@ fn is_in_range(schema: &Json, number: Num) -> bool {
     let bound = |key: &str| schema[key].as_f64();
     bound("minimum").is_none_or(|least| number >= least)
         && bound("exclusiveMinimum").is_none_or(|least| number > least)
-        && bound("maximum").is_none_or(|most| number <= most)
+        && most_of(schema).is_none_or(|most| number <= most)
         && !number.is_nan()
+}
+
+/// Whether decimals of a number are lost.
+fn is_too_large(number: Num) -> bool {
+    matches!(number, Num::F32(_) | Num::F64(_))
+        && number.to_f64().is_some_and(|number| number.abs() > LARGEST)
+}
+
+/// The largest number of a schema: its own, or that of a whole number of its size.
+fn most_of(schema: &Json) -> Option<f64> {
+    let of_size = || (schema["format"] == "uint32").then_some(f64::from(u32::MAX));
+    schema["maximum"].as_f64().or_else(of_size)
 }
 
 fn kind_name(kind: &str) -> &str {

@@ -1,7 +1,7 @@
 //! A key at the wrong place: which sections have one of its name.
 
 use super::KeyPath;
-use super::misplaced::of_params;
+use super::misplaced::{limit_of_bot, of_params};
 use serde_json::Value as Json;
 
 /// As many sections are named at most.
@@ -15,6 +15,9 @@ pub(super) fn meant_elsewhere(root: &Json, path: &KeyPath, key: &str) -> Option<
              filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }] }"
                 .to_owned(),
         );
+    }
+    if let Some(limit) = limit_of_bot(key).filter(|_| path.to_string().starts_with("bots[")) {
+        return Some(limit);
     }
     let having = sections_with(root, key);
     if having.is_empty() || having.len() > MOST_NAMED {
@@ -111,6 +114,15 @@ mod tests {
             ("account.loss_limit", "loss_limit stands in [risk.session]"),
             ("bots[0].for_s", "for_s stands in [[risk.pauses]]"),
             ("account.session_loss_limit", "session_loss_limit stands in [risk.bots.NAME]"),
+            (
+                "bots[0].stop_loss",
+                "a fixed-time trade ends by its time alone, and limits of a bot stand below [risk.bots.NAME], with the name of the bot: \
+                 daily_loss_limit = ...",
+            ),
+            (
+                "bots[0].file",
+                "file stands in the params of a bot: params = { file = ... } with strategy = \"rules\"",
+            ),
             ("mode", "mode of [account] is meant? It stands below that line"),
             (
                 "risk.gate",

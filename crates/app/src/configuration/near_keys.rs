@@ -3,7 +3,7 @@
 use crate::suggestion::suggest;
 
 /// Names by which traders know a setting, and its own. Those of one name are in the order in which they are tried.
-const OTHER_NAMES: [(&str, &str); 38] = [
+const OTHER_NAMES: [(&str, &str); 47] = [
     ("daily_stop", "daily_loss_limit"),
     ("daily_stop_loss", "daily_loss_limit"),
     ("max_daily_loss", "daily_loss_limit"),
@@ -36,6 +36,15 @@ const OTHER_NAMES: [(&str, &str); 38] = [
     ("asset", "symbol"),
     ("pair", "symbol"),
     ("ticker", "symbol"),
+    ("tf", "interval"),
+    ("expiry_time", "close_type"),
+    ("inputs", "params"),
+    ("settings", "params"),
+    ("lot", "stake"),
+    ("size", "stake"),
+    ("multiplier", "factor"),
+    ("steps", "levels"),
+    ("gales", "levels"),
     ("parameters", "params"),
     ("gale", "stake"),
     ("martingale", "stake"),

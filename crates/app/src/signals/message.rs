@@ -5,7 +5,7 @@ use super::object::{Object, TWICE};
 use crate::suggestion::nearest;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
-use candlewick_sdk::{CloseType, Direction, Millis};
+use candlewick_sdk::{CloseType, Direction, Millis, plain_words};
 use chrono::{DateTime, SecondsFormat};
 use serde::Deserialize;
 use serde_json::Value;
@@ -109,7 +109,8 @@ impl Unread {
     /// What is wrong with it.
     pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
         check_names(&self.body)?;
-        let fields: Fields = serde_json::from_value(self.body).map_err(|error| error.to_string())?;
+        let fields: Fields =
+            serde_json::from_value(self.body).map_err(|error| plain_words(&error.to_string()))?;
         if fields.market_position.as_deref().map(is_flat).transpose()? == Some(true) {
             return Ok(Message::Flat);
         }
@@ -389,11 +390,11 @@ mod tests {
                 r#"{"bot":"btc","secret":"hushhushhushhush","direction":"BUY","secret":"hush"}"#,
                 "the key \"secret\" stands twice: send it once",
             ),
-            (r#"{"bot":7,"direction":"BUY"}"#, "invalid type"),
+            (r#"{"bot":7,"direction":"BUY"}"#, "use a text in quotes, not 7"),
             (r#"{"bot":"btc","direction":"BUY","close_type":"M90"}"#, "or M5, H1"),
             (
                 r#"{"bot":"btc","direction":"BUY","secret":"hushhushhushhush","expires_ms":-1}"#,
-                "invalid value",
+                "use a whole number from 0 to 4294967295, not -1",
             ),
             (r#"{"bot":"btc","direction":"BUY","secret":4815162342,"stake":1}"#, "stake"),
         ] {

@@ -3,7 +3,7 @@
 use super::entry::refuse;
 use super::strategy::Need;
 use crate::error::suggestion;
-use candlewick_sdk::BuildError;
+use candlewick_sdk::{BuildError, plain_words, value_of_message};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -86,20 +86,35 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
             };
             return Err(refuse(format!("{key}[{place}] = {item} is no table: write it as {usual}")));
         }
-        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", words_of(&error))))
+        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", words_of(&error, item))))
     };
     items.iter().enumerate().map(read).collect()
 }
 
-/// What a table is told that cannot be read: of a key that does not exist, which one is meant.
-pub(super) fn words_of(error: &serde_json::Error) -> String {
+/// What a table is told that cannot be read: which key has the wrong value, or of a key that does not exist, which one is meant.
+pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
     let text = error.to_string();
     // "unknown field `a`, expected one of `b`, `c`": the names stand between the marks.
     let mut names = text.split('`').skip(1).step_by(2);
-    match names.next().filter(|_| text.starts_with("unknown field")) {
-        Some(given) => format!("there is no key `{given}`; {}", suggestion(given, names)),
-        None => text,
+    if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
+        return format!("there is no key `{given}`; {}", suggestion(given, names));
     }
+    let key = value_of_message(&text).and_then(|value| key_of(table, value));
+    format!("{}{}", key.map_or_else(String::new, |key| format!("{key}: ")), plain_words(&text))
+}
+
+/// The key of a table, or of one inside, that has this value; none where it is not the only one.
+fn key_of(table: &Value, value: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(value).ok()?;
+    let mut found = Vec::new();
+    for (key, own) in table.as_object()? {
+        if *own == value {
+            found.push(key.clone());
+        }
+        let inner = own.as_object().into_iter().flatten().filter(|(_, inner)| **inner == value);
+        found.extend(inner.map(|(name, _)| format!("{key}.{name}")));
+    }
+    found.pop().filter(|_| found.is_empty())
 }
 
 impl WrittenFilter {

@@ -80,8 +80,9 @@ impl WrittenGate {
                 values.insert(name.to_owned(), value.clone());
             }
         }
-        let read = Self::deserialize(Value::Object(values));
-        read.map(Some).map_err(|error| refuse(format!("gate: {}", words_of(&error))))
+        let values = Value::Object(values);
+        let read = Self::deserialize(&values);
+        read.map(Some).map_err(|error| refuse(format!("gate: {}", words_of(&error, &values))))
     }
 
     /// Its numbers, as parameters of the combination.
