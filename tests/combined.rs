@@ -65,7 +65,8 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     folder.run(&[&live[..], &more[..]].concat()).json();
     assert_eq!(folder.read("live.csv"), tested);
     // What it is made of, in the header of the run and in the report of a backtest.
-    let made_of = "one: vote of rsi-reversal (weight 2) and bollinger-reversal, quorum 3 of 3, within 3 candles; filter volatility; turned round: \
+    let made_of = "one: trades where 3 of 3 votes agree: rsi-reversal (weight 2) and bollinger-reversal, each for 3 candles from its signal; only while the filter \
+                   volatility lets it pass; turned round: \
                    every trade goes in the other direction";
     let headed = folder.run(&[
         "live",

@@ -224,14 +224,18 @@ fn the_form_that_says_its_conditions_signals_as_the_usual_one() {
 fn a_combination_says_in_a_line_what_it_is_made_of() {
     let about =
         |params: &Value| registry().find("combine").unwrap().for_params(params).unwrap().about.clone();
-    assert_eq!(about(&vote(false)), "vote of up and high (turned round), quorum 2 of 2; filter when");
+    assert_eq!(
+        about(&vote(false)),
+        "trades where 2 of 2 votes agree: up and high (turned round); only while the filter when lets it pass"
+    );
     let rule = |name: &str, weight: f64| json!({ "name": name, "strategy": "rules", "params": { "buy": "close > 1" }, "weight": weight });
     let params = json!({ "vote": [rule("a", 0.7), rule("b", 0.1), rule("c", 1.0)], "within": 3, "invert": true,
         "filters": [{ "trend": 9 }, { "hours": ["08:00", "17:00"] }] });
-    let expected = "vote of a (weight 0.7), b (weight 0.1) and c, quorum 1.8 of 1.8, within 3 candles; filters trend and hours; turned round: \
+    let expected = "trades where 1.8 of 1.8 votes agree: a (weight 0.7), b (weight 0.1) and c, each for 3 candles from its signal; only while the filters trend and \
+                    hours let it pass; turned round: \
                     every trade goes in the other direction; filters judge the direction before it is turned";
     assert_eq!(about(&params), expected);
     let params =
         json!({ "first_of": [{ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" } }] });
-    assert_eq!(about(&params), "first of a");
+    assert_eq!(about(&params), "trades what a signals");
 }

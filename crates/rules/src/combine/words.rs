@@ -4,16 +4,16 @@ use super::entry::Plan;
 use super::member::Member;
 use serde_json::Value;
 
-/// `vote of dip and band (weight 2, turned round), quorum 3 of 3, within 3 candles; filters hours and trend`, by the bot's own numbers.
+/// `trades where 3 of 3 votes agree: dip and band (weight 2, turned round), each for 3 candles from its signal; only while the filters hours and
+/// trend let it pass`, by the bot's own numbers.
 pub(super) fn words(plan: &Plan, params: &Value) -> String {
     let parts: Vec<String> = plan.parts.iter().map(|part| part_words(part, plan.is_vote)).collect();
-    let decides =
-        if plan.is_vote { vote_words(plan, &parts, params) } else { format!("first of {}", listed(&parts)) };
+    let decides = if plan.is_vote { vote_words(plan, &parts, params) } else { first_words(&parts) };
     let filters: Vec<String> = plan.filters.iter().map(|filter| part_words(filter, false)).collect();
     let filters = match filters.as_slice() {
         [] => None,
-        [one] => Some(format!("filter {one}")),
-        several => Some(format!("filters {}", listed(several))),
+        [one] => Some(format!("only while the filter {one} lets it pass")),
+        several => Some(format!("only while the filters {} let it pass", listed(several))),
     };
     let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
     let turned = is_turned.then(|| "turned round: every trade goes in the other direction".to_owned());
@@ -23,14 +23,22 @@ pub(super) fn words(plan: &Plan, params: &Value) -> String {
     [decides].into_iter().chain(filters).chain(turned).chain(judged).collect::<Vec<_>>().join("; ")
 }
 
+fn first_words(parts: &[String]) -> String {
+    match parts {
+        [one] => format!("trades what {one} signals"),
+        several => format!("trades what the first of {} that signals says", listed(several)),
+    }
+}
+
 fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
     let all = plan.parts.iter().map(|part| part.weight).sum::<f64>();
     // As people add them: 0.7 and 0.1 are 0.8.
     let all = (all * 1e9).round() / 1e9;
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
-    let within = within.map_or_else(String::new, |within| format!(", within {within} candles"));
-    format!("vote of {}, quorum {quorum} of {all}{within}", listed(parts))
+    let within =
+        within.map_or_else(String::new, |within| format!(", each for {within} candles from its signal"));
+    format!("trades where {quorum} of {all} votes agree: {}{within}", listed(parts))
 }
 
 /// The name of a part, and what is special about it.

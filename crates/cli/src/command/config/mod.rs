@@ -4,6 +4,7 @@ mod dialogue;
 mod init;
 mod stake_answer;
 
+use crate::combinations::combinations_of;
 use crate::command::conditions::doubtful_parts_of;
 use crate::command::long_parts::long_parts_of;
 use crate::context::Context;
@@ -77,6 +78,7 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let limit = loaded.config.broker.client.requests_per_second;
     let demand = demand_of(&loaded, context.registry);
     let idle = stakes.len();
+    notices.extend(combinations_of(&loaded.config.bots, context.registry));
     notices.extend(ruin_of_stakes(&loaded));
     notices.extend(stakes);
     notices.extend(notes_of(&loaded, context.registry));
