@@ -13,30 +13,30 @@ use std::collections::BTreeMap;
 /// One bot: a strategy on a series, with an expiry and a stake. A section `[[bots]]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BotSettings {
-    /// Its name, unique among the bots.
+    /// Its name, unique among the bots, such as `btc-dips`.
     pub name: String,
-    /// The trading pair.
+    /// The trading pair, such as `EURUSD` or `BTCUSDT`.
     #[schemars(with = "String")]
     pub symbol: Symbol,
     /// The interval of its candles, such as `1m`.
     #[schemars(with = "String")]
     pub interval: Interval,
-    /// The strategy's name.
+    /// The strategy's name, such as `rsi-reversal`, or `rules`.
     pub strategy: String,
-    /// The duration code of its trades, such as `01:00`.
+    /// The duration of its trades in minutes and seconds, such as `01:00`, or in hours, minutes and seconds, such as `2:00:00`.
     #[schemars(with = "String")]
     pub close_type: CloseType,
     /// `TIME_FIXED`, `CANDLE_CLOSE` or `NEXT_CANDLE`; none is sent when it is left out.
     #[serde(default, skip_serializing_if = "is_unstated")]
     #[schemars(with = "Option<String>")]
     pub expiration_type: ExpirationType,
-    /// The strategy's parameters.
+    /// The strategy's parameters, such as `{ period = 10 }`; those that are left out have their own defaults.
     #[serde(default = "empty_object")]
     pub params: Value,
-    /// How much it stakes.
+    /// How much it stakes, in the wallet's currency, such as `{ kind = "fixed", amount = 10.0 }`.
     #[serde(default)]
     pub stake: StakeSettings,
-    /// How long after its decision each trade is asked for, in whole seconds.
+    /// How long after its decision each trade is asked for, in whole seconds, such as `5`; 0 unless said.
     #[serde(default, skip_serializing_if = "is_at_once")]
     pub entry_delay_s: i64,
     /// Further keys, which only the adapter of a venue reads: the engine records them and reads none. Which are allowed, the

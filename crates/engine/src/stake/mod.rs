@@ -24,13 +24,13 @@ use soros::Soros;
 pub enum StakeSettings {
     /// The same amount every time.
     Fixed {
-        /// The amount.
+        /// The amount, in the wallet's currency, such as `10.0`.
         #[schemars(with = "f64")]
         amount: Decimal,
     },
     /// A share of the free balance.
     Share {
-        /// Percent of the free balance.
+        /// Percent of the free balance, such as `1.0`.
         percent: f64,
     },
     /// After a loss the stake grows by a factor, up to a number of levels; after a win, or a loss at the top, it
@@ -38,31 +38,31 @@ pub enum StakeSettings {
     #[serde(alias = "gale")]
     #[schemars(transform = take_gale)]
     Martingale {
-        /// The stake of the first level.
+        /// The stake of the first level, in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]
         amount: Decimal,
-        /// How much larger each level is than the one before.
+        /// How many times the level before each level is, such as `2.2`.
         factor: f64,
-        /// How many levels there are, the first included: one gale is two levels.
+        /// How many levels there are, the first included, such as `2`: one gale is two levels.
         levels: u32,
-        /// With what the ladder goes on after a trade that was not won.
+        /// With what the ladder goes on after a trade that was not won; `next_signal` unless said.
         #[serde(default, skip_serializing_if = "LadderEntry::is_next_signal")]
         entry: LadderEntry,
-        /// What becomes of a level that was refused; with `entry = "next_candle"` alone.
+        /// What becomes of a level that was refused, with `entry = "next_candle"` alone; `wait` unless said.
         #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
         if_refused: IfRefused,
     },
     /// After a win its profit is added to the stake, for a number of wins in a row; then it starts anew.
     Soros {
-        /// The stake of the first level.
+        /// The stake of the first level, in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]
         amount: Decimal,
-        /// How many wins in a row are staked again.
+        /// How many wins in a row are staked again, such as `2`.
         wins: u32,
     },
     /// A fraction of the Kelly stake, by the lower end of the win rate seen and the lowest recent payout.
     Kelly {
-        /// Fraction of the full Kelly stake, above 0 and at most 1.
+        /// Fraction of the full Kelly stake, above 0 and at most 1, such as `0.25`.
         fraction: f64,
         /// How many trades bet the minimum stake first.
         #[serde(default = "default_kelly_floor_trades")]
