@@ -239,7 +239,14 @@ fn a_venue_that_pays_and_prices_otherwise_than_the_settings_say_is_found_out() {
     assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
     let causes = &parity["outcomes"]["causes"];
     assert_eq!(causes["payout"], live["won"], "{parity}");
-    for cause in ["latency", "price_source"] {
+    let said = folder.run(&PARITY[..PARITY.len() - 1]).stdout;
+    for (cause, meaning) in [
+        ("latency", "the order took another time to reach the venue than the settings assume"),
+        ("price_source", "the venue's prices lie within the recorded candles and not on the path"),
+        ("payout", "the venue paid another percentage than the settings say"),
+    ] {
         assert!(causes[cause].as_u64() > Some(0), "{cause}: {parity}");
+        assert_eq!(said.matches(&format!("\n{cause}: {meaning}")).count(), 1, "{said}");
     }
+    assert!(!said.contains("\ngap: "), "{said}");
 }

@@ -14,7 +14,7 @@ use crate::table::table;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{GateView, Millis, MoneyScale, Registry, visible};
+use candlewick_sdk::{GateView, Millis, MoneyScale, Registry, price_text, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -214,7 +214,8 @@ impl Display for Head<'_> {
         let clocks = conditions::on_clocks(&explained.conditions, trade.decision_time);
         writeln!(f, "\nDecided at {}{clocks}: {}", utc(trade.decision_time), trade.reason)?;
         if !explained.indicators.is_empty() {
-            let shown = explained.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
+            let shown =
+                explained.indicators.iter().map(|(name, value)| format!("{name} = {}", price_text(*value)));
             writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
         }
         if !explained.conditions.is_empty() {

@@ -47,6 +47,26 @@ impl Cause {
             Self::Unexplained => "unexplained",
         }
     }
+
+    /// What it means, for people.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Latency => {
+                "the order took another time to reach the venue than the settings assume: `backtest --latency-from` takes the recorded times"
+            }
+            Self::PriceSource => {
+                "the venue's prices lie within the recorded candles and not on the path that is assumed inside of them: it knew finer prices than the \
+                 journal holds, as the embedded venue does of its last days"
+            }
+            Self::Payout => "the venue paid another percentage than the settings say",
+            Self::Refusal => "the venue refused it, it was never sent, or nobody knows whether it is a trade",
+            Self::Gap => "candles around its open or its close are not in the journal",
+            Self::EndOfRecording => "the journal ends before it is settled",
+            Self::Unexplained => {
+                "none of the other causes: the rules of a trade do not give what was recorded"
+            }
+        }
+    }
 }
 
 impl fmt::Display for Cause {

@@ -168,7 +168,12 @@ impl Display for ParityReport {
         f.write_str(&figures.trim_fmt())?;
         match &self.outcomes {
             Some(outcomes) if !outcomes.differing.is_empty() => {
-                write!(f, "\n\n{}", table_of(&outcomes.differing))
+                write!(f, "\n\n{}\n", table_of(&outcomes.differing))?;
+                let met = |cause: &Cause| outcomes.causes.contains_key(cause.as_str());
+                Cause::ALL
+                    .into_iter()
+                    .filter(met)
+                    .try_for_each(|cause| write!(f, "\n{cause}: {}", cause.words()))
             }
             Some(_) | None => Ok(()),
         }

@@ -212,7 +212,8 @@ impl SweepReport {
     /// Sets whose figures are those of a part of the candles, in words.
     fn stopped_words(&self) -> Option<String> {
         let all: usize = self.stopped.values().sum();
-        let rules: Vec<String> = self.stopped.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        let rules: Vec<String> =
+            self.stopped.iter().map(|(rule, count)| format!("{rule}: {count}")).collect();
         (all > 0).then(|| {
             format!(
                 "{all} of {} stopped trading before the end, until a person would let them go on ({}): their figures are those of the part before",

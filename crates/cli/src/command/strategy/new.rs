@@ -355,11 +355,13 @@ mod tests {
     }
 
     #[test]
-    fn what_it_builds_for_tests_is_built_as_candlewicks_own_workspace_builds_it() {
+    fn what_it_builds_is_built_as_candlewicks_own_workspace_builds_it() {
         let files = files("momentum", &Source::Checkout("/a".to_owned())).unwrap();
         let own: toml::Table = files[0].1.parse().unwrap();
         let workspace: toml::Table = include_str!("../../../../../Cargo.toml").parse().unwrap();
-        assert_eq!(own["profile"]["dev"], workspace["profile"]["dev"]);
+        for profile in ["dev", "release"] {
+            assert_eq!(own["profile"][profile], workspace["profile"][profile]);
+        }
         assert!(own["profile"]["dev"]["package"]["candlewick-engine"]["opt-level"].as_integer() == Some(1));
     }
 

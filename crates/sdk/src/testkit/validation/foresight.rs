@@ -86,8 +86,9 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
             best = Some((here, horizon));
         }
     }
-    let words = best.map(|(hits, horizon)| {
-        format!("{hits} {horizon} at most, and knows no candles by their times or prices")
+    let words = best.map(|(hits, horizon)| match hits.decided {
+        0 => "no signal came of these candles, so that nothing is known of it".to_owned(),
+        _ => format!("{hits} {horizon} at most, and knows no candles by their times or prices"),
     });
     passed(words.unwrap_or_default())
 }

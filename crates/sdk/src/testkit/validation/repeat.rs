@@ -11,7 +11,10 @@ pub(super) fn determinism(bench: &Bench<'_>) -> Found {
     let run = || bench.subject.run(bench.candles, Manner::LIVE);
     for _ in 0..REPEATS {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
-            return failed(format!("at candle {candle} two runs over the same candles differ"));
+            return failed(format!(
+                "at candle {candle} two runs over the same candles differ: it goes by something that is neither a candle nor a parameter, such as a \
+                 static, a clock, random numbers without a seed, a file or another thread"
+            ));
         }
     }
     let elsewhere = std::thread::scope(|scope| scope.spawn(run).join());
