@@ -203,6 +203,8 @@ fn ruin_is_reported_of_stakes_at_the_rates_that_matter() {
     candlewick(&["edge", "ruin"]).fails(2, &["there are no stakes to look at", "--martingale 10"]);
     candlewick(&["edge", "ruin", "--stake", "1", "--soros", "1"]).fails(2, &["cannot be used with"]);
     candlewick(&["edge", "ruin", "--stake=-1"]).fails(2, &["--stake"]);
+    let below = ["edge", "ruin", "--martingale", "2", "--min-stake", "5", "--balance", "1000"];
+    candlewick(&below).fails(2, &["its first stake is 2.00, below the smallest that is taken, 5.00"]);
     candlewick(&["edge", "ruin", "--martingale", "1", "--levels", "65"]).fails(2, &["a ladder of 65 levels"]);
 }
 

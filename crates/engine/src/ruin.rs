@@ -1,10 +1,11 @@
 //! How probably configured stakes run out of money: looked at before the first trade.
 
+use crate::first_stake::check_first_stakes;
 use crate::ladder::most_at_once;
 use crate::risk::Limits;
 use crate::ruin_limits::{ToldStakes, least_payout, left_out, limits_of};
 use crate::{BotSettings, EngineError, IntentRow, SessionSettings, StakeSettings, edge_sequence};
-use candlewick_sdk::{Money, Outcome, Payout, Symbol};
+use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_statistics::{
     MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, WalletLimits, break_even,
     kelly_fraction, required_balance, ruin,
@@ -154,6 +155,22 @@ impl StakeRuin {
         }
     }
 
+    /// Why no trade could be opened, where the first stake is below the smallest that is taken: that is no ruin.
+    ///
+    /// # Errors
+    /// A plan that means nothing.
+    pub fn below_least(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
+        let (first, least) = (self.plan.first_stake(&self.question)?, self.question.minimum_stake);
+        let money = |units| scale.format(Money::from_minor(i64::try_from(units).unwrap_or(i64::MAX)));
+        Ok((first < least).then(|| {
+            format!(
+                "its first stake is {}, below the smallest that is taken, {}: no trade could be opened",
+                money(first),
+                money(least)
+            )
+        }))
+    }
+
     /// The probability of ruin at a win rate.
     ///
     /// # Errors
@@ -205,6 +222,9 @@ pub fn check_ruin(
         if !stake.is_ladder() {
             told.add(stake, &left_out, settings.money_scale).map_err(refused)?;
             continue;
+        }
+        if stake.below_least(settings.money_scale).map_err(refused)?.is_some() {
+            check_first_stakes(settings)?;
         }
         total += stake.at(stake.decisive_rate()).map_err(refused)?;
         let with_candles = if bot.stake.enters_without_signal() {
@@ -264,7 +284,6 @@ mod tests {
     use super::*;
     use crate::RiskSettings;
     use crate::testing;
-    use candlewick_sdk::MoneyScale;
     use candlewick_sdk::rust_decimal::Decimal;
 
     fn settings(stakes: &[StakeSettings], change: impl Fn(&mut RiskSettings)) -> SessionSettings {
@@ -310,6 +329,26 @@ mod tests {
         }
         assert_eq!(check(&[martingale(3)], 0.0, even).refusal, None, "0 turns the limit off");
         assert_eq!(check(&[martingale(3)], 0.0, even).ladders.len(), 1);
+    }
+
+    /// 10 is less than a least stake of 10.01: nothing is ruined, as nothing is traded.
+    #[test]
+    fn a_ladder_or_stake_below_the_smallest_is_told_as_that_and_not_as_ruin() {
+        let soros = StakeSettings::Soros { amount: Decimal::TEN, wins: 2 };
+        for stake in [martingale(3), soros] {
+            let with = |least| {
+                settings(std::slice::from_ref(&stake), |risk| risk.min_stake = Decimal::new(least, 2))
+            };
+            let balance = Money::from_minor(100_000);
+            let problem = check_ruin(&with(1_001), balance, &[record(None)]).unwrap_err().to_string();
+            assert!(problem.contains("is 10.00, and the least, risk.min_stake, is 10.01"), "{problem}");
+            let sound = check_ruin(&with(1_000), balance, &[record(None)]).unwrap();
+            assert!(sound.ladders[0].contains("is ruined within"), "{sound:?}");
+        }
+        let share = settings(&[StakeSettings::Share { percent: 0.05 }], |_| ());
+        let told = check_ruin(&share, Money::from_minor(100_000), &[record(None)]).unwrap().stakes;
+        let words = "bot \"bot-0\": its first stake is 0.50, below the smallest that is taken, 1.00: no trade could be opened";
+        assert_eq!(told, [words]);
     }
 
     #[test]

@@ -20,6 +20,9 @@ impl StakeRuin {
     /// # Errors
     /// A number that means nothing to a chain of ruin.
     pub(crate) fn words(&self, scale: MoneyScale) -> Result<String, StatisticsError> {
+        if let Some(why) = self.below_least(scale)? {
+            return Ok(why);
+        }
         let what = match self.plan {
             StakePlan::Flat { stake } => {
                 let stake = i64::try_from(stake).unwrap_or(i64::MAX);

@@ -1,8 +1,8 @@
 //! How stakes follow each other.
 
 use super::{MAX_MONEY, RuinQuestion, scaled_down};
-use crate::StatisticsError;
 use crate::statistics_error::check_probability;
+use crate::{StatisticsError, kelly_fraction};
 
 /// How stakes follow each other; money in the smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +79,23 @@ impl StakePlan {
                 check_levels(wins, 0).and(stake(base)).and(stake(rounding))
             }
         }
+    }
+
+    /// The stake of the first trade.
+    ///
+    /// # Errors
+    /// A plan that means nothing, or more money in all than can be counted.
+    pub fn first_stake(&self, question: &RuinQuestion) -> Result<u64, StatisticsError> {
+        let stakes = self.stakes(question)?;
+        let share = |share: f64, step: u64| scaled_down(question.balance, share) / step * step;
+        Ok(match *self {
+            Self::Flat { stake } => stake,
+            Self::Share { fraction, step } => share(fraction, step),
+            Self::Kelly { fraction, believed_win_probability, step } => {
+                share(fraction * kelly_fraction(believed_win_probability, question.payout_fraction)?, step)
+            }
+            Self::Martingale { .. } | Self::Soros { .. } => stakes.first().copied().unwrap_or_default(),
+        })
     }
 
     /// The stakes of a ladder's levels, each after what came before it; of other plans none.

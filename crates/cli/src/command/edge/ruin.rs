@@ -101,6 +101,11 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<()
     for (done, stake) in (0..).zip(&stakes) {
         progress.update(done, stakes.len() as u64);
         let bot = (!stake.bot.is_empty()).then(|| stake.bot.clone());
+        if let Some(why) = stake.below_least(terms.scale)? {
+            let whose = bot.map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
+            return Err(Failure::configuration(format!("{whose}{why}"))
+                .help("a larger stake, or a smaller risk.min_stake (--min-stake), makes a question of it"));
+        }
         figures.push(RuinFigures::of(bot, stake, terms)?);
     }
     drop(progress);
