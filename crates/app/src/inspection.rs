@@ -122,9 +122,11 @@ pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     notices.chain(small).chain(percent).chain(stakes_to_find_out(&session_settings(loaded))).collect()
 }
 
-/// How probably the stakes that are no ladders run out of money: a figure that each configuration has.
-pub fn ruin_of_stakes(loaded: &Loaded) -> Vec<String> {
-    ruin_of(loaded).unwrap_or_default().stakes
+/// How probably the stakes that are no ladders run out of money, a figure that each configuration has, and how many bots' balance falls
+/// to half or less more often than not.
+pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
+    let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
+    (stakes, halved)
 }
 
 /// Gates that count signals which the trading hours then refuse.

@@ -49,6 +49,8 @@ pub struct RuinReport {
     pub ladders: Vec<String>,
     /// Those of all other stakes, a line for bots of one.
     pub stakes: Vec<String>,
+    /// Bots of those whose balance falls to half or less more often than not, under their limits.
+    pub halved: usize,
     /// Why they are not to be traded, with what to change.
     pub refusal: Option<String>,
 }
@@ -233,9 +235,10 @@ pub fn check_ruin(
             ""
         };
         let words = stake.words(settings.money_scale).map_err(refused)?;
-        report.ladders.push(format!("bot \"{}\": {words}{left_out}{with_candles}", bot.name));
+        report.ladders.push(format!("bot \"{}\": {}{left_out}{with_candles}", bot.name, words.text));
         ladders.push(stake);
     }
+    report.halved = told.halved();
     report.stakes = told.lines();
     if limit > 0.0 && total > limit {
         report.refusal = Some(refusal(&ladders, total, settings)?);

@@ -1,6 +1,7 @@
 //! Ruin under the limits of a run: the stops that rest a bot, and those that end the run.
 
 use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
+use crate::ruin_words::RuinWords;
 use crate::{BotSettings, SessionSettings, StakeRuin};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{MoneyScale, Payout};
@@ -101,7 +102,7 @@ pub(crate) struct ToldStakes {
 struct ToldStake {
     stake: StakeRuin,
     more: String,
-    words: String,
+    words: RuinWords,
     names: Vec<String>,
 }
 
@@ -130,6 +131,11 @@ impl ToldStakes {
         Ok(())
     }
 
+    /// Bots whose balance falls to half or less more often than not.
+    pub(crate) fn halved(&self) -> usize {
+        self.told.iter().filter(|told| told.words.is_halved).map(|told| told.names.len()).sum()
+    }
+
     /// A line of each stake.
     pub(crate) fn lines(self) -> Vec<String> {
         let left_out = (self.left_out > 0).then(|| {
@@ -138,16 +144,22 @@ impl ToldStakes {
                 self.left_out
             )
         });
-        let line = |ToldStake { more: behind, words, names, .. }: ToldStake| match names.as_slice() {
-            [name] => format!("bot \"{name}\": {words}{behind}"),
-            names => {
-                let shown: Vec<String> =
-                    names.iter().take(MOST_NAMED).map(|name| format!("\"{name}\"")).collect();
-                let more = names.len().saturating_sub(MOST_NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("bots {}{more}, each with the whole balance: {words}{behind}", shown.join(", "))
-            }
-        };
+        let line =
+            |ToldStake { more: behind, words: RuinWords { text: words, .. }, names, .. }: ToldStake| {
+                match names.as_slice() {
+                    [name] => format!("bot \"{name}\": {words}{behind}"),
+                    names => {
+                        let shown: Vec<String> =
+                            names.iter().take(MOST_NAMED).map(|name| format!("\"{name}\"")).collect();
+                        let more = names.len().saturating_sub(MOST_NAMED);
+                        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                        format!(
+                            "bots {}{more}, each with the whole balance: {words}{behind}",
+                            shown.join(", ")
+                        )
+                    }
+                }
+            };
         self.told.into_iter().map(line).chain(left_out).collect()
     }
 }
@@ -238,6 +250,36 @@ mod tests {
         assert!((ended - 63.58).abs() < 1.0, "{ended}: {stopped}");
         assert!(stopped.contains("; held to stops of the run, it is ruined in "), "{stopped}");
         assert!(stopped.contains("(25000 simulated runs at 50.00 %)"), "{stopped}");
+    }
+
+    #[test]
+    fn a_profit_target_of_the_run_is_a_good_end_and_no_stop() {
+        // Three steps up within 40, from a balance that 40 losses do not take: 63.58 %, as three steps down.
+        let mut rich = settings(|risk| risk.session.profit_target = Decimal::from(30));
+        rich.balance = Decimal::from(1_000);
+        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
+        let words = check_ruin(&rich, Money::from_minor(100_000), &[even]).unwrap().stakes.remove(0);
+        assert_eq!(percent_behind(&words, "for good before that in "), 0.0, "{words}");
+        let reached = percent_behind(&words, "the profit target of the run, a good end, in ");
+        assert!((reached - 63.58).abs() < 1.0, "{words}");
+    }
+
+    /// L halves a share of half, and so does WLL: 62.5 % of three even trades.
+    #[test]
+    fn a_share_of_the_balance_is_told_with_how_often_it_falls_to_half() {
+        let with = |drawdown| {
+            let mut half = settings(|risk| {
+                (risk.ruin_horizon_trades, risk.max_drawdown_percent) = (3, drawdown);
+            });
+            half.bots[0].stake = StakeSettings::Share { percent: 50.0 };
+            report(&half)
+        };
+        let (free, held) = (with(0.0), with(40.0));
+        let halved = percent_behind(&free.stakes[0], "if it wins 50 %; in ");
+        assert!((halved - 62.5).abs() < 0.3 && free.halved == 1, "{free:?}");
+        // A stake of half may bring it further down than 40 %: none is opened.
+        assert!(held.stakes[0].contains("; in 0.00 % of 333333 simulated runs"), "{held:?}");
+        assert_eq!(held.halved, 0);
     }
 
     #[test]

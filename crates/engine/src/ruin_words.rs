@@ -9,19 +9,29 @@ use std::fmt::Write as _;
 const MOST_TRADES: u64 = 1_000_000;
 const FEWEST_RUNS: u64 = 200;
 const SEED: u64 = 1;
+/// Falls by half in so many of its runs, or more, make a stake one that is not just called sound.
+const MOST_HALVED: f64 = 0.5;
 /// What is shown as 0.00 %.
 const NEARLY_NEVER: f64 = 0.000_05;
 /// Stakes of a ladder that are written out.
 const MOST_LEVELS: usize = 8;
+
+/// What is said of a stake.
+pub(crate) struct RuinWords {
+    /// The sentence, without the bot's name.
+    pub(crate) text: String,
+    /// Whether its balance falls to half or less more often than not.
+    pub(crate) is_halved: bool,
+}
 
 impl StakeRuin {
     /// How probably it is ruined, in a sentence without the bot's name: by itself, and held to its limits.
     ///
     /// # Errors
     /// A number that means nothing to a chain of ruin.
-    pub(crate) fn words(&self, scale: MoneyScale) -> Result<String, StatisticsError> {
-        if let Some(why) = self.below_least(scale)? {
-            return Ok(why);
+    pub(crate) fn words(&self, scale: MoneyScale) -> Result<RuinWords, StatisticsError> {
+        if let Some(text) = self.below_least(scale)? {
+            return Ok(RuinWords { text, is_halved: false });
         }
         let what = match self.plan {
             StakePlan::Flat { stake } => {
@@ -49,25 +59,41 @@ impl StakeRuin {
             let (at_rate, at_half) = (percent(at_rate), percent(at_half));
             format!("{within} of {at_rate} if it wins {} ({by}), of {at_half} if it wins 50 %", percent(rate))
         };
-        if self.limits != WalletLimits::default() {
+        let is_share = matches!(self.plan, StakePlan::Share { .. } | StakePlan::Kelly { .. });
+        let mut halved = at_rate;
+        if is_share || self.limits != WalletLimits::default() {
             let runs = (MOST_TRADES / u64::from(horizon)).max(FEWEST_RUNS);
             let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
             let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
-            let (ruined, stopped) = (trials.share(), trials.stopped_share());
-            let _ = write!(words, "; held to {}, ", limit_words(&self.limits));
-            let _ = if is_nearly_never && ruined.max(stopped) == 0.0 {
-                write!(words, "none of {runs} simulated runs at {} ended for good", percent(rate))
-            } else {
-                write!(
-                    words,
-                    "it is ruined in {}, and its trading ends for good before that in {} ({runs} simulated runs at {})",
-                    percent(ruined),
-                    percent(stopped),
-                    percent(rate),
-                )
-            };
+            let ends = [trials.share(), trials.stopped_share(), trials.reached_share()];
+            let runs = format!("{runs} simulated runs at {}", percent(rate));
+            halved = trials.halved_share();
+            if self.limits != WalletLimits::default() {
+                let is_never = is_nearly_never && ends == [0.0; 3];
+                let how =
+                    if is_never { format!("none of {runs} ended for good") } else { self.ends(ends, &runs) };
+                let _ = write!(words, "; held to {}, {how}", limit_words(&self.limits));
+            }
+            if is_share {
+                let _ = write!(words, "; in {} of {runs} its balance falls to half or less", percent(halved));
+            }
         }
-        Ok(words)
+        Ok(RuinWords { text: words, is_halved: halved >= MOST_HALVED })
+    }
+
+    /// How its runs end: ruined, stopped, or at a profit target of the run, which is told where there is one.
+    fn ends(&self, [ruined, stopped, reached]: [f64; 3], runs: &str) -> String {
+        let (ruined, stopped) = (percent(ruined), percent(stopped));
+        if self.limits.ends.profit.is_empty() {
+            return format!(
+                "it is ruined in {ruined}, and its trading ends for good before that in {stopped} ({runs})"
+            );
+        }
+        format!(
+            "it is ruined in {ruined}, its trading ends for good before that in {stopped}, and it reaches the profit target of the run, \
+             a good end, in {} ({runs})",
+            percent(reached)
+        )
     }
 }
 

@@ -89,7 +89,7 @@ fn on_threads(
             scope.spawn(move || simulate_ruin(question, plan, seed + thread, own))
         };
         let started: Vec<_> = (0..THREADS).map(part).collect();
-        let mut all = RuinTrials { paths, ruined: 0, stopped: 0 };
+        let mut all = RuinTrials { paths, ruined: 0, stopped: 0, reached: 0, halved: 0 };
         for thread in started {
             let own = thread.join().expect("a simulation does not panic")?;
             (all.ruined, all.stopped) = (all.ruined + own.ruined, all.stopped + own.stopped);

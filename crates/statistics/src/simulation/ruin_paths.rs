@@ -13,6 +13,10 @@ pub struct RuinTrials {
     pub ruined: u64,
     /// Paths that a limit ended for good before that.
     pub stopped: u64,
+    /// Paths that reached a profit target of the run before either.
+    pub reached: u64,
+    /// Paths whose balance was at most half of the first at some time, however they ended.
+    pub halved: u64,
 }
 
 /// A stop of loss or profit: an amount in the smallest unit, or a share of what there was at its beginning. Where both are given the
@@ -66,11 +70,19 @@ struct Span {
 
 impl Stops {
     fn allow(&self, span: Span, stake: u64) -> bool {
-        let least = |stops: &[MoneyStop]| stops.iter().filter_map(|stop| stop.of(span.began)).min();
         let worst = span.balance.saturating_sub(stake);
-        let is_lost = least(&self.loss).is_some_and(|most| span.began.saturating_sub(worst) > most);
-        let is_won = least(&self.profit).is_some_and(|most| span.balance >= span.began.saturating_add(most));
-        !is_lost && !is_won
+        let is_lost =
+            Self::least(&self.loss, span).is_some_and(|most| span.began.saturating_sub(worst) > most);
+        !is_lost && !self.has_won(span)
+    }
+
+    fn has_won(&self, span: Span) -> bool {
+        let target = Self::least(&self.profit, span);
+        target.is_some_and(|most| span.balance >= span.began.saturating_add(most))
+    }
+
+    fn least(stops: &[MoneyStop], span: Span) -> Option<u64> {
+        stops.iter().filter_map(|stop| stop.of(span.began)).min()
     }
 }
 
@@ -103,6 +115,12 @@ impl WalletLimits {
         wallet.day = balance;
         self.rests.allow(Span { began: balance, balance }, stake)
     }
+
+    /// Whether a profit target of the run is reached, which ends it well.
+    fn is_reached(&self, wallet: &Wallet) -> bool {
+        let span = Span { began: wallet.first, balance: wallet.balance };
+        self.ends.has_won(span)
+    }
 }
 
 impl RuinTrials {
@@ -114,6 +132,16 @@ impl RuinTrials {
     /// The share of paths that a limit ended for good.
     pub fn stopped_share(self) -> f64 {
         self.stopped as f64 / self.paths as f64
+    }
+
+    /// The share of paths that reached a profit target of the run.
+    pub fn reached_share(self) -> f64 {
+        self.reached as f64 / self.paths as f64
+    }
+
+    /// The share of paths whose balance fell to half of the first or less.
+    pub fn halved_share(self) -> f64 {
+        self.halved as f64 / self.paths as f64
     }
 
     /// Standard errors between the share and a probability, by the deviation that the probability implies.
@@ -138,7 +166,7 @@ pub fn simulate_ruin(
     simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
-/// The same under limits. The horizon counts trades that are made. A stop of a day or a session lets trading go on with the next, with
+/// The same under limits. The horizon counts trades that are made. A profit target of the run ends a path well. A stop of a day or a session lets trading go on with the next, with
 /// the stake that it refused; where that is refused at the beginning of a day, too, or by a limit of the whole run, the path is stopped
 /// for good, and is not ruined. However many trades a day has makes no difference.
 ///
@@ -166,13 +194,17 @@ pub fn simulate_limited_ruin(
         let first = question.balance;
         let (mut wallet, mut level) =
             (Wallet { first, balance: first, peak: first, day: first, losses: 0 }, 0);
+        let mut lowest = first;
         for _ in 0..question.horizon_trades {
+            if limits.is_reached(&wallet) {
+                return (End::Reached, lowest);
+            }
             let stake = next_stake(plan, &stakes, level, share, wallet.balance);
             if !is_placed(stake, wallet.balance) {
-                return End::Ruined;
+                return (End::Ruined, lowest);
             }
             if !limits.allow(&mut wallet, stake) {
-                return End::Stopped;
+                return (End::Stopped, lowest);
             }
             if question.draw_share > 0.0 && dice.happens(question.draw_share) {
                 continue;
@@ -180,26 +212,33 @@ pub fn simulate_limited_ruin(
             let is_won = dice.happens(question.win_probability);
             let Wallet { balance, .. } = wallet;
             wallet.balance = if is_won { balance + question.profit(stake) } else { balance - stake };
+            lowest = lowest.min(wallet.balance);
             wallet.losses = if is_won { 0 } else { wallet.losses + 1 };
             wallet.peak = wallet.peak.max(wallet.balance);
             level = next_level(plan, level, is_won);
         }
+        if limits.is_reached(&wallet) {
+            return (End::Reached, lowest);
+        }
         // The last trade may have left too little for another one.
         let next = next_stake(plan, &stakes, level, share, wallet.balance);
-        if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }
+        (if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }, lowest)
     };
     // Who stakes nothing loses nothing.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
     let paths_to_play = if never_stakes { 0 } else { paths };
-    let (mut ruined, mut stopped) = (0, 0);
+    let mut trials = RuinTrials { paths, ruined: 0, stopped: 0, reached: 0, halved: 0 };
     for path in 0..paths_to_play {
-        match end_of(path) {
-            End::Ruined => ruined += 1,
-            End::Stopped => stopped += 1,
+        let (end, lowest) = end_of(path);
+        trials.halved += u64::from(lowest <= question.balance / 2);
+        match end {
+            End::Ruined => trials.ruined += 1,
+            End::Stopped => trials.stopped += 1,
+            End::Reached => trials.reached += 1,
             End::Alive => {}
         }
     }
-    Ok(RuinTrials { paths, ruined, stopped })
+    Ok(trials)
 }
 
 /// How a path ended.
@@ -207,6 +246,7 @@ enum End {
     Alive,
     Ruined,
     Stopped,
+    Reached,
 }
 
 fn next_stake(plan: &StakePlan, stakes: &[u64], level: usize, share: f64, balance: u64) -> u64 {
@@ -294,7 +334,7 @@ mod tests {
 
     #[test]
     fn sixty_of_a_hundred_are_two_standard_errors_from_one_half() {
-        let trials = RuinTrials { paths: 100, ruined: 60, stopped: 0 };
+        let trials = RuinTrials { paths: 100, ruined: 60, stopped: 0, reached: 0, halved: 0 };
         // sqrt(0.5 x 0.5 / 100) = 0.05; and sqrt(0.8 x 0.2 / 100) = 0.04.
         for (probability, expected) in [(0.5, 2.0), (0.8, 5.0), (0.6, 0.0)] {
             let found = trials.standard_errors_from(probability);
@@ -335,10 +375,13 @@ mod tests {
         for (win_probability, expected) in
             [(0.5, 0.6_f64), (0.45, (odds.powi(10) - odds.powi(4)) / (odds.powi(10) - 1.0))]
         {
-            let [ruined, stopped] = shares(&RuinQuestion { win_probability, ..question }, &flat, &limits);
+            let question = RuinQuestion { win_probability, ..question };
+            let trials = simulate_limited_ruin(&question, &flat, &limits, (11, 4_000)).unwrap();
+            let (ruined, reached) = (trials.share(), trials.reached_share());
             let error = (expected * (1.0 - expected) / 4_000.0).sqrt();
             assert!((ruined - expected).abs() < 3.0 * error, "{win_probability}: {ruined}, not {expected}");
-            assert!((ruined + stopped - 1.0).abs() < 1e-9, "one of the two comes");
+            assert!((ruined + reached - 1.0).abs() < 1e-9, "one of the two comes");
+            assert_eq!(trials.stopped, 0, "a target is no bad end");
         }
     }
 
@@ -362,8 +405,8 @@ mod tests {
             (ends(&[stop(50), stop(19)], &[]), 0.5),
             (ends(&[MoneyStop { amount: Some(50), fraction: 0.19 }], &[]), 0.5),
             (ends(&[stop(9)], &[]), 1.0),
-            (ends(&[], &[stop(10)]), 0.5),
-            (ends(&[], &[stop(11)]), 0.0),
+            // A target is a good end, and told apart.
+            (ends(&[], &[stop(10)]), 0.0),
             // 100 to 80 is 20 %; after a win to 110 a loss to 100 and no further is 9.1 %.
             (WalletLimits { drawdown_fraction: 0.19, ..off.clone() }, 0.5),
             (WalletLimits { drawdown_fraction: 0.20, ..off.clone() }, 0.0),
@@ -377,6 +420,20 @@ mod tests {
             assert_eq!(ruined, 0.0, "{limits:?}");
             assert!((stopped - expected).abs() < 3.0 * 0.0079 + f64::EPSILON, "{limits:?}: {stopped}");
         }
+    }
+
+    #[test]
+    fn a_share_of_half_is_halved_by_a_first_loss_or_by_two_behind_a_win() {
+        // L: a half; WLL: 1.5, 0.75, 0.375. Of three even trades 1/2 + 1/8.
+        let plan = StakePlan::Share { fraction: 0.5, step: 1 };
+        let question = RuinQuestion { horizon_trades: 3, balance: 100_000, ..EVEN };
+        let halved = |limits: &WalletLimits| {
+            simulate_limited_ruin(&question, &plan, limits, (11, 4_000)).unwrap().halved_share()
+        };
+        let free = halved(&WalletLimits::default());
+        assert!((free - 0.625).abs() < 3.0 * 0.0077, "{free}");
+        // None is opened that could bring the balance more than 40 % down.
+        assert_eq!(halved(&WalletLimits { drawdown_fraction: 0.4, ..WalletLimits::default() }), 0.0);
     }
 
     #[test]

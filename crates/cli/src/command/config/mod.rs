@@ -79,7 +79,8 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let demand = demand_of(&loaded, context.registry);
     let idle = stakes.len();
     notices.extend(combinations_of(&loaded.config.bots, context.registry));
-    notices.extend(ruin_of_stakes(&loaded));
+    let (ruin, halved) = ruin_of_stakes(&loaded);
+    notices.extend(ruin);
     notices.extend(stakes);
     notices.extend(notes_of(&loaded, context.registry));
     notices.extend(zone_notes(&loaded, context.registry));
@@ -103,6 +104,12 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
         let answer = format!(
             "Every value may stand, but {idle} of {bots} bot{plural} could open no trade (above): raise account.initial_balance, or change \
              the stakes or their limits."
+        );
+        (AnsiColor::Yellow.on_default().bold(), answer)
+    } else if halved > 0 {
+        let answer = format!(
+            "Every value may stand, but the balance of {halved} of {bots} bot{plural} falls to half or less in most simulated runs (above): \
+             stake less, or limit the loss."
         );
         (AnsiColor::Yellow.on_default().bold(), answer)
     } else {
