@@ -4,10 +4,12 @@ mod cut_ladders;
 mod doubtful_limits;
 mod doubtful_symbols;
 mod doubtful_values;
+mod hours;
 mod lengths;
 mod notes;
 
 pub use cut_ladders::cut_ladders;
+pub use hours::split_hours;
 pub use notes::notes_of;
 
 use crate::bots::{BotSet, gate_rules, problem_of_session, session_settings};

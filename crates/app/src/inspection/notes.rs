@@ -3,6 +3,7 @@
 use super::doubtful_limits::doubtful_limits;
 use super::doubtful_symbols::doubtful_symbol;
 use super::doubtful_values::doubtful_values;
+use super::hours::{hours_that_never_meet, split_hours};
 use super::lengths::lengths;
 use crate::candles::bots_without_candles;
 use crate::configuration::{Config, Loaded};
@@ -29,6 +30,8 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     notes.extend(bots.iter().flat_map(|bot| lengths(bot, &loaded.config.simulation)));
     notes.extend(doubtful_values(loaded));
     notes.extend(doubtful_limits(&loaded.config.risk));
+    notes.extend(split_hours(&loaded.config));
+    notes.extend(hours_that_never_meet(&loaded.config));
     notes.extend(bots_without_candles(loaded));
     notes.extend(without_a_door(loaded));
     notes.extend(refused_of_list(loaded));

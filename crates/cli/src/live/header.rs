@@ -7,7 +7,7 @@ use crate::terminal::lines;
 use crate::time_zones::zone_notes;
 use candlewick_app::bots::{gate_rules, own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode};
-use candlewick_app::inspection::cut_ladders;
+use candlewick_app::inspection::{cut_ladders, split_hours};
 use candlewick_app::signals::{list_words, unbound_signals};
 use candlewick_app::warm_up::long_warm_ups;
 use candlewick_engine::{
@@ -49,8 +49,8 @@ pub(crate) struct Header {
     /// Who is told of the run, each behind its label.
     onlookers: Vec<(&'static str, String)>,
     limits: String,
-    /// Ladders that limits, hours or pauses cut in their middle.
-    cut_ladders: Vec<String>,
+    /// Ladders that limits, hours or pauses cut in their middle, and hours that the start of the day does.
+    cuts: Vec<String>,
     /// What the ruin of the stakes is worked out of, with what each bot's symbol is taken to pay.
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
@@ -100,7 +100,7 @@ impl Header {
             doors: doors_of(loaded, begins),
             onlookers: onlookers_of(loaded),
             limits: limit_words(&loaded.config.risk),
-            cut_ladders: cut_ladders(&loaded.config),
+            cuts: [cut_ladders(&loaded.config), split_hours(&loaded.config)].concat(),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -148,7 +148,7 @@ impl Header {
             let notes = percent_beside_default(settings).into_iter().chain(stakes_to_find_out(settings));
             notes.for_each(|note| add("", &note));
         }
-        self.cut_ladders.iter().for_each(|note| add("", note));
+        self.cuts.iter().for_each(|note| add("", note));
         for (place, ruin) in self.ruin(free).iter().enumerate() {
             add(if place == 0 { "ruin" } else { "" }, ruin);
         }

@@ -94,7 +94,7 @@ impl Window {
 
 impl Window {
     /// When it next starts after `at`; a start that the clocks skip is the first moment after the skip.
-    pub(super) fn next_start(&self, at: Millis) -> Option<Millis> {
+    pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
         // A week has each day once, and today's start may be over.
