@@ -74,6 +74,8 @@ pub struct CheckedList {
     pub refused: Option<String>,
     /// Of each bot that it is for, what of its combination binds no signal from outside.
     pub unbound: Vec<String>,
+    /// Entries that are neither over nor refused.
+    pub would_trade: usize,
     /// How many entries are over; none where none is.
     pub past: Option<String>,
 }
@@ -89,6 +91,10 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let entries = entries_of(&lines);
     let refusals = ListRefusals::of(loaded, &entries, now);
     let past = past_words(&entries, now);
+    let is_open = |entry: &ListEntry| {
+        entry.when.once().is_none_or(|at| at > now) && !refusals.refused.contains_key(&entry.line)
+    };
+    let would_trade = entries.iter().filter(|(entry, _)| is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
     let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
     let unbound = named.filter_map(|(_, bot)| unbound::words_of(bot)).collect();
@@ -106,7 +112,7 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
         }
         checked
     });
-    Ok(CheckedList { lines: checked.collect(), refused: refusals.words(), unbound, past })
+    Ok(CheckedList { lines: checked.collect(), refused: refusals.words(), unbound, would_trade, past })
 }
 
 /// That single moments lie behind.

@@ -7,10 +7,13 @@ use candlewick_sdk::visible;
 use serde_json::json;
 use std::collections::HashMap;
 
+/// Reasons that are named in a sum.
+const MOST_REASONS: usize = 5;
+
 /// Prints how each line of a list is taken. One that is no entry is a failure unless such lines are passed over; one that contradicts
 /// another is a failure in any case.
 pub(super) fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
-    let CheckedList { lines, refused, unbound, past } = list;
+    let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
     let entries = count(|taken| matches!(taken, LineUse::Entry(_)));
     let repeated = count(|taken| matches!(taken, LineUse::Repeats(_)));
@@ -21,7 +24,7 @@ pub(super) fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Res
         let wrong = contradicting + unknown;
         let document = json!({
             "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong, "refused": refused,
-            "unbound": unbound, "past": past
+            "unbound": unbound, "would_trade": would_trade, "past": past
         });
         print_json(&document)?;
     } else {
@@ -29,6 +32,9 @@ pub(super) fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Res
         let notes: Vec<_> = refused.iter().chain(unbound).chain(past).map(|note| visible(note)).collect();
         if !notes.is_empty() {
             print(&format!("\n{}", notes.join("\n")))?;
+        }
+        if skips {
+            print(&format!("\n{}", visible(&sum_of(lines, *would_trade))))?;
         }
     }
     if contradicting > 0 {
@@ -94,6 +100,37 @@ fn words_of(lines: &[CheckedLine]) -> String {
         Some(visible(&format!("{place:>5}  {words}")).into_owned())
     });
     words.collect::<Vec<_>>().join("\n")
+}
+
+/// How many lines were read, would trade and were skipped, the latter by reason, the most frequent first.
+fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
+    let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for line in lines {
+        let reason = match &line.taken {
+            LineUse::Unknown(problem) => problem.split(": ").next().unwrap_or(problem),
+            LineUse::Repeats(_) => "they repeat an earlier line",
+            LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let skipped: usize = reasons.iter().map(|(_, count)| count).sum();
+    let mut shown: Vec<String> =
+        reasons.iter().take(MOST_REASONS).map(|(reason, count)| format!("{count}: {reason}")).collect();
+    let others: usize = reasons.iter().skip(MOST_REASONS).map(|(_, count)| count).sum();
+    if others > 0 {
+        shown.push(format!("{others} for other reasons"));
+    }
+    let why = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join("; ")) };
+    let idle = match entries - would_trade.min(entries) {
+        0 => String::new(),
+        idle => format!("{idle} are past or refused, "),
+    };
+    format!("{} lines read: {would_trade} would trade, {idle}{skipped} skipped{why}", lines.len())
 }
 
 /// A problem without the list of what is allowed, where that was shown before.
@@ -181,7 +218,17 @@ mod tests {
             "    9  error: line 6 asks (g)",
         ];
         assert_eq!(words_of(&lines).lines().collect::<Vec<_>>(), expected);
-        let list = CheckedList { lines: lines.into(), refused: None, unbound: Vec::new(), past: None };
+        let list = CheckedList {
+            lines: lines.into(),
+            refused: None,
+            unbound: Vec::new(),
+            would_trade: 1,
+            past: None,
+        };
+        let sum =
+            "8 lines read: 1 would trade, 5 skipped (3: no date; 1: no time; 1: they repeat an earlier line)";
+        assert_eq!(sum_of(&list.lines, 1), sum);
+        assert!(sum_of(&list.lines, 0).contains("0 would trade, 1 are past or refused, 5 skipped"));
         assert!(print_check(&list, false, true).is_err(), "a contradiction is passed over by nothing");
     }
 }
