@@ -302,3 +302,38 @@ fn limits_that_are_seldom_meant_are_told_by_the_check() {
     let notes = ["is no limit", "is more than the stake", "is UTC"];
     assert!(notes.iter().all(|note| !told.contains(note)), "{told}");
 }
+
+#[test]
+fn a_payout_of_a_symbol_that_is_written_otherwise_is_no_payout_of_nobody() {
+    let simulated = |symbol: &str| {
+        let simulation = format!("[simulation.payout_percent_by_symbol]\n\"{symbol}\" = 87.0\n");
+        folder().with("pays.toml", &simulation)
+    };
+    let check = ["config", "check", "--config", "bot.toml", "--config", "pays.toml"];
+    for written in ["BTC/USDT", "btcusdt"] {
+        let error = format!("payout_percent_by_symbol.{written}");
+        simulated(written).run(&check).fails(2, &[&error, "write BTCUSDT"]);
+    }
+    let other = simulated("USDJPY").run(&check);
+    assert_eq!(other.code, 0, "{}", other.stderr);
+    let note = "no bot trades the symbol of simulation.payout_percent_by_symbol.USDJPY";
+    assert!(other.stdout.contains(note), "{}", other.stdout);
+    assert!(!simulated("BTCUSDT").run(&check).stdout.contains("no bot trades"));
+}
+
+#[test]
+fn a_rule_s_file_as_a_strategy_and_an_address_without_a_port_are_answered_with_the_cure() {
+    let bots = folder().with("bot.toml", &bot("trend", "BTCUSDT", "").replace("\"rules\"", "\"trend.toml\""));
+    let check = ["config", "check", "--config", "bot.toml"];
+    bots.run(&check).fails(2, &["strategy = \"rules\", params = { file = \"trend.toml\" }"]);
+    for written in ["7921", "localhost", "127.0.0.1"] {
+        let listen = format!(
+            "[signals]\nlisten = \"{written}\"\n{}",
+            bot("trend", "BTCUSDT", "file = \"trend.toml\"")
+        );
+        folder()
+            .with("bot.toml", &listen)
+            .run(&check)
+            .fails(2, &["signals.listen", "write it as 127.0.0.1:7790"]);
+    }
+}

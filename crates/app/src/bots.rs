@@ -5,7 +5,7 @@ use crate::error::AppError;
 use crate::suggestion::{nearest, suggest};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
-use candlewick_sdk::{BotContext, BuildError, CloseType, Payout, Registry, Strategy, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, CloseType, Payout, Registry, Strategy, StrategyEntry, Symbol};
 use candlewick_search::SearchError;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -45,8 +45,9 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-/// Payouts asked of symbols that no bot trades.
-fn payouts_of_nobody(loaded: &Loaded) -> Vec<Problem> {
+/// What is set for symbols that no bot trades: payouts that are asked of them, and, where a bot's symbol is written otherwise,
+/// what the simulation has of its own for them.
+fn settings_of_nobody(loaded: &Loaded) -> Vec<Problem> {
     let symbols: BTreeSet<&str> = loaded.config.bots.iter().map(|bot| bot.symbol.as_str()).collect();
     let names: Vec<&str> = symbols.iter().copied().collect();
     let risk = &loaded.config.risk;
@@ -58,7 +59,27 @@ fn payouts_of_nobody(loaded: &Loaded) -> Vec<Problem> {
         let problem = format!("no bot trades {name}; there is {}", names.join(", "));
         loaded.problem(&key, problem)
     };
-    unknown.map(problem).collect()
+    let misspelt = simulated_for_nobody(loaded).into_iter().filter_map(|(name, key)| {
+        let meant = names.iter().find(|symbol| letters(symbol) == letters(&name))?;
+        Some(loaded.problem(&key, format!("no bot trades {name}: write {meant}")))
+    });
+    unknown.map(problem).chain(misspelt).collect()
+}
+
+/// What the simulation has of its own for symbols that no bot trades: each with the key's path.
+pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {
+    let simulation = &loaded.config.simulation;
+    let payouts =
+        simulation.payout_percent_by_symbol.keys().map(|symbol| ("payout_percent_by_symbol", symbol));
+    let named = payouts.chain(simulation.ticks.keys().map(|symbol| ("ticks", symbol)));
+    let is_traded = |symbol: &Symbol| loaded.config.bots.iter().any(|bot| bot.symbol == *symbol);
+    let foreign = named.filter(|(_, symbol)| !is_traded(symbol));
+    foreign.map(|(key, symbol)| (symbol.to_string(), format!("simulation.{key}.{symbol}"))).collect()
+}
+
+/// A name without what is written between its letters, in capitals.
+pub(crate) fn letters(symbol: &str) -> String {
+    symbol.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_uppercase()
 }
 
 impl BotSet {
@@ -85,7 +106,7 @@ impl BotSet {
         }
         problems.extend(payout_as_share(loaded));
         problems.extend(limits_of_nobody(loaded));
-        problems.extend(payouts_of_nobody(loaded));
+        problems.extend(settings_of_nobody(loaded));
         Problems::check(problems).map(|()| set)
     }
 }
@@ -242,6 +263,9 @@ pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<
 
 /// What was meant by the name of a strategy.
 pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
+    if name.to_ascii_lowercase().ends_with(".toml") && registry.find("rules").is_some() {
+        return format!("a rule in a file is strategy = \"rules\", params = {{ file = {name:?} }}");
+    }
     let suggested = suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()));
     if suggested.ends_with('?') {
         return suggested;

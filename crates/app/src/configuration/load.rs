@@ -191,7 +191,13 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
     let mut config = root.deserialize::<Config>().map_err(|error| {
         let path = KeyPath::from_parts(error.path.iter().map(String::as_str));
         let origin = origin_of(figment, path.deepest(root).tag());
-        Problems::from(Problem::of_key(&path, origin, error.kind.to_string()))
+        let words = match error.kind.to_string() {
+            words if words.contains("invalid socket address") => {
+                "is no address with a port: write it as 127.0.0.1:7790".to_owned()
+            }
+            words => words,
+        };
+        Problems::from(Problem::of_key(&path, origin, words))
     })?;
     config.bots.iter_mut().for_each(set_usual_asset_type);
     Ok(config)

@@ -5,6 +5,7 @@ use super::doubtful_symbols::doubtful_symbol;
 use super::doubtful_values::doubtful_values;
 use super::hours::{hours_that_never_meet, split_hours};
 use super::lengths::lengths;
+use crate::bots::simulated_for_nobody;
 use crate::candles::bots_without_candles;
 use crate::configuration::{Config, Loaded};
 use crate::signals::{refused_of_list, unbound_signals};
@@ -32,6 +33,7 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     notes.extend(doubtful_limits(&loaded.config.risk));
     notes.extend(split_hours(&loaded.config));
     notes.extend(hours_that_never_meet(&loaded.config));
+    notes.extend(settings_of_other_symbols(loaded));
     notes.extend(bots_without_candles(loaded));
     notes.extend(without_a_door(loaded));
     notes.extend(refused_of_list(loaded));
@@ -41,6 +43,13 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         format!("before the first signal, {words}: live asks the venue for them at its start, a backtest trades none of them")
     }));
     notes
+}
+
+/// Payouts and price steps of the simulation for symbols that no bot trades.
+fn settings_of_other_symbols(loaded: &Loaded) -> Option<String> {
+    let keys: Vec<String> = simulated_for_nobody(loaded).into_iter().map(|(_, key)| key).collect();
+    (!keys.is_empty())
+        .then(|| format!("no bot trades the symbol of {}: nothing comes of it", keys.join(", ")))
 }
 
 /// Bots that never signal, where nobody else can but by hand.

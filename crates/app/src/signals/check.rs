@@ -4,6 +4,7 @@ use super::entries_of;
 use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
 use super::refusals::ListRefusals;
 use super::unbound;
+use crate::bots::letters;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_engine::{BotSettings, without_summer_time};
@@ -198,7 +199,7 @@ fn local_words(at: Millis, zone: Tz) -> Option<String> {
 
 /// That a pair of currencies is not traded at a moment, since it is a weekend: the day is that of UTC, and that of the zone where it is another.
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
-    let plain: String = symbol.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_uppercase();
+    let plain = letters(symbol);
     let (base, quote) = plain.split_at_checked(3)?;
     let is_pair = CURRENCIES.contains(&base) && CURRENCIES.contains(&quote);
     let time = DateTime::from_timestamp_millis(at.get()).filter(|_| is_pair)?;
