@@ -140,6 +140,8 @@ fn scripts() {
     // No names at all.
     let bare = "1704232800,1.0942,1.09431,1.09418,1.09425,43\n1704232860,1.09425,1.09425,1.09402,1.09405,0\n\
                 1704232920,1.09405,1.09412,1.09405,1.0941,0\n";
+    let foreign = "Data;Hora;Abertura;Maxima;Minima;Fechamento;Volume\n31/01/2012;21:00;1,57597;1,57606;1,57576;1,57576;0\n";
+    check_refused(foreign, &[], "--columns, such as --columns date,clock,open,high,low,close,volume");
     check_refused(bare, &[], "--columns, such as --columns time,open,high,low,close,volume");
     let said = [("columns", "time,open,high,low,close,volume")];
     check("EURUSD_1m.csv", bare, &said, "EURUSD 1m", &EURO);

@@ -140,8 +140,13 @@ impl ListDoor {
                 Some(match read {
                     Ok(list) => {
                         let (new, old) = (list.lacking_in(&self.list), self.list.lacking_in(&list));
+                        let passed_over = list.newly_passed_over(&self.list);
+                        let passed_over = passed_over.map(|words| format!("; {words}")).unwrap_or_default();
                         self.list = list;
-                        Ok(format!("{what} was read again, {new} new, {old} gone: {}", self.words()))
+                        Ok(format!(
+                            "{what} was read again, {new} new, {old} gone: {}{passed_over}",
+                            self.words()
+                        ))
                     }
                     Err(problem) => Err(format!("{what}, {problem}; the list of before holds")),
                 })

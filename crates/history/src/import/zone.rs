@@ -170,8 +170,21 @@ impl FromStr for Zone {
         if let Ok(place) = text.parse() {
             return Ok(Self::Place(place));
         }
-        text.parse().map(Self::Fixed).map_err(|_| ParseZoneError { text: text.chars().take(64).collect() })
+        let offset = text.parse().ok().or_else(|| from_utc(text));
+        offset.map(Self::Fixed).ok_or_else(|| ParseZoneError { text: text.chars().take(64).collect() })
     }
+}
+
+/// `UTC-3`, `GMT+5:30`: how far a clock is ahead of UTC, as people write it.
+fn from_utc(text: &str) -> Option<FixedOffset> {
+    let distance = text.strip_prefix("UTC").or_else(|| text.strip_prefix("GMT"))?;
+    let (sign, distance) = distance.split_at_checked(1).filter(|(sign, _)| ["+", "-"].contains(sign))?;
+    let (hours, minutes) = distance.split_once(':').unwrap_or((distance, "00"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(hours) || !is_number(minutes) {
+        return None;
+    }
+    format!("{sign}{hours:0>2}:{minutes}").parse().ok()
 }
 
 impl FromStr for ClockChange {
@@ -223,6 +236,12 @@ mod tests {
         check("UTC", "2024-06-03", &["17:00"], strict, Ok(&["17:00"]));
         check("+02:00", "2024-06-03", &["17:00"], strict, Ok(&["15:00"]));
         check("-05:00", "2024-06-03", &["17:00"], strict, Ok(&["22:00"]));
+        check("UTC-3", "2024-06-03", &["17:00"], strict, Ok(&["20:00"]));
+        check("GMT+5:30", "2024-06-03", &["17:00"], strict, Ok(&["11:30"]));
+        check("UTC-03:00", "2024-06-03", &["17:00"], strict, Ok(&["20:00"]));
+        for wrong in ["UTC3", "UTC-", "UTC-x", "UTC-+3", "GMT-99"] {
+            assert!(wrong.parse::<Zone>().is_err(), "{wrong}");
+        }
         // New York is four hours behind in summer and five in winter.
         check("America/New_York", "2024-06-03", &["17:00"], strict, Ok(&["21:00"]));
         check("America/New_York", "2024-01-03", &["17:00"], strict, Ok(&["22:00"]));

@@ -172,10 +172,8 @@ pub(super) struct ReadFile {
     pub(super) entries: Vec<ListEntry>,
     /// What its columns were taken for, where its first line does not name them.
     pub(super) columns: Option<String>,
-    /// The lines that were passed over.
-    pub(super) passed_over: Vec<u64>,
-    /// Why the first of them was.
-    pub(super) why_passed_over: Option<String>,
+    /// The lines that were passed over, and why.
+    pub(super) passed_over: Vec<(u64, String)>,
     /// The lines that say once more what an earlier one says.
     pub(super) repeated: Vec<u64>,
     /// The comments that look like entries.
@@ -197,8 +195,7 @@ pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Resul
             Taken::Repeats(_) => file.repeated.push(line.line),
             Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
             Taken::Unknown(problem) if terms.skip_unknown => {
-                file.passed_over.push(line.line);
-                file.why_passed_over.get_or_insert_with(|| problem.clone());
+                file.passed_over.push((line.line, problem.clone()));
             }
             Taken::Unknown(problem) => return Err(line.refusal(problem)),
         }

@@ -44,10 +44,8 @@ pub(crate) struct SignalList {
     entries: Vec<ListEntry>,
     /// What its columns were taken for, where its first line does not name them.
     columns: Option<String>,
-    /// The lines that are no entries and were passed over.
-    passed_over: Vec<u64>,
-    /// Why the first of them was.
-    why_passed_over: Option<String>,
+    /// The lines that are no entries and were passed over, and why.
+    passed_over: Vec<(u64, String)>,
     /// The lines that say once more what an earlier one says.
     repeated: Vec<u64>,
     /// The comments that look like entries.
@@ -78,10 +76,9 @@ impl SignalList {
     /// # Errors
     /// What is wrong, in which line, and what is allowed.
     pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
-        let ReadFile { entries, columns, passed_over, why_passed_over, repeated, comments } =
-            entry::parse(text, bots, terms)?;
+        let ReadFile { entries, columns, passed_over, repeated, comments } = entry::parse(text, bots, terms)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        Ok(Self { entries, columns, passed_over, why_passed_over, repeated, comments, hash })
+        Ok(Self { entries, columns, passed_over, repeated, comments, hash })
     }
 
     /// Reads a list from its file.
@@ -125,7 +122,7 @@ impl SignalList {
         let count = self.entries.len();
         let what = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
         let columns = self.columns.as_ref().map(|columns| format!(", its columns taken as {columns}"));
-        let passed_over = counted(&self.passed_over, "passed over");
+        let passed_over = self.counted_passed_over();
         let repeated = counted(&self.repeated, "that repeat others left out");
         let comments = counted(&self.comments, "behind # that might be entries");
         format!("{what}{}{passed_over}{repeated}{comments}", columns.unwrap_or_default())
@@ -133,9 +130,25 @@ impl SignalList {
 
     /// Which lines were passed over, and why the first; none where all were taken.
     pub(super) fn passed_over_words(&self) -> Option<String> {
-        let (first, why) = (self.passed_over.first()?, self.why_passed_over.as_ref()?);
-        let lines = counted(&self.passed_over, "passed over");
-        Some(format!("{}; line {first}: {why}", lines.trim_start_matches(", ")))
+        let (first, why) = self.passed_over.first()?;
+        Some(format!("{}; line {first}: {why}", self.counted_passed_over().trim_start_matches(", ")))
+    }
+
+    fn counted_passed_over(&self) -> String {
+        let lines: Vec<u64> = self.passed_over.iter().map(|(line, _)| *line).collect();
+        counted(&lines, "passed over")
+    }
+
+    /// Which line is passed over that was not in the list of before, and why; none where all were. What stands before a line moves it, so
+    /// that it is known by why it is passed over.
+    pub(crate) fn newly_passed_over(&self, before: &Self) -> Option<String> {
+        let mut rest: Vec<&str> = before.passed_over.iter().map(|(_, why)| why.as_str()).collect();
+        let is_new = |(_, why): &&(u64, String)| {
+            let known = rest.iter().position(|other| other == why);
+            known.map(|place| rest.swap_remove(place)).is_none()
+        };
+        let (line, why) = self.passed_over.iter().filter(is_new).last()?;
+        Some(format!("line {line} is new and passed over: {why}"))
     }
 
     /// The first hexadecimal digits of the hash of its text.

@@ -372,6 +372,15 @@ fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is
     assert_eq!(list.words(), "2 entries, 1 line passed over (7)");
     let none = SignalList::parse("hello\n", &traders_bots(), skipping).unwrap();
     assert_eq!(none.words(), "0 entries, 1 line passed over (1)");
+    // A line of which nothing is made is named when it comes, wherever it stands; one that only moves is not.
+    let edited =
+        |text: &str| SignalList::parse(text, &traders_bots(), skipping).unwrap().newly_passed_over(&list);
+    assert_eq!(edited(named), None);
+    assert_eq!(edited(&format!("# moved\n{named}")), None);
+    let again = edited(&format!("{named}10:10,GBPJPY,CALL\n")).unwrap();
+    assert!(again.starts_with("line 8 is new and passed over: no bot trades \"GBPJPY\""), "{again}");
+    let before = edited(&named.replace("# later\n", "later\n")).unwrap();
+    assert!(before.starts_with("line 5 is new and passed over: "), "{before}");
 }
 
 /// What a line that is passed over may say of the lines below makes no other trade of them: they are passed over, too.

@@ -44,7 +44,7 @@ pub(crate) struct RuinArguments {
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     martingale: Option<Decimal>,
     /// How much larger each level is; what wins back all losses and the first profit when left out
-    #[arg(long, value_name = "FACTOR", requires = "martingale")]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_factor, requires = "martingale")]
     factor: Option<f64>,
     /// How many levels it has, the first included
     #[arg(long, value_name = "N", requires = "martingale", default_value_t = 6)]
@@ -223,4 +223,7 @@ fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
 fn parse_fraction(text: &str) -> Result<f64, String> {
     let fraction = text.parse().ok().filter(|fraction: &f64| *fraction > 0.0 && *fraction <= 1.0);
     fraction.ok_or_else(|| "use a fraction above 0 and up to 1, such as 0.5".to_owned())
+}
+fn parse_factor(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "use a number, decimals behind a point: 2.2".to_owned())
 }

@@ -174,11 +174,11 @@ impl Columns {
             let shown: Vec<String> = cells.iter().take(16).map(|cell| excerpt(cell.as_bytes())).collect();
             let seen =
                 format!("no column is named for {} among \"{}\"", missing.join(", "), shown.join("\", \""));
-            return Err(unclear(seen, &suggestion(&roles)));
+            return Err(unclear(seen, &suggestion(&roles, sample)));
         }
         if !doubles.is_empty() {
             let seen = format!("the columns can be read in two ways: {}", doubles.join("; "));
-            return Err(unclear(seen, &suggestion(&roles)));
+            return Err(unclear(seen, &suggestion(&roles, sample)));
         }
         let is_utc = times.iter().all(|column| utc.contains(column));
         Self::new(Header::Present, &roles, cells.to_vec(), is_utc)
@@ -241,8 +241,13 @@ fn unclear(seen: String, columns: &str) -> Problem {
 }
 
 /// What is known, with what is missing in the first columns that are free.
-fn suggestion(roles: &[Option<Role>]) -> String {
+fn suggestion(roles: &[Option<Role>], sample: Option<&StringRecord>) -> String {
     let mut roles = roles.to_vec();
+    if let [None, None, ..] = *roles
+        && is_date_and_clock(sample, 0, 1)
+    {
+        (roles[0], roles[1]) = (Some(Role::Date), Some(Role::Clock));
+    }
     let timed = roles.iter().any(|role| matches!(role, Some(Role::Time | Role::Date)));
     for role in [Role::Time, Role::Open, Role::High, Role::Low, Role::Close] {
         let is_there = if role == Role::Time { timed } else { roles.contains(&Some(role)) };
