@@ -80,10 +80,7 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
                     cells.pop();
                     cells.push(joined);
                 }
-                None => match short_gale(word).filter(|_| !bots.has_name(word)) {
-                    Some(gale) => cells.extend(gale),
-                    None => cells.extend(parted(word)),
-                },
+                None => cells.extend(parted(word)),
             }
         }
     }
@@ -164,17 +161,6 @@ fn instant(word: &str) -> Option<Vec<String>> {
     let parts = [date.map(str::to_owned), Some(time.to_owned()), zone];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (is_one && parts.len() > 1).then_some(parts)
-}
-
-/// `G1` and `MG2`, as channels write a gale and its number, as its two cells.
-fn short_gale(word: &str) -> Option<[String; 2]> {
-    let word = folded(word);
-    let count = word
-        .trim_end_matches(':')
-        .strip_prefix("mg")
-        .or_else(|| word.trim_end_matches(':').strip_prefix('g'))?;
-    let is_one = count.len() == 1 && count.parse::<u8>().is_ok_and(|count| (1..=MOST_GALES).contains(&count));
-    is_one.then(|| ["gale".to_owned(), count.to_owned()])
 }
 
 /// A word, and before it the label that is written without a space.
@@ -294,10 +280,6 @@ mod tests {
             // A number that is not the gale's is left, and makes the line no entry.
             ("10:00 CALL 5 GALE", Some("10:00 CALL 5")),
             ("10:00 CALL 1 GALE 2", Some("10:00 CALL 1")),
-            ("10:00 CALL G1", Some("10:00 CALL")),
-            ("10:00 CALL até MG2", Some("10:00 CALL")),
-            ("10:00 CALL G4", Some("10:00 CALL G4")),
-            ("G2 10:05 CALL", None),
             ("GALE 1 10:05 CALL", None),
             ("CALL 1 gale 10:05", None),
             ("GALE 1: 10:05 CALL", None),
@@ -318,9 +300,6 @@ mod tests {
             ("gale 10:55 / 11:00", false),
             ("GALE 2 - 11:00", true),
             ("até 2 gales", true),
-            ("G1", true),
-            ("MG1: 10:55", true),
-            ("G1 EURUSD", false),
             ("10:55 UP GALE 1", false),
             ("GALE 10:55 CALL", false),
             ("EURUSD GALE 10:55", false),
