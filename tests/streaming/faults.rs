@@ -57,7 +57,7 @@ pub(crate) fn check() {
     let folder = folder.with("BTCUSDT_1m.csv", &candles[0]).with("GBPUSD_1m.csv", &candles[1]);
     let common = ["live", "--sandbox", "--json", "--config", "bots.toml", "--journal", "run.db"];
     let data = ["--data", "BTCUSDT_1m.csv", "--data", "GBPUSD_1m.csv"];
-    let how = ["--speed", "60", "--for", "45s", "--faults", FAULTS];
+    let how = ["--speed", "60", "--for", "60s", "--faults", FAULTS];
     let ran = run(&folder, &[&common[..], &data, &how].concat());
     let events = ran.events();
     for (symbol, candles) in SYMBOLS.iter().zip(&candles) {
@@ -77,8 +77,7 @@ fn check_candles(events: &[Value], symbol: &str, file: &str) {
     let stored = file.lines().skip(1).map(|line| line.split(',').next().unwrap().parse::<i64>().unwrap());
     let expected: Vec<i64> = stored.filter(|time| (first..=last).contains(time)).collect();
     assert_eq!(heard, expected, "{symbol}");
-    // On a busy machine much of the time goes by before the first and between two connections.
-    assert!(last - first >= 10 * MINUTE, "{symbol}: {} candles", heard.len());
+    assert!(last - first >= 20 * MINUTE, "{symbol}: {} candles", heard.len());
 }
 
 /// Prices of a symbol never go back, and there are many.
