@@ -4,6 +4,7 @@ use crate::impossible::{number_of, text_of, turned};
 use crate::rule::Condition;
 use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::Interval;
+use std::ops::Range;
 
 const HOUR_MS: i64 = 3_600_000;
 /// The last hour of the day: what is bounded by it is not bounded.
@@ -21,6 +22,17 @@ struct Bound {
     number: f64,
 }
 
+impl Bound {
+    /// Whether it lets every minute pass.
+    fn takes_in_all(&self) -> bool {
+        match self.operator {
+            Operator::LessOrEqual => self.number >= LAST_MINUTE,
+            Operator::GreaterOrEqual => self.number <= 0.0,
+            _ => false,
+        }
+    }
+}
+
 /// Each bound of a time of the day in a condition of candles of this length, with what it comes to and what is probably meant.
 pub(crate) fn doubtful_bounds(condition: &Condition, own: Interval) -> Vec<String> {
     // The candles of an hour close at whole hours: `hour() <= 17` is until 17:00.
@@ -28,17 +40,38 @@ pub(crate) fn doubtful_bounds(condition: &Condition, own: Interval) -> Vec<Strin
         return Vec::new();
     }
     let mut found = Vec::new();
+    let of_hours = places_of_hours(condition);
     for group in condition.tree.and_groups() {
-        let bounds: Vec<Bound> = group.into_iter().filter_map(|part| bound_of(condition, part)).collect();
+        let is_of_hours = |part: &PartId| {
+            let place = &condition.tree.part(*part).place;
+            of_hours.iter().any(|outer| outer.start <= place.start && place.end <= outer.end)
+        };
+        let shorter = group.into_iter().filter(|part| !is_of_hours(part));
+        let bounds: Vec<Bound> = shorter.filter_map(|part| bound_of(condition, part)).collect();
+        let minutes: Vec<&Bound> = bounds.iter().filter(|bound| !bound.is_hour).collect();
         for one in bounds.iter().filter(|bound| bound.is_hour) {
-            let minute = bounds.iter().find(|other| !other.is_hour && other.is_upper == one.is_upper);
-            match minute {
-                Some(minute) => found.push(words_of_both(condition, one, minute)),
-                None => found.extend(words_of_hour(condition, one)),
+            match minutes[..] {
+                [] => found.extend(words_of_hour(condition, one)),
+                [minute] if minute.is_upper == one.is_upper && !minute.takes_in_all() => {
+                    found.push(words_of_both(condition, one, minute));
+                }
+                // Minutes between two bounds are those of every hour.
+                _ => {}
             }
         }
     }
     found
+}
+
+/// Where a condition speaks of candles of an hour or more.
+fn places_of_hours(condition: &Condition) -> Vec<Range<usize>> {
+    let of_hours = |id: PartId| {
+        let part = condition.tree.part(id);
+        let Form::At { interval, .. } = &part.form else { return None };
+        let is_long = interval.parse().is_ok_and(|interval: Interval| interval.length().get() >= HOUR_MS);
+        is_long.then(|| part.place.clone())
+    };
+    (0..condition.tree.len()).filter_map(of_hours).collect()
 }
 
 fn bound_of(condition: &Condition, part: PartId) -> Option<Bound> {
@@ -68,7 +101,8 @@ fn words_of_hour(condition: &Condition, bound: &Bound) -> Option<String> {
     let Bound { part, value, number, .. } = *bound;
     let (text, value) = (text_of(condition, part), text_of(condition, value));
     match bound.operator {
-        _ if number >= LAST_HOUR => None,
+        // `hour() < 0` never holds, and `hour() >= 0` always does.
+        _ if number >= LAST_HOUR || number <= 0.0 => None,
         Operator::LessOrEqual => Some(format!(
             "`{text}` holds until {number:02}:59:59: write `{value} < {number}` if {number:02}:00 is meant"
         )),
@@ -136,9 +170,19 @@ mod tests {
             "hour() == 17 or hour() != 9",
             "minute() <= 30 and weekday() <= 5",
             "hour() > 22.5 or hour() + 1 <= 17",
+            "hour() <= 0 or hour() > 0",
+            "hour() >= 9 and minute() >= 1 and minute() < 5",
+            "(hour() <= 17)@1h and close > open",
+            "(hour() <= 17 and close > open)@4h",
         ] {
             check("1m", buy, &[]);
         }
+        // That is until 17:00, whatever is to be said of the minute.
+        check(
+            "1m",
+            "hour() <= 16 and minute() <= 59",
+            &["`minute() <= 59` always holds: the value lies between 0 and 59"],
+        );
         // An hourly candle that closes at 17:00 is the last of them.
         check("1h", "hour() <= 17 and close > open", &[]);
     }

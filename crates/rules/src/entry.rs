@@ -5,9 +5,9 @@ use crate::file::{KEYS, Written, Wrong};
 use crate::file_error::cure_of_expiry;
 use crate::specified::made_anew_of_others;
 use crate::unknown_key::cure_of_key;
+use crate::wrong_value::with_key;
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, Strategy, StrategyEntry};
-use candlewick_sdk::{plain_words, value_of_message};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
@@ -222,22 +222,6 @@ fn bare_parameter(params: &Value) -> Option<String> {
     Some(format!(
         "parameters.{name}: a parameter has a default, and a range if it is searched: {name} = {{ default = {value}, min = 2, max = 50 }}"
     ))
-}
-
-/// What is said of a value of another kind, behind the key that has it.
-fn with_key(own: &Value, message: &str) -> String {
-    let given = value_of_message(message).and_then(|shown| serde_json::from_str::<Value>(shown).ok());
-    let is_it = |value: &Value| given.as_ref() == Some(value);
-    let parameters = own["parameters"].as_object().into_iter().flatten().flat_map(|(name, parameter)| {
-        let keys = parameter.as_object().into_iter().flatten();
-        keys.map(move |(key, value)| (format!("parameters.{name}.{key}"), value))
-    });
-    let top = own.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value));
-    let mut found = top.chain(parameters).filter(|(_, value)| is_it(value)).map(|(key, _)| key);
-    match (found.next(), found.next()) {
-        (Some(key), None) => format!("{key}: {}", plain_words(message)),
-        _ => plain_words(message),
-    }
 }
 
 /// Whether a key says anything.

@@ -69,6 +69,7 @@ mod strategy;
 mod syntax;
 mod token;
 mod unknown_key;
+mod wrong_value;
 
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;

@@ -1,5 +1,6 @@
 //! What is said of a key that a rule's file does not have: where it stands, or how a rule says it.
 
+use crate::catalog;
 use crate::error::{nearest, suggestion};
 use crate::rule::Side;
 
@@ -107,10 +108,6 @@ const OF_BOTS: [(&str, &str); 9] = [
     ("strategy", "strategy = \"rules\""),
     ("expiration_type", "expiration_type = \"TIME_FIXED\""),
 ];
-/// What belongs to a combination.
-const OF_COMBINATIONS: [&str; 8] =
-    ["gate", "filters", "filter", "invert", "vote", "first_of", "quorum", "within"];
-
 /// Keys that are said otherwise in the table of a parameter.
 const OF_PARAMETERS: [(&[&str], &str); 5] = [
     (&["defval", "value", "initial", "start"], "write default = 14"),
@@ -155,18 +152,31 @@ fn of_rule(plain: &str) -> Option<String> {
         let longer = if written.starts_with("interval") { longer } else { "" };
         return Some(format!("it stands with the bot of a configuration: {written} in its [[bots]]{longer}"));
     }
-    if OF_COMBINATIONS.contains(&plain) {
-        return Some(format!(
-            "it belongs to a combination, which may be of this rule alone: in a section [[bots]] strategy = \"combine\", params = {{ first_of = [{{ strategy = \
-             \"rules\", params = {{ file = ... }} }}], {plain} = ... }}"
-        ));
-    }
-    None
+    let part = "{ strategy = \"rules\", params = { file = ... } }";
+    let (kind, params) = match plain {
+        "gate" | "filters" | "invert" => {
+            ("of this rule alone", format!("first_of = [{part}], {plain} = ..."))
+        }
+        "filter" => ("of this rule alone", format!("first_of = [{part}], filters = [...]")),
+        "first_of" => ("of several rules", format!("first_of = [{part}, ...]")),
+        "vote" => ("of several rules", format!("vote = [{part}, ...]")),
+        "quorum" | "within" => ("of several rules", format!("vote = [{part}, ...], {plain} = ...")),
+        _ => return None,
+    };
+    Some(format!(
+        "it belongs to a combination, which may be {kind}: in a section [[bots]] strategy = \"combine\", params = {{ {params} }}"
+    ))
 }
 
 /// What is said of a name that somebody gave to a value.
 fn of_own_name(unknown: &str, value: &str) -> Option<String> {
     let value = value.trim();
+    if value.parse::<f64>().is_ok() && catalog::names().any(|known| known == unknown) {
+        return Some(format!(
+            "`{unknown}` has a meaning of its own in a rule: a number of your own stands below the line [parameters] under another name, as \
+             my_{unknown} = {{ default = {value} }}"
+        ));
+    }
     if value.parse::<f64>().is_ok() {
         return Some(format!(
             "a number of your own stands below the line [parameters]: {unknown} = {{ default = {value} }}"
@@ -222,6 +232,17 @@ mod tests {
                 "strategy = \"combine\", params = { first_of = [{ strategy = \"rules\"",
             ),
             ("invert = true", "invert = ... }"),
+            ("filter = []", "params = { file = ... } }], filters = [...] }"),
+            (
+                "quorum = 2",
+                "params = { vote = [{ strategy = \"rules\", params = { file = ... } }, ...], quorum = ... }",
+            ),
+            (
+                "first_of = []",
+                "params = { first_of = [{ strategy = \"rules\", params = { file = ... } }, ...] }",
+            ),
+            ("rsi = 14", "`rsi` has a meaning of its own in a rule"),
+            ("hour = 9", "my_hour = { default = 9 }"),
             ("cooldown = 10", "pauses = [{ after = 1"),
             ("max_trades = 3", "max_trades_per_day = 10 below [risk]"),
             ("payout = 80", "payout_percent = 80.0 below [simulation]"),

@@ -226,7 +226,7 @@ fn a_combination_says_in_a_line_what_it_is_made_of() {
         |params: &Value| registry().find("combine").unwrap().for_params(params).unwrap().about.clone();
     assert_eq!(
         about(&vote(false)),
-        "trades where 2 of 2 votes agree: up and high (turned round); only while the filter when lets it pass"
+        "trades where 2 of 2 votes agree: up (for 2 candles from its signal) and high (turned round); only while the filter when lets it pass"
     );
     let rule = |name: &str, weight: f64| json!({ "name": name, "strategy": "rules", "params": { "buy": "close > 1" }, "weight": weight });
     let params = json!({ "vote": [rule("a", 0.7), rule("b", 0.1), rule("c", 1.0)], "within": 3, "invert": true,
@@ -235,7 +235,14 @@ fn a_combination_says_in_a_line_what_it_is_made_of() {
                     hours let it pass; turned round: \
                     every trade goes in the other direction; filters judge the direction before it is turned";
     assert_eq!(about(&params), expected);
+    // A part may have a time of its own.
+    let own = json!({ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" }, "within": 5 });
+    let params = json!({ "vote": [own, rule("b", 1.0)], "within": 3 });
+    assert_eq!(
+        about(&params),
+        "trades where 2 of 2 votes agree: a (for 5 candles from its signal) and b, the others for 3 candles from its signal"
+    );
     let params =
         json!({ "first_of": [{ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" } }] });
-    assert_eq!(about(&params), "trades what a signals");
+    assert_eq!(about(&params), "trades the signals of a");
 }

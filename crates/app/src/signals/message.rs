@@ -394,7 +394,7 @@ mod tests {
             (r#"{"bot":"btc","direction":"BUY","close_type":"M90"}"#, "or M5, H1"),
             (
                 r#"{"bot":"btc","direction":"BUY","secret":"hushhushhushhush","expires_ms":-1}"#,
-                "use a whole number from 0 to 4294967295, not -1",
+                "use a whole number, not -1",
             ),
             (r#"{"bot":"btc","direction":"BUY","secret":4815162342,"stake":1}"#, "stake"),
         ] {

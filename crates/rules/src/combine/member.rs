@@ -28,7 +28,7 @@ pub(super) struct Member {
     /// Its parameters, with the values that they have unless the bot gives `NAME.PARAMETER`.
     parameters: Vec<Parameter>,
     pub(super) weight: f64,
-    within: Option<usize>,
+    pub(super) within: Option<usize>,
     pub(super) invert: bool,
 }
 

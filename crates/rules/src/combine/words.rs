@@ -25,8 +25,8 @@ pub(super) fn words(plan: &Plan, params: &Value) -> String {
 
 fn first_words(parts: &[String]) -> String {
     match parts {
-        [one] => format!("trades what {one} signals"),
-        several => format!("trades what the first of {} that signals says", listed(several)),
+        [one] => format!("trades the signals of {one}"),
+        several => format!("trades the signal of the first of {} that has one", listed(several)),
     }
 }
 
@@ -36,8 +36,9 @@ fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
     let all = (all * 1e9).round() / 1e9;
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
+    let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "the others" } else { "each" };
     let within =
-        within.map_or_else(String::new, |within| format!(", each for {within} candles from its signal"));
+        within.map_or_else(String::new, |within| format!(", {whose} for {within} candles from its signal"));
     format!("trades where {quorum} of {all} votes agree: {}{within}", listed(parts))
 }
 
@@ -45,8 +46,13 @@ fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
 fn part_words(part: &Member, is_vote: bool) -> String {
     let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
     let weight = has_weight.then(|| format!("weight {}", part.weight));
-    let special: Vec<String> =
-        weight.into_iter().chain(part.invert.then(|| "turned round".to_owned())).collect();
+    // A filter looks at the present candle alone where nothing else is said.
+    let within = part.within.filter(|within| is_vote || *within > 1).map(|within| match within {
+        1 => "at its candle alone".to_owned(),
+        _ => format!("for {within} candles from its signal"),
+    });
+    let turned = part.invert.then(|| "turned round".to_owned());
+    let special: Vec<String> = weight.into_iter().chain(within).chain(turned).collect();
     if special.is_empty() { part.name.clone() } else { format!("{} ({})", part.name, special.join(", ")) }
 }
 

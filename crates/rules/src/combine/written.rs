@@ -3,7 +3,8 @@
 use super::entry::refuse;
 use super::strategy::Need;
 use crate::error::suggestion;
-use candlewick_sdk::{BuildError, plain_words, value_of_message};
+use crate::wrong_value::with_key;
+use candlewick_sdk::BuildError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -99,22 +100,7 @@ pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
         return format!("there is no key `{given}`; {}", suggestion(given, names));
     }
-    let key = value_of_message(&text).and_then(|value| key_of(table, value));
-    format!("{}{}", key.map_or_else(String::new, |key| format!("{key}: ")), plain_words(&text))
-}
-
-/// The key of a table, or of one inside, that has this value; none where it is not the only one.
-fn key_of(table: &Value, value: &str) -> Option<String> {
-    let value: Value = serde_json::from_str(value).ok()?;
-    let mut found = Vec::new();
-    for (key, own) in table.as_object()? {
-        if *own == value {
-            found.push(key.clone());
-        }
-        let inner = own.as_object().into_iter().flatten().filter(|(_, inner)| **inner == value);
-        found.extend(inner.map(|(name, _)| format!("{key}.{name}")));
-    }
-    found.pop().filter(|_| found.is_empty())
+    with_key(table, &text)
 }
 
 impl WrittenFilter {
