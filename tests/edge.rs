@@ -1,6 +1,6 @@
 //! `edge`: the statistics of an edge, as a person and a machine read them.
 
-use crate::candlewick::{BACKTEST, Folder, candlewick, folder_with_bot};
+use crate::candlewick::{BACKTEST, BOT, Folder, candlewick, folder_with_bot};
 use serde_json::Value;
 
 fn json(arguments: &[&str]) -> Value {
@@ -205,7 +205,27 @@ fn ruin_is_reported_of_stakes_at_the_rates_that_matter() {
     candlewick(&["edge", "ruin", "--stake=-1"]).fails(2, &["--stake"]);
     let below = ["edge", "ruin", "--martingale", "2", "--min-stake", "5", "--balance", "1000"];
     candlewick(&below).fails(2, &["its first stake is 2.00, below the smallest that is taken, 5.00"]);
+    // A Kelly stake without an edge is none, or the smallest: neither is below it.
+    let kelly = ["ruin", "--kelly", "0.5", "--believe", "50", "--balance", "1000"];
+    assert_near(&json(&kelly)["stakes"][0]["rates"][0]["ruin"], 0.0, 1e-12);
     candlewick(&["edge", "ruin", "--martingale", "1", "--levels", "65"]).fails(2, &["a ladder of 65 levels"]);
+}
+
+#[test]
+fn a_bot_below_the_smallest_stake_hides_no_figures_of_another() {
+    let share = BOT.to_owned() + "stake = { kind = \"share\", percent = 0.1 }\n";
+    let fixed = BOT.replace("\"btc\"", "\"eth\"") + "stake = { kind = \"fixed\", amount = 10.0 }\n";
+    let settings = format!("[account]\ninitial_balance = 1000\n[risk]\nmin_stake = 5\n{share}{fixed}");
+    let folder = Folder::new().with("bots.toml", &settings);
+    let run = folder.run(&["edge", "ruin", "--config", "bots.toml", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let stakes = run.json()["stakes"].as_array().unwrap().clone();
+    assert!(stakes.len() == 1 && stakes[0]["bot"] == "eth", "{stakes:?}");
+    assert!(
+        run.stderr.contains("bot \"btc\": its first stake is 1.00, below the smallest"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

@@ -157,11 +157,15 @@ impl StakeRuin {
         }
     }
 
-    /// Why no trade could be opened, where the first stake is below the smallest that is taken: that is no ruin.
+    /// Why no trade could be opened, where the first stake is below the smallest that is taken: that is no ruin. A Kelly stake is what its
+    /// bot makes of it, the smallest included.
     ///
     /// # Errors
     /// A plan that means nothing.
     pub fn below_least(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
+        if matches!(self.plan, StakePlan::Kelly { .. }) {
+            return Ok(None);
+        }
         let (first, least) = (self.plan.first_stake(&self.question)?, self.question.minimum_stake);
         let money = |units| scale.format(Money::from_minor(i64::try_from(units).unwrap_or(i64::MAX)));
         Ok((first < least).then(|| {

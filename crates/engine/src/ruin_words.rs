@@ -60,14 +60,13 @@ impl StakeRuin {
             format!("{within} of {at_rate} if it wins {} ({by}), of {at_half} if it wins 50 %", percent(rate))
         };
         let is_share = matches!(self.plan, StakePlan::Share { .. } | StakePlan::Kelly { .. });
-        let mut halved = at_rate;
+        let mut is_halved = false;
         if is_share || self.limits != WalletLimits::default() {
             let runs = (MOST_TRADES / u64::from(horizon)).max(FEWEST_RUNS);
             let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
             let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
             let ends = [trials.share(), trials.stopped_share(), trials.reached_share()];
             let runs = format!("{runs} simulated runs at {}", percent(rate));
-            halved = trials.halved_share();
             if self.limits != WalletLimits::default() {
                 let is_never = is_nearly_never && ends == [0.0; 3];
                 let how =
@@ -75,10 +74,12 @@ impl StakeRuin {
                 let _ = write!(words, "; held to {}, {how}", limit_words(&self.limits));
             }
             if is_share {
+                let halved = trials.halved_share();
+                is_halved = halved >= MOST_HALVED;
                 let _ = write!(words, "; in {} of {runs} its balance falls to half or less", percent(halved));
             }
         }
-        Ok(RuinWords { text: words, is_halved: halved >= MOST_HALVED })
+        Ok(RuinWords { text: words, is_halved })
     }
 
     /// How its runs end: ruined, stopped, or at a profit target of the run, which is told where there is one.

@@ -93,6 +93,7 @@ fn on_threads(
         for thread in started {
             let own = thread.join().expect("a simulation does not panic")?;
             (all.ruined, all.stopped) = (all.ruined + own.ruined, all.stopped + own.stopped);
+            (all.reached, all.halved) = (all.reached + own.reached, all.halved + own.halved);
         }
         Ok(all)
     })

@@ -193,7 +193,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
         let origin = origin_of(figment, path.deepest(root).tag());
         let words = match error.kind.to_string() {
             words if words.contains("invalid socket address") => {
-                "is no address with a port: write it as 127.0.0.1:7790".to_owned()
+                "is no address in numbers with a port of 65535 at most: write it as 127.0.0.1:7790".to_owned()
             }
             words => words,
         };

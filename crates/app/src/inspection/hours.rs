@@ -19,28 +19,47 @@ struct Windows {
 pub fn split_hours(config: &Config) -> Vec<String> {
     let risk = &config.risk;
     let Ok(day) = DayStart::new(&risk.day_start, &risk.day_timezone, "risk") else { return Vec::new() };
-    let of_bots = config.bots.iter().flat_map(|bot| {
-        let is_on = has_day_limit(risk) || risk.bots.get(&bot.name).is_some_and(has_own_day_limit);
-        filters_of(bot).into_iter().filter(move |_| is_on)
-    });
+    let is_on =
+        |bot: &&BotSettings| has_day_limit(risk) || risk.bots.get(&bot.name).is_some_and(has_own_day_limit);
     let of_all =
         windows_of_risk(risk).filter(|_| has_day_limit(risk) || risk.bots.values().any(has_own_day_limit));
-    let all: Vec<Windows> = of_all.into_iter().chain(of_bots).collect();
-    let split = all.iter().flat_map(|Windows { place, hours }| {
-        let split = hours.iter().filter(|(hours, window)| hours.from != hours.to && is_split(window, day));
-        split.map(move |(hours, _)| {
-            format!(
-                "{place}: {} runs over the start of the day, {} {}: the limits of a day begin anew in the middle of it; day_start = \
-                 \"{}\" and day_timezone = \"{}\" in [risk] keep it in one day",
-                hours_words(hours),
-                risk.day_start,
-                risk.day_timezone,
-                hours.to,
-                hours.timezone
-            )
+    // What a bot trades lies within all of its windows, so that these are looked at together.
+    let groups: Vec<Vec<Windows>> = of_all
+        .map(|own| vec![own])
+        .into_iter()
+        .chain(config.bots.iter().filter(is_on).map(|bot| windows_of(bot, risk)))
+        .collect();
+    let days = groups.iter().flatten().flat_map(|own| &own.hours);
+    let cure = days.filter_map(|(hours, _)| {
+        let other = DayStart::new(&hours.to, &hours.timezone, "risk").ok()?;
+        let keeps_all = groups.iter().all(|group| split_in(group, other).next().is_none());
+        keeps_all.then(|| {
+            let Hours { to, timezone, .. } = hours;
+            format!("; day_start = \"{to}\" and day_timezone = \"{timezone}\" in [risk] keep it in one day")
         })
     });
-    split.collect()
+    let cure = cure.into_iter().next().unwrap_or_default();
+    let mut notes: Vec<String> = Vec::new();
+    for (place, hours) in groups.iter().flat_map(|group| split_in(group, day)) {
+        let note = format!(
+            "{place}: {} runs over the start of the day, {} {}: the limits of a day begin anew in the middle of it{cure}",
+            hours_words(hours),
+            risk.day_start,
+            risk.day_timezone
+        );
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// The windows of a group that a day's start cuts while all of the group are open, each with its place.
+fn split_in(group: &[Windows], day: DayStart) -> impl Iterator<Item = (&str, &Hours)> {
+    let all = group.iter().flat_map(|own| own.hours.iter().map(|one| (own.place.as_str(), one)));
+    let split =
+        all.filter(move |(_, (hours, window))| hours.from != hours.to && is_split(window, day, group));
+    split.map(|(place, (hours, _))| (place, hours))
 }
 
 /// Bots whose hours, their own and those of `[risk]`, have no moment in common.
@@ -49,11 +68,10 @@ pub(super) fn hours_that_never_meet(config: &Config) -> Vec<String> {
 }
 
 fn never_meet(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
-    let all: Vec<Windows> = windows_of_risk(risk).into_iter().chain(filters_of(bot)).collect();
-    let contains = |at: Millis| all.iter().all(|own| own.hours.iter().any(|(_, window)| window.contains(at)));
+    let all = windows_of(bot, risk);
     // What they have in common begins with one of them.
     let mut starts = all.iter().flat_map(|own| &own.hours).flat_map(|(_, window)| starts_of(window));
-    if all.len() < 2 || starts.any(contains) {
+    if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
         return None;
     }
     let words = all.iter().map(|own| {
@@ -62,7 +80,7 @@ fn never_meet(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     });
     let words: Vec<String> = words.collect();
     Some(format!(
-        "bot \"{}\" can never trade: {} have no moment in common; change one of them",
+        "bot \"{}\" can never trade on signals of its own: {} have no moment in common; change one of them",
         bot.name,
         words.join(" and ")
     ))
@@ -75,10 +93,19 @@ fn starts_of(window: &Window) -> impl Iterator<Item = Millis> {
     std::iter::successors(window.next_start(FROM), next).take_while(move |at| *at < end)
 }
 
-fn is_split(window: &Window, day: DayStart) -> bool {
+fn is_open(all: &[Windows], at: Millis) -> bool {
+    all.iter().all(|own| own.hours.iter().any(|(_, window)| window.contains(at)))
+}
+
+/// All windows of a bot, its own and those of `[risk]`.
+fn windows_of(bot: &BotSettings, risk: &RiskSettings) -> Vec<Windows> {
+    windows_of_risk(risk).into_iter().chain(filters_of(bot)).collect()
+}
+
+fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
     starts_of(window).any(|start| {
         let (_, ends) = day.day_of(start);
-        let is_within = |at: Millis| window.contains(at);
+        let is_within = |at: Millis| window.contains(at) && is_open(group, at);
         ends - start < Millis::DAY && is_within(ends - Millis::new(1)) && is_within(ends)
     })
 }
@@ -163,6 +190,25 @@ mod tests {
         }
         let own = "filters = [{ hours = [\"22:00\", \"02:00\"] }]";
         assert_eq!(split_hours(&config("daily_loss_limit = 10", own)).len(), 1);
+        // Of a night of which [risk] leaves the hours before midnight alone, none is cut.
+        let evening = "daily_loss_limit = 10\nhours = [{ from = \"20:00\", to = \"00:00\" }]";
+        assert_eq!(split_hours(&config(evening, own)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_start_of_the_day_is_proposed_only_where_it_cuts_no_window() {
+        let two = |one: &str, other: &str| {
+            split_hours(&config(&format!("daily_loss_limit = 10\nhours = [{{ {one} }}, {{ {other} }}]"), ""))
+        };
+        // 04:00 ends the later of the two; 01:00 would cut it.
+        let notes = two("from = \"20:00\", to = \"01:00\"", "from = \"22:00\", to = \"04:00\"");
+        assert!(
+            notes.len() == 2 && notes.iter().all(|note| note.contains("day_start = \"04:00\"")),
+            "{notes:?}"
+        );
+        // Together they are the whole day.
+        let notes = two("from = \"22:00\", to = \"10:00\"", "from = \"08:00\", to = \"23:00\"");
+        assert!(notes.len() == 1 && !notes[0].contains("day_start = "), "{notes:?}");
     }
 
     #[test]

@@ -48,8 +48,12 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
 /// Payouts and price steps of the simulation for symbols that no bot trades.
 fn settings_of_other_symbols(loaded: &Loaded) -> Option<String> {
     let keys: Vec<String> = simulated_for_nobody(loaded).into_iter().map(|(_, key)| key).collect();
-    (!keys.is_empty())
-        .then(|| format!("no bot trades the symbol of {}: nothing comes of it", keys.join(", ")))
+    (!keys.is_empty()).then(|| {
+        format!(
+            "no bot trades the symbol of {}: only other programs at `candlewick sandbox` come by it",
+            keys.join(", ")
+        )
+    })
 }
 
 /// Bots that never signal, where nobody else can but by hand.

@@ -75,7 +75,7 @@ pub struct CheckedList {
     pub refused: Option<String>,
     /// Of each bot that it is for, what of its combination binds no signal from outside.
     pub unbound: Vec<String>,
-    /// Entries that are neither over nor refused.
+    /// Entries that are neither over nor refused at each of their moments; none of a list with a contradiction.
     pub would_trade: usize,
     /// How many entries are over; none where none is.
     pub past: Option<String>,
@@ -93,9 +93,11 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let refusals = ListRefusals::of(loaded, &entries, now);
     let past = past_words(&entries, now);
     let is_open = |entry: &ListEntry| {
-        entry.when.once().is_none_or(|at| at > now) && !refusals.refused.contains_key(&entry.line)
+        entry.when.once().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
     };
-    let would_trade = entries.iter().filter(|(entry, _)| is_open(entry)).count();
+    // A list with a contradiction is refused as a whole.
+    let is_taken = !lines.iter().any(|line| matches!(line.taken, Taken::Contradicts(_)));
+    let would_trade = entries.iter().filter(|(entry, _)| is_taken && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
     let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
     let unbound = named.filter_map(|(_, bot)| unbound::words_of(bot)).collect();

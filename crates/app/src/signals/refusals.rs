@@ -12,7 +12,7 @@ use candlewick_sdk::{Expiry, Millis, Money, Outcome, Symbol};
 use candlewick_simulator::{Moments, SimulationSettings};
 use chrono::DateTime;
 use chrono_tz::Tz;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So far ahead entries of each day are looked at.
 const AHEAD: Millis = Millis::new(7 * 86_400_000);
@@ -33,6 +33,8 @@ pub(super) struct RefusedEntry {
 pub(super) struct ListRefusals {
     /// By their lines, each once.
     pub(super) refused: BTreeMap<u64, RefusedEntry>,
+    /// The lines of which no moment that was looked at would trade: an entry of each day may be refused on some.
+    pub(super) never: BTreeSet<u64>,
     entries: usize,
     /// As many trades on a symbol at once as would let all entries of one direction be; none where that is not what refuses them.
     needed: Option<usize>,
@@ -61,11 +63,17 @@ impl ListRefusals {
         let zones: BTreeMap<u64, Tz> = entries.iter().map(|(entry, zone)| (entry.line, *zone)).collect();
         let Some((refused, _)) = replay(&due, &settings, loaded, &zones) else { return Self::default() };
         let needed = needed(&refused, &due, settings, loaded, &zones);
+        let mut open: BTreeMap<u64, usize> = BTreeMap::new();
+        for due in &due {
+            *open.entry(due.entry.line).or_default() += 1;
+        }
         let mut by_line = BTreeMap::new();
         for one in refused {
+            open.entry(one.line).and_modify(|left| *left -= 1);
             by_line.entry(one.line).or_insert(one);
         }
-        Self { refused: by_line, entries: entries.len(), needed }
+        let never = open.into_iter().filter(|(_, left)| *left == 0).map(|(line, _)| line).collect();
+        Self { refused: by_line, never, entries: entries.len(), needed }
     }
 
     /// In one sentence, with what lets them be; nothing where none is refused.
@@ -266,6 +274,20 @@ mod tests {
             _ => None,
         });
         (notes.collect(), checked.refused)
+    }
+
+    /// 1970-01-01 is a Thursday: of the week ahead two days have no hours.
+    #[test]
+    fn an_entry_of_each_day_that_some_days_refuse_would_trade_on_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
+        let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
+        std::fs::write(&file, format!("{BOT}{hours}")).unwrap();
+        std::fs::write(&path, "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n").unwrap();
+        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let checked = check_list(&loaded, &path, Millis::ZERO).unwrap();
+        assert_eq!(checked.would_trade, 2);
+        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be refused"));
     }
 
     /// By hand: asked for at 10:00:00, at the venue two seconds later, at the end of that second, for five minutes: 10:05:02.999.

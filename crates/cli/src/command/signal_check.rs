@@ -33,7 +33,7 @@ pub(super) fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Res
         if !notes.is_empty() {
             print(&format!("\n{}", notes.join("\n")))?;
         }
-        if skips {
+        if skips && contradicting == 0 {
             print(&format!("\n{}", visible(&sum_of(lines, *would_trade))))?;
         }
     }

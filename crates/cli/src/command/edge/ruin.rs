@@ -97,18 +97,25 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<()
         win_rate: arguments.win_rate,
     };
     let mut progress = Progress::new("Following stakes", context.global);
-    let mut figures = Vec::new();
+    let (mut figures, mut below) = (Vec::new(), Vec::new());
     for (done, stake) in (0..).zip(&stakes) {
         progress.update(done, stakes.len() as u64);
         let bot = (!stake.bot.is_empty()).then(|| stake.bot.clone());
         if let Some(why) = stake.below_least(terms.scale)? {
             let whose = bot.map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
-            return Err(Failure::configuration(format!("{whose}{why}"))
-                .help("a larger stake, or a smaller risk.min_stake (--min-stake), makes a question of it"));
+            below.push(format!("{whose}{why}"));
+            continue;
         }
         figures.push(RuinFigures::of(bot, stake, terms)?);
     }
     drop(progress);
+    if figures.is_empty() && !below.is_empty() {
+        return Err(Failure::configuration(below.join("; "))
+            .help("a larger stake, or a smaller risk.min_stake (--min-stake), makes a question of it"));
+    }
+    for why in below {
+        tracing::warn!("{why}");
+    }
     let balance = (asked.balance, terms.scale);
     show(&RuinSummary::of(balance, asked.payout.to_fraction(), asked.limit, figures), context.global)
 }
