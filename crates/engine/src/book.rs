@@ -178,8 +178,8 @@ impl TradeBook {
             | EventKind::Skew { .. }
             | EventKind::SecondTrade(_)
             | EventKind::SecondTradeSettled { .. }
-            | EventKind::Deposit { .. }
-            | EventKind::Control { .. } => {}
+            | EventKind::Deposit { .. } => {}
+            EventKind::Control { control } => self.refused.record_control(*control),
             EventKind::Opened(opened) => {
                 if self.row(opened.intent).is_some_and(|row| row.state != IntentState::NotOpened) {
                     self.record_opened(opened, event.at);

@@ -1,6 +1,6 @@
 //! How often each rule refused, in all and since the last trade was opened.
 
-use crate::{IntentId, Rule, TradeBook};
+use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
 /// Counts by rule.
@@ -13,13 +13,16 @@ pub(crate) struct RefusalCount {
     /// Those since the intent `since` was decided.
     recent: Counts,
     since: Option<IntentId>,
+    /// While the program itself suspends opens, what that refused. It is not among the recent ones: so does a run that ends as it was
+    /// asked to, which is no halt.
+    suspended: Option<u64>,
 }
 
 /// Nothing yet. Written out, because the lists are longer than those that have a default.
 impl Default for RefusalCount {
     fn default() -> Self {
         let none = [0; Rule::ALL.len()];
-        Self { all: none, recent: none, since: None }
+        Self { all: none, recent: none, since: None, suspended: None }
     }
 }
 
@@ -31,7 +34,22 @@ impl RefusalCount {
             (self.recent, self.since) = (Self::default().recent, last);
         }
         self.all[rule as usize] += 1;
-        self.recent[rule as usize] += 1;
+        match &mut self.suspended {
+            Some(count) if rule == Rule::Halted => *count += 1,
+            _ => self.recent[rule as usize] += 1,
+        }
+    }
+
+    /// Opens are suspended, or go on. A run that was suspended already when its end suspended it once more had halted before.
+    pub(crate) fn record_control(&mut self, control: Control) {
+        match control {
+            Control::Suspend => {
+                self.recent[Rule::Halted as usize] += self.suspended.unwrap_or_default();
+                self.suspended = Some(0);
+            }
+            Control::Continue => self.suspended = None,
+            Control::Halt | Control::Resume | Control::Reload => {}
+        }
     }
 
     /// Adds those of a later run, whose intents are numbered on: `its_last` is the last intent of that run, by its own number, and `last`
@@ -47,6 +65,7 @@ impl RefusalCount {
             let sums = self.recent.iter_mut().zip(later.recent);
             sums.for_each(|(count, more)| *count += more);
         }
+        self.suspended = later.suspended;
     }
 
     /// What it counts in all, by the places of the rules.
@@ -102,6 +121,34 @@ mod tests {
         assert_eq!(of(count.after(second)), []);
         count.record(Rule::Pause, second);
         assert_eq!(of(count.after(second)), [("Pause", 1)]);
+    }
+
+    #[test]
+    fn what_the_end_of_a_run_refuses_is_no_halt_after_its_last_trade() {
+        let first = Some(IntentId::new(1));
+        let (mut halted, mut ended) = (RefusalCount::default(), RefusalCount::default());
+        halted.record(Rule::Halted, first);
+        for count in [&mut halted, &mut ended] {
+            count.record_control(Control::Suspend);
+            count.record(Rule::Halted, first);
+            count.record(Rule::MaxDrawdown, first);
+        }
+        assert_eq!(of(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
+        assert_eq!(of(ended.after(first)), [("MaxDrawdown", 1)]);
+        assert_eq!(of(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "a person's halt is one");
+        // The next run goes on, and a person halts it.
+        let mut next = RefusalCount::default();
+        next.record_control(Control::Continue);
+        next.record(Rule::Halted, None);
+        ended.append(&next, None, first);
+        assert_eq!(of(ended.after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
+        // Suspended, by a token that the venue refused, when its end comes.
+        let mut refused = RefusalCount::default();
+        for _ in 0..2 {
+            refused.record_control(Control::Suspend);
+            refused.record(Rule::Halted, None);
+        }
+        assert_eq!(of(refused.after(None)), [("Halted", 1)]);
     }
 
     #[test]
