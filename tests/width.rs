@@ -38,7 +38,11 @@ const RUNS: &[(&str, &str, i32)] = &[
     ("journal export", "exported --journal run.db", 0),
     ("journal project", "--journal run.db", 0),
     ("journal verify", "--journal run.db", 0),
-    ("live", "", 0),
+    (
+        "live",
+        "--sandbox --speed max --until-end --config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv",
+        0,
+    ),
     ("man", "", 0),
     ("notify test", "--config bots.toml", 2),
     ("paper", "", 0),

@@ -25,6 +25,31 @@ pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(|line| wrapped_line(line, columns)).collect::<Vec<_>>().join("\n"))
 }
 
+/// What parts of a line that belong together are set apart by.
+const APART: &str = "   ";
+
+/// A text that stands beside so many columns of a line and goes on below its own beginning: broken between the parts that three
+/// blanks set apart, and between words where one of them is too long.
+pub(crate) fn wrapped_beside(text: &str, beside: usize, columns: Option<usize>) -> Cow<'_, str> {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(beside));
+    if measure_text_width(text) <= room {
+        return Cow::Borrowed(text);
+    }
+    let mut lines: Vec<Cow<'_, str>> = Vec::new();
+    for part in text.split(APART) {
+        match lines.last_mut() {
+            Some(line) if measure_text_width(line) + APART.len() + measure_text_width(part) <= room => {
+                line.to_mut().push_str(APART);
+                line.to_mut().push_str(part);
+            }
+            _ => lines.push(Cow::Borrowed(part)),
+        }
+    }
+    let next = format!("\n{}", " ".repeat(beside));
+    let lines: Vec<String> = lines.iter().map(|line| wrapped_line(line, room).replace('\n', &next)).collect();
+    Cow::Owned(lines.join(&next))
+}
+
 fn wrapped_line(line: &str, columns: usize) -> Cow<'_, str> {
     // A command goes to the shell as it is copied.
     if measure_text_width(line) <= columns || line.trim_start().starts_with("candlewick ") {
@@ -69,6 +94,20 @@ fn hang_of(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_beside_others_goes_on_below_its_beginning() {
+        for (text, expected) in [
+            ("one two", "one two"),
+            ("one two   three   four", "one two\n    three\n    four"),
+            ("one   two   three", "one   two\n    three"),
+            ("one two three   four", "one two\n    three\n    four"),
+            ("\u{1b}[1mone\u{1b}[0m two   three", "\u{1b}[1mone\u{1b}[0m two\n    three"),
+        ] {
+            assert_eq!(wrapped_beside(text, 4, Some(14)), expected, "{text}");
+            assert_eq!(wrapped_beside(text, 4, None), text);
+        }
+    }
 
     #[test]
     fn long_lines_break_between_words_and_go_on_where_they_began() {

@@ -10,6 +10,7 @@ mod full_screen;
 mod full_screen;
 mod header;
 mod limit_words;
+mod line;
 mod onlookers;
 mod reading;
 mod screen;
@@ -19,7 +20,8 @@ mod stream;
 pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
 pub(crate) use header::{
-    Header, RunWords, address_words, candle_words, named_by, sandbox_words, speed_words, wallet_words,
+    Header, RunWords, address_words, candle_words, named_by, sandbox_words, speed_words,
+    wallet_words,
 };
 pub(crate) use screen::{Detail, Screen, Stream};
 use stream::PrintedEvents;

@@ -5,8 +5,9 @@
 
 use super::decision_words::{open_words, refusal_words, verdict_words};
 use super::header::Header;
+use super::line::{BAD, BOLD, DIM, GOOD, NOTE, clock_time, dated};
 use super::stopping::stopping_words;
-use crate::terminal::coloured_line;
+use crate::wrap::columns_of;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
@@ -14,7 +15,7 @@ use candlewick_engine::{
 };
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, price_text, visible};
-use chrono::DateTime;
+use console::Term;
 use std::io::Write as _;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -62,12 +63,6 @@ pub(crate) struct Screen {
     /// When anything last happened.
     latest: Millis,
 }
-
-pub(super) const DIM: Style = Style::new().dimmed();
-pub(super) const GOOD: Style = AnsiColor::Green.on_default();
-pub(super) const BAD: Style = AnsiColor::Red.on_default();
-pub(super) const NOTE: Style = AnsiColor::Yellow.on_default();
-pub(super) const BOLD: Style = Style::new().bold();
 
 impl Screen {
     pub(crate) fn new(
@@ -119,9 +114,11 @@ impl Screen {
     }
 
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
-        let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S");
-        let line = format!("{DIM}{time}{DIM:#}  {style}{label:<8}{style:#} {text}");
-        self.print(&coloured_line(&line));
+        let columns = columns_of(&match self.stream {
+            Stream::Out => Term::stdout(),
+            Stream::Error => Term::stderr(),
+        });
+        self.print(&dated(at, (style, label), text, columns));
     }
 
     fn print(&self, text: &str) {
@@ -378,10 +375,6 @@ impl Shown {
             drop(tokio::time::timeout(PATIENCE, has_ended).await);
         }
     }
-}
-
-pub(super) fn clock_time(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%H:%M:%S").to_string()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Why a run stops, and what it waits for.
 
-use super::screen::clock_time;
+use super::line::clock_time;
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 
