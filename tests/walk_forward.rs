@@ -91,7 +91,7 @@ fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joine
         "neighbours of the choices",
         "hold-out",
         "locked",
-        "efficiency",
+        "efficiency is the expectancy on the test divided by that in sample",
     ] {
         assert!(printed.stdout.contains(part), "no {part} in:\n{}", printed.stdout);
     }

@@ -6,6 +6,11 @@ use candlewick_records::{counted, table, utc};
 use candlewick_sdk::Millis;
 use std::fmt;
 
+/// What a column and a figure are that no other report has.
+const EFFICIENCY: &str = "efficiency is the expectancy on the test divided by that in sample: 1 is all of it, 0 nothing, and below 0 the \
+                          test lost. All windows together count by the trades of their tests; - stands where the training earned \
+                          nothing.";
+
 impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.report;
@@ -20,6 +25,9 @@ impl fmt::Display for WalkForwardSummary<'_> {
         writeln!(f, "{}\n\n{}", windows.trim_fmt(), figures.trim_fmt())?;
         if let Some(words) = report.edge.interval_words() {
             writeln!(f, "\n{words}.")?;
+        }
+        if report.out_of_sample.is_some() {
+            writeln!(f, "\n{EFFICIENCY}")?;
         }
         if !report.findings.is_empty() {
             writeln!(f, "\nfindings")?;
