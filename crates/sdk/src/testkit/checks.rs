@@ -63,7 +63,7 @@ fn now() -> Millis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Follows, Params, ReadsTheClock, message_of};
+    use super::super::sample::{Follows, Params, ReadsTheClock, Shares, message_of};
     use super::*;
 
     #[test]
@@ -77,5 +77,23 @@ mod tests {
         assert!(message.starts_with("reads-the-clock fails\n  clock: at candle "), "{message}");
         let message = message_of(|| assert_passes_checks::<Follows>(&Params { far: 6.0 }));
         assert!(message.contains("far = 6 is outside 0 to 5"), "{message}");
+    }
+
+    #[test]
+    fn state_that_all_instances_share_is_told_with_its_place_and_once() {
+        let message = message_of(|| assert_passes_checks::<Shares>(&Params { far: 1.0 }));
+        let line = |check: &str| {
+            let begins = format!("  {check}: ");
+            message
+                .lines()
+                .find_map(|line| line.strip_prefix(&begins))
+                .unwrap_or_else(|| panic!("no {check} in {message}"))
+        };
+        let cure = "keep what it remembers in the fields of its struct, which build() makes anew for each bot and each run";
+        assert!(line("determinism").ends_with(cure), "{message}");
+        assert!(line("isolation").ends_with(cure), "{message}");
+        for check in ["look-ahead", "warm-up", "restart"] {
+            assert!(line(check).contains("mend determinism and isolation first"), "{message}");
+        }
     }
 }

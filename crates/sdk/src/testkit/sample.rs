@@ -2,6 +2,7 @@
 
 use crate::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFactory};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 crate::parameters! {
@@ -69,6 +70,32 @@ impl StrategyFactory for ReadsTheClock {
     const NAME: &'static str = "reads-the-clock";
     const VERSION: &'static str = "1.0.0";
     const ABOUT: &'static str = "Reads the clock.";
+    type Params = Params;
+
+    fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
+        Ok(Self)
+    }
+}
+
+/// Buys at every 97th candle, whichever instance saw it.
+pub(super) struct Shares;
+
+static SEEN: AtomicUsize = AtomicUsize::new(0);
+
+impl Strategy for Shares {
+    fn warmup(&self) -> usize {
+        1
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        SEEN.fetch_add(1, Ordering::Relaxed).is_multiple_of(97).then(|| Signal::buy("97 seen"))
+    }
+}
+
+impl StrategyFactory for Shares {
+    const NAME: &'static str = "shares";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Shares a count.";
     type Params = Params;
 
     fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {

@@ -85,6 +85,12 @@ impl Validation {
     pub fn is_passed(&self) -> bool {
         self.checked.iter().all(|checked| checked.finding != Finding::Failed)
     }
+
+    /// Whether the same candles do not give the same decisions, as far as was looked.
+    fn is_changeable(&self) -> bool {
+        let is_found = |checked: &Checked| matches!(checked.check, Check::Determinism | Check::Isolation);
+        self.checked.iter().any(|checked| checked.finding == Finding::Failed && is_found(checked))
+    }
 }
 
 /// How many candles a market needs at least for a strategy of this warm-up.
@@ -154,6 +160,13 @@ pub fn validate(
         if check == Check::Foresight && checked.finding != Finding::Failed {
             let new = bench::once(check, foresight::on_unseen(subject, unseen));
             checked = Checked { words: format!("{}; {}", new.words, checked.words), ..new };
+        }
+        let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
+        // Two runs that differ by themselves differ in every comparison.
+        if validation.is_changeable() && checked.finding == Finding::Failed && compares_runs {
+            checked
+                .words
+                .push_str("; mend determinism and isolation first: this may come from what they found");
         }
         validation.checked.push(checked);
     }

@@ -5,6 +5,9 @@ use super::bench::{Bench, Found, failed, passed};
 use super::subject::{Manner, first_difference};
 
 const REPEATS: usize = 3;
+/// How a strategy is mended that shares something.
+const OWN_STATE: &str =
+    "keep what it remembers in the fields of its struct, which build() makes anew for each bot and each run";
 
 /// Runs of new instances over the same candles, one of them in a thread of its own.
 pub(super) fn determinism(bench: &Bench<'_>) -> Found {
@@ -13,14 +16,16 @@ pub(super) fn determinism(bench: &Bench<'_>) -> Found {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
             return failed(format!(
                 "at candle {candle} two runs over the same candles differ: it goes by something that is neither a candle nor a parameter, such as a \
-                 static, a clock, random numbers without a seed, a file or another thread"
+                 static, a clock, random numbers without a seed, a file or another thread; {OWN_STATE}"
             ));
         }
     }
     let elsewhere = std::thread::scope(|scope| scope.spawn(run).join());
     let Ok(elsewhere) = elsewhere else { return failed("it panics in a thread of its own") };
     if let Some(candle) = first_difference(&elsewhere?, &bench.answers) {
-        return failed(format!("at candle {candle} a run in another thread differs"));
+        return failed(format!(
+            "at candle {candle} a run in another thread differs: it goes by something of its thread, such as a thread_local!; {OWN_STATE}"
+        ));
     }
     passed(format!("{} runs decide alike", REPEATS + 2))
 }
@@ -31,13 +36,17 @@ pub(super) fn isolation(bench: &Bench<'_>) -> Found {
     for (others, how) in [(&others[..], "other candles"), (bench.candles, "the same candles")] {
         let run = bench.subject.run_beside(bench.candles, others)?;
         if let Some(candle) = first_difference(&run, &bench.answers) {
-            return failed(format!("at candle {candle} it decides otherwise beside another bot on {how}"));
+            return failed(format!(
+                "at candle {candle} it decides otherwise beside another bot on {how}: they share something, such as a static; {OWN_STATE}"
+            ));
         }
     }
     bench.subject.run(&others, Manner::LIVE)?;
     let after = bench.subject.run(bench.candles, Manner::LIVE)?;
     if let Some(candle) = first_difference(&after, &bench.answers) {
-        return failed(format!("at candle {candle} it decides otherwise after a run over other candles"));
+        return failed(format!(
+            "at candle {candle} it decides otherwise after a run over other candles: something outlives a run, such as a static; {OWN_STATE}"
+        ));
     }
     passed("other bots before it and beside it change nothing")
 }
