@@ -122,8 +122,9 @@ impl Fall {
 
     fn to_drawdown(self) -> Drawdown {
         let Self { amount, peak, peak_at, trough_at, recovered_at } = self;
+        // Times a hundred first, which is exact: 0.7 % is 0.7, and not 0.7000000000000001.
         let percent =
-            if peak.is_positive() { amount.minor() as f64 / peak.minor() as f64 * 100.0 } else { 0.0 };
+            if peak.is_positive() { amount.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 };
         Drawdown { amount, percent, peak_at, trough_at, recovered_at }
     }
 }
@@ -166,6 +167,7 @@ mod tests {
         check(&[], 0, 0.0, (None, None, None));
         check(&[100, 200], 0, 0.0, (None, None, None));
         check(&[-100, 50, -30], 100, 10.0, (None, Some(1), None));
+        check(&[-7], 7, 0.7, (None, Some(1), None));
         check(&[600, -400, 200, -500], 700, 43.75, (Some(1), Some(4), None));
     }
 
@@ -173,7 +175,7 @@ mod tests {
     fn a_fall_ends_when_the_balance_is_back_at_its_peak() {
         check(&[-100, 50, 50, 10], 100, 10.0, (None, Some(1), Some(3)));
         // A later, deeper fall has a recovery of its own.
-        check(&[-100, 200, -300, 100, 250], 300, 300.0 / 1_100.0 * 100.0, (Some(2), Some(3), Some(5)));
+        check(&[-100, 200, -300, 100, 250], 300, 30_000.0 / 1_100.0, (Some(2), Some(3), Some(5)));
     }
 
     #[test]
