@@ -301,8 +301,10 @@ fn header(
             venue,
             wallet: live::wallet_words(loaded.config.account.mode),
             begins: candles.as_ref().map(|candles| candles.start),
-            candles: candles
-                .map(|candles| live::candle_words(loaded.config.sandbox.speed, candles, arguments.until_end)),
+            candles: candles.map(|candles| {
+                let words = live::candle_words(loaded.config.sandbox.speed, candles, arguments.until_end);
+                words + &live::noted_words(&loaded.config.variants)
+            }),
             journal: is_kept.then(|| url.to_string()),
             named_by: live::named_by(named, &context.global.config),
         },

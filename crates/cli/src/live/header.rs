@@ -6,7 +6,7 @@ use crate::combinations::combinations_of;
 use crate::terminal::lines;
 use crate::time_zones::zone_notes;
 use candlewick_app::bots::{gate_rules, own_durations, session_settings};
-use candlewick_app::configuration::{Loaded, Mode};
+use candlewick_app::configuration::{Loaded, Mode, VariantSettings};
 use candlewick_app::inspection::{cut_ladders, split_hours};
 use candlewick_app::signals::{list_words, unbound_signals};
 use candlewick_app::warm_up::long_warm_ups;
@@ -220,6 +220,15 @@ pub(crate) fn candle_words(speed: SandboxSpeed, candles: Range<Millis>, until_en
     }
 }
 
+/// That what the bots saw is counted, where it is.
+pub(crate) fn noted_words(variants: &VariantSettings) -> String {
+    let ledger = variants.ledger.display();
+    if variants.ledger.as_os_str().is_empty() {
+        return String::new();
+    }
+    format!("; counted in {ledger} as tried on them, as a backtest is")
+}
+
 /// A time that a person waits, to two of its units at most.
 fn time_words(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
@@ -346,6 +355,9 @@ mod tests {
             let words = candle_words(speed, week.clone(), until_end);
             assert_eq!(words, format!("2026-01-05T10:30:00Z to 2026-01-12T10:30:00Z{expected}"));
         }
+        let noted = |ledger: &str| noted_words(&VariantSettings { ledger: ledger.into() });
+        assert_eq!(noted("tried.jsonl"), "; counted in tried.jsonl as tried on them, as a backtest is");
+        assert_eq!(noted(""), "");
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod stream;
 pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
 pub(crate) use header::{
-    Header, RunWords, address_words, candle_words, named_by, sandbox_words, speed_words,
+    Header, RunWords, address_words, candle_words, named_by, noted_words, sandbox_words, speed_words,
     wallet_words,
 };
 pub(crate) use screen::{Detail, Screen, Stream};
