@@ -48,7 +48,7 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     check(
         "[[bots]]",
         &risk("hours = [\"08:00-17:00\"]"),
-        "risk.hours[0] = \"08:00-17:00\" (bot.toml): use a table as { from = ..., to = ... }, perhaps with days, timezone",
+        "risk.hours[0] = \"08:00-17:00\" (bot.toml): use hours = [{ from = \"08:00\", to = \"17:00\", timezone",
     );
     check(
         "params",

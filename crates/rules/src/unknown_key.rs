@@ -3,6 +3,7 @@
 use crate::catalog;
 use crate::error::{nearest, suggestion};
 use crate::rule::Side;
+use candlewick_sdk::{OwnSetting, setting_of_other_programs, setting_of_own_name};
 
 /// Words for a higher price, and for a lower one, that people take for the key of a condition.
 const HIGHER: [&str; 14] = [
@@ -45,27 +46,35 @@ const LENGTH: &str = "the duration of a trade is expiry = \"05:00\", minutes and
 const PARAMETERS: &str = "numbers of your own stand below the line [parameters], one a line: period = { default = 14, min = 2, max = 50 }";
 const NO_EXIT: &str =
     "leave it out: a fixed-time trade ends when its time is up, and no price or condition ends it sooner";
-const STAKE: &str = "it stands with the bot: stake = { kind = \"fixed\", amount = 10.0 } in its [[bots]]";
-const LADDER: &str = "it stands with the bot: stake = { kind = \"martingale\", amount = 5.0, factor = 2.2, levels = 2 } in its [[bots]]";
 const HOURS: &str =
     "write between('08:00', '17:00') into the condition, or hours of all bots into [risk] of a configuration";
-const PAUSES: &str = "it stands in a configuration: below [risk], pauses = [{ after = 1, of = \"trades\", for_s = 600, scope = \"bot\" }]";
 const ABOUT: &str = "leave it out, or say it in about = \"...\"";
 
-/// Keys of other programs, or of other places, and what is said of them.
-const CURES: [(&[&str], &str); 12] = [
+/// Keys that a rule says otherwise than a configuration.
+const CURES: [(&[&str], &str); 6] = [
     (
         &["entry", "condition", "conditions", "when", "signal", "entry_condition", "if", "rule", "rules"],
         CONDITION,
     ),
-    (&["close_type", "duration", "expiration", "expiry_time", "expires", "time", "bars", "candles"], LENGTH),
-    (&["params", "param", "inputs", "input", "variables", "vars", "settings", "indicators"], PARAMETERS),
     (
-        &["exit", "close", "stop_loss", "stoploss", "take_profit", "takeprofit", "sl", "tp", "trailing_stop"],
-        NO_EXIT,
+        &[
+            "close_type",
+            "duration",
+            "expiration",
+            "expiration_time",
+            "expiry_time",
+            "expires",
+            "time",
+            "bars",
+            "candles",
+        ],
+        LENGTH,
     ),
-    (&["stake", "amount", "size", "lot", "lots", "volume", "qty", "balance", "money"], STAKE),
-    (&["martingale", "gale", "gales", "soros", "levels", "multiplier", "mm", "money_management"], LADDER),
+    (
+        &["params", "param", "parameter", "inputs", "input", "variables", "vars", "settings", "indicators"],
+        PARAMETERS,
+    ),
+    (&["exit", "close", "stop_loss", "stoploss", "take_profit", "takeprofit", "sl", "tp"], NO_EXIT),
     (
         &[
             "hours",
@@ -80,34 +89,24 @@ const CURES: [(&[&str], &str); 12] = [
         ],
         HOURS,
     ),
-    (&["cooldown", "pause", "pauses", "pyramiding"], PAUSES),
     (
-        &["max_trades", "max_trades_per_day", "daily_limit"],
-        "it stands in a configuration: max_trades_per_day = 10 below [risk]",
+        &[
+            "name",
+            "title",
+            "version",
+            "author",
+            "description",
+            "comment",
+            "note",
+            "notes",
+            "magic",
+            "id",
+            "label",
+        ],
+        ABOUT,
     ),
-    (
-        &["stop_win", "daily_loss_limit", "daily_profit_target", "max_drawdown"],
-        "it stands in a configuration: daily_loss_limit and daily_profit_target, in money, below [risk]",
-    ),
-    (
-        &["payout", "payout_percent"],
-        "it stands in a configuration: payout_percent = 80.0 below [simulation], or --payout 80",
-    ),
-    (&["name", "title", "version", "author", "description", "comment", "note", "magic"], ABOUT),
 ];
 
-/// What stands with the bot under the same name, or another.
-const OF_BOTS: [(&str, &str); 9] = [
-    ("interval", "interval = \"1m\""),
-    ("timeframe", "interval = \"1m\""),
-    ("tf", "interval = \"1m\""),
-    ("symbol", "symbol = \"EURUSD\""),
-    ("pair", "symbol = \"EURUSD\""),
-    ("asset", "symbol = \"EURUSD\""),
-    ("ticker", "symbol = \"EURUSD\""),
-    ("strategy", "strategy = \"rules\""),
-    ("expiration_type", "expiration_type = \"TIME_FIXED\""),
-];
 /// Keys that are said otherwise in the table of a parameter.
 const OF_PARAMETERS: [(&[&str], &str); 5] = [
     (&["defval", "value", "initial", "start"], "write default = 14"),
@@ -147,10 +146,19 @@ fn of_rule(plain: &str) -> Option<String> {
     if let Some((_, cure)) = CURES.iter().find(|(names, _)| names.contains(&plain)) {
         return Some((*cure).to_owned());
     }
-    if let Some((_, written)) = OF_BOTS.iter().find(|(name, _)| *name == plain) {
-        let longer = "; a value of longer candles is written with @, such as sma(50)@1h";
-        let longer = if written.starts_with("interval") { longer } else { "" };
-        return Some(format!("it stands with the bot of a configuration: {written} in its [[bots]]{longer}"));
+    match setting_of_other_programs(plain).or_else(|| setting_of_own_name(plain)) {
+        Some(OwnSetting::Key { section: "bots", written }) => {
+            let longer = "; a value of longer candles is written with @, such as sma(50)@1h";
+            let longer = if written.starts_with("interval") { longer } else { "" };
+            return Some(format!(
+                "it stands with the bot of a configuration: {written} in its [[bots]]{longer}"
+            ));
+        }
+        Some(OwnSetting::Key { section, written }) => {
+            return Some(format!("it stands in a configuration: {written} below [{section}]"));
+        }
+        Some(OwnSetting::None(why)) => return Some(why.to_owned()),
+        None => {}
     }
     let part = "{ strategy = \"rules\", params = { file = ... } }";
     let (kind, params) = match plain {

@@ -6,7 +6,8 @@
 use super::elsewhere::meant_elsewhere;
 use super::near_keys::{meant_key, of_another_program};
 use super::near_values::{
-    cure_of_missing, levels_of_soros, meant_value, table_of_stake, text_of_number, zone_of_hours,
+    cure_of_missing, levels_of_soros, meant_value, table_of_limit, table_of_stake, text_of_number,
+    zone_of_hours,
 };
 use super::{KeyPath, Problem, of_combination};
 use crate::suggestion::{begun, nearest};
@@ -44,7 +45,12 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         } else if !alternatives.is_empty() {
             self.check_alternatives(&alternatives, value, path, problems);
         } else if !has_type_of(schema, value) {
-            problems.push(self.wrong_value(value, path, &self.describe(schema)));
+            problems.push(match table_of_limit(path, value) {
+                Some(table) => {
+                    Problem::of_key(path, (self.origin_of)(value.tag()), table).value(print(value))
+                }
+                None => self.wrong_value(value, path, &self.describe(schema)),
+            });
         } else {
             match value {
                 Value::Dict(_, dict) => self.check_table(schema, dict, value, path, problems),

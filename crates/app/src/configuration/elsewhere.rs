@@ -1,30 +1,44 @@
 //! A key at the wrong place: which sections have one of its name.
 
 use super::KeyPath;
-use super::misplaced::{limit_of_bot, of_params};
+use super::misplaced::of_params;
+use super::near_keys::of_another_section;
 use serde_json::Value as Json;
 
 /// As many sections are named at most.
 const MOST_NAMED: usize = 4;
 
+/// What is said of the hours of a single bot.
+pub(super) const HOURS_OF_ONE_BOT: &str = "hours of [risk] bind all bots; those of one are a filter of its strategy: strategy = \"combine\", params = { first_of = \
+     [{ strategy = ... }], filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }] }";
+
+/// Where a limit of a single bot stands.
+pub(super) const LIMIT_OF_ONE_BOT: &str =
+    "a limit of one bot stands below [risk.bots.NAME], with the name of the bot";
+
 /// What is meant by a key that this place does not have: the sections that do, or the parameters of a strategy.
 pub(super) fn meant_elsewhere(root: &Json, path: &KeyPath, key: &str) -> Option<String> {
     if key == "hours" && is_of_one_bot(path) {
-        return Some(
-            "hours of [risk] bind all bots; those of one are a filter of its strategy: strategy = \"combine\", params = { first_of = [{ strategy = ... }], \
-             filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }] }"
-                .to_owned(),
-        );
+        return Some(HOURS_OF_ONE_BOT.to_owned());
     }
-    if let Some(limit) = limit_of_bot(key).filter(|_| path.to_string().starts_with("bots[")) {
-        return Some(limit);
+    let is_top = path.to_string() == key;
+    if !is_top && section(root, key, &root["properties"][key]).is_some() {
+        return Some(format!("[{key}] is a section of its own, and no part of another"));
+    }
+    let of_bots = &resolve(root, &root["properties"]["risk"])["properties"]["bots"]["additionalProperties"];
+    let limits: Vec<&str> = entries(resolve(root, of_bots)).map(|(name, _)| name.as_str()).collect();
+    if path.to_string().starts_with("bots[") && limits.contains(&key) {
+        return Some(format!("{LIMIT_OF_ONE_BOT}: {key} = ..."));
+    }
+    if let Some(meant) = of_another_section(path, key, &limits) {
+        return Some(meant);
     }
     let having = sections_with(root, key);
     if having.is_empty() || having.len() > MOST_NAMED {
         return of_params(key);
     }
     let sections = having.join(" or ");
-    Some(if path.to_string() == key {
+    Some(if is_top {
         format!("{key} of {sections} is meant? It stands below that line")
     } else {
         format!("{key} stands in {sections}")
@@ -32,7 +46,7 @@ pub(super) fn meant_elsewhere(root: &Json, path: &KeyPath, key: &str) -> Option<
 }
 
 /// Whether a key stands among what is of a single bot.
-fn is_of_one_bot(path: &KeyPath) -> bool {
+pub(super) fn is_of_one_bot(path: &KeyPath) -> bool {
     let path = path.to_string();
     path.starts_with("risk.bots.") || path.starts_with("bots[")
 }
@@ -115,11 +129,6 @@ mod tests {
             ("bots[0].for_s", "for_s stands in [[risk.pauses]]"),
             ("account.session_loss_limit", "session_loss_limit stands in [risk.bots.NAME]"),
             (
-                "bots[0].stop_loss",
-                "a fixed-time trade ends by its time alone, and limits of a bot stand below [risk.bots.NAME], with the name of the bot: \
-                 daily_loss_limit = ...",
-            ),
-            (
                 "bots[0].file",
                 "file stands in the params of a bot: params = { file = ... } with strategy = \"rules\"",
             ),
@@ -138,5 +147,46 @@ mod tests {
             let told = meant_elsewhere(&root, &KeyPath::parse(place), key);
             assert_eq!(told.unwrap_or_default(), expected, "{place}");
         }
+    }
+
+    #[test]
+    fn a_key_of_another_program_is_answered_with_what_stands_for_it_here() {
+        let root = serde_json::to_value(schemars::schema_for!(Config)).unwrap();
+        let limit = "a limit of one bot stands below [risk.bots.NAME], with the name of the bot: ";
+        let stake =
+            "it stands with each bot, in its section [[bots]]: stake = { kind = \"fixed\", amount = 10.0 }";
+        for (place, expected) in [
+            ("bots[0].enabled", "leave it out: what is written trades".to_owned()),
+            ("risk.leverage", "leave it out: fixed-time trades have none, the stake is all".to_owned()),
+            ("magic", "leave it out: the name of a bot".to_owned()),
+            ("bots[0].cooldown", "it stands below [risk]: pauses = [{".to_owned()),
+            ("lot", stake.to_owned()),
+            ("money", "a bot and its stake stand below [[bots]], limits below [risk]".to_owned()),
+            ("timeframe", "it stands with each bot, in its section [[bots]]: interval = \"1m\"".to_owned()),
+            ("bots[0].payout", "it stands below [simulation]: payout_percent = 80.0".to_owned()),
+            ("bots[0].trading_hours", "hours of [risk] bind all bots; those of one are".to_owned()),
+            ("trading_hours", "it stands below [risk]: hours = [{ from".to_owned()),
+            // What ends no trade is not told of the end of one.
+            ("bots[0].max_trades", format!("{limit}max_trades_per_day = 10")),
+            ("bots[0].max_open_trades", format!("{limit}max_open_trades = ...")),
+            (
+                "bots[0].stop_loss",
+                format!("a fixed-time trade ends by its time alone; {limit}daily_loss_limit = 50.0"),
+            ),
+            (
+                "take_profit",
+                "a fixed-time trade ends by its time alone; it stands below [risk]: daily_profit_target"
+                    .to_owned(),
+            ),
+            ("bots[0].account", "[account] is a section of its own".to_owned()),
+            ("token", "the credentials of the venue come from the environment".to_owned()),
+        ] {
+            let key = place.rsplit('.').next().unwrap();
+            let told = meant_elsewhere(&root, &KeyPath::parse(place), key).unwrap_or_default();
+            assert!(told.starts_with(&expected), "{place}: {told}");
+        }
+        // The password of a channel is none of the venue.
+        let told = meant_elsewhere(&root, &KeyPath::parse("notify.channels.mail.password"), "password");
+        assert_eq!(told, None);
     }
 }

@@ -50,27 +50,6 @@ impl FileKind {
     }
 }
 
-/// What traders set for a single bot that stands in `[risk]`, and what it is called there.
-const LIMITS: [(&str, &str); 9] = [
-    ("stop_loss", "daily_loss_limit"),
-    ("max_loss", "daily_loss_limit"),
-    ("take_profit", "daily_profit_target"),
-    ("stop_win", "daily_profit_target"),
-    ("stop_gain", "daily_profit_target"),
-    ("max_trades", "max_trades_per_day"),
-    ("trades_per_day", "max_trades_per_day"),
-    ("max_losses", "max_loss_streak"),
-    ("concurrent_trades", "max_open_trades"),
-];
-
-/// What is meant by a limit that stands with a bot.
-pub(super) fn limit_of_bot(key: &str) -> Option<String> {
-    let (_, limit) = LIMITS.iter().find(|(name, _)| *name == key.to_lowercase())?;
-    Some(format!(
-        "a fixed-time trade ends by its time alone, and limits of a bot stand below [risk.bots.NAME], with the name of the bot: {limit} = ..."
-    ))
-}
-
 /// What is meant by a key that only the parameters of a bot have.
 pub(super) fn of_params(key: &str) -> Option<String> {
     let strategy = match key {

@@ -1,70 +1,85 @@
 //! What somebody may have meant by a setting that does not exist: other programs have other names for the same things.
 
+use super::KeyPath;
+use super::elsewhere::{HOURS_OF_ONE_BOT, LIMIT_OF_ONE_BOT, is_of_one_bot};
 use crate::suggestion::suggest;
+use candlewick_sdk::{OwnSetting, setting_of_other_programs};
 
-/// Names by which traders know a setting, and its own. Those of one name are in the order in which they are tried.
-const OTHER_NAMES: [(&str, &str); 47] = [
-    ("daily_stop", "daily_loss_limit"),
-    ("daily_stop_loss", "daily_loss_limit"),
-    ("max_daily_loss", "daily_loss_limit"),
-    ("stop_loss", "daily_loss_limit"),
+/// Names by which traders know a setting of one section alone, and its own.
+const OF_ONE_SECTION: [(&str, &str); 18] = [
     ("stop_loss", "loss_limit"),
-    ("daily_stop_win", "daily_profit_target"),
-    ("daily_take_profit", "daily_profit_target"),
-    ("daily_target", "daily_profit_target"),
-    ("stop_win", "daily_profit_target"),
     ("stop_win", "profit_target"),
-    ("take_profit", "daily_profit_target"),
     ("take_profit", "profit_target"),
-    ("stop_gain", "daily_profit_target"),
     ("stop_gain", "profit_target"),
-    ("max_losses", "max_loss_streak"),
-    ("max_consecutive_losses", "max_loss_streak"),
-    ("max_drawdown", "max_drawdown_percent"),
-    ("max_trades", "max_trades_per_day"),
-    ("min_payout", "min_payout_percent"),
-    ("payout_min", "min_payout_percent"),
     ("timezone", "day_timezone"),
-    ("trading_hours", "hours"),
-    ("pause", "pauses"),
-    ("delay", "entry_delay_s"),
-    ("entry_delay", "entry_delay_s"),
     ("expiry", "close_type"),
     ("expiration", "close_type"),
     ("duration", "close_type"),
-    ("timeframe", "interval"),
-    ("asset", "symbol"),
-    ("pair", "symbol"),
-    ("ticker", "symbol"),
-    ("tf", "interval"),
-    ("expiry_time", "close_type"),
-    ("inputs", "params"),
-    ("settings", "params"),
-    ("lot", "stake"),
-    ("size", "stake"),
+    ("period", "params"),
+    ("length", "params"),
+    ("percent", "stake"),
     ("multiplier", "factor"),
     ("steps", "levels"),
     ("gales", "levels"),
-    ("parameters", "params"),
-    ("gale", "stake"),
-    ("martingale", "stake"),
-    ("amount", "stake"),
+    ("balance", "initial_balance"),
+    ("type", "mode"),
     ("secret", "secret_file"),
     ("port", "listen"),
 ];
+/// Sections in which keys of other programs that trade may be written.
+const OF_TRADING: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 /// As many keys that share a word are named at most.
 const MOST_NAMED: usize = 8;
 /// All that there are are listed where they are at most so many.
 const MOST_LISTED: usize = 24;
 
-/// What is meant by a key that has another name elsewhere.
+/// What is meant by a key that has another name elsewhere, among those that there are here.
 pub(super) fn of_another_program(key: &str, known: &[&str]) -> Option<String> {
     let plain = key.to_lowercase().replace('-', "_");
     let is_known = |(other, own): &&(&str, &str)| *other == plain && known.contains(own);
-    let (_, own) = OTHER_NAMES.iter().find(is_known)?;
-    // A window of hours has a zone of its own.
-    let of_hours = if plain == "timezone" { ", or the timezone of an entry of hours" } else { "" };
-    Some(format!("did you mean \"{own}\"{of_hours}?"))
+    if let Some((_, own)) = OF_ONE_SECTION.iter().find(is_known) {
+        // A window of hours has a zone of its own.
+        let of_hours = if plain == "timezone" { ", or the timezone of an entry of hours" } else { "" };
+        return Some(format!("did you mean \"{own}\"{of_hours}?"));
+    }
+    match setting_of_other_programs(key)? {
+        OwnSetting::Key { written, .. } => {
+            let own = name_in(written);
+            known.contains(&own).then(|| format!("did you mean \"{own}\", as {written}?"))
+        }
+        OwnSetting::None(_) => None,
+    }
+}
+
+/// What is meant by a key that has another name in another section, or that nothing here stands for.
+pub(super) fn of_another_section(path: &KeyPath, key: &str, limits_of_bots: &[&str]) -> Option<String> {
+    let place = path.to_string();
+    // A channel of alerts has a token and a password of its own.
+    if place != key && !OF_TRADING.iter().any(|section| place.starts_with(section)) {
+        return None;
+    }
+    let (section, written) = match setting_of_other_programs(key)? {
+        OwnSetting::Key { section, written } => (section, written),
+        OwnSetting::None(why) => return Some(why.to_owned()),
+    };
+    let own = name_in(written);
+    let ends = match own {
+        "daily_loss_limit" | "daily_profit_target" => "a fixed-time trade ends by its time alone; ",
+        _ => "",
+    };
+    Some(match section {
+        "bots" => format!("it stands with each bot, in its section [[bots]]: {written}"),
+        "risk" if place.starts_with("bots[") && limits_of_bots.contains(&own) => {
+            format!("{ends}{LIMIT_OF_ONE_BOT}: {written}")
+        }
+        "risk" if own == "hours" && is_of_one_bot(path) => HOURS_OF_ONE_BOT.to_owned(),
+        _ => format!("{ends}it stands below [{section}]: {written}"),
+    })
+}
+
+/// The key of what is written.
+fn name_in(written: &str) -> &str {
+    written.split(" = ").next().unwrap_or_default()
 }
 
 /// What may be meant by a key among those that there are: one that is spelt alike, has another name elsewhere, or shares a word.
@@ -105,9 +120,9 @@ mod tests {
             "hours",
         ];
         for (key, expected) in [
-            ("daily_stop", "did you mean \"daily_loss_limit\"?"),
-            ("Stop-Win", "did you mean \"daily_profit_target\"?"),
-            ("max_losses", "did you mean \"max_loss_streak\"?"),
+            ("daily_stop", "did you mean \"daily_loss_limit\", as daily_loss_limit = 50.0?"),
+            ("Stop-Win", "did you mean \"daily_profit_target\", as daily_profit_target = 50.0?"),
+            ("max_losses", "did you mean \"max_loss_streak\", as max_loss_streak = 3?"),
             ("daily_los_limit", "did you mean \"daily_loss_limit\"?"),
             ("loss", "near are: daily_loss_limit, daily_loss_limit_percent, max_loss_streak"),
             (

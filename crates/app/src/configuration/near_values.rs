@@ -69,6 +69,29 @@ pub(super) fn text_of_number(key: &str, number: &Value) -> Option<String> {
     }
 }
 
+/// How trading hours and pauses are written, which are no text and no number.
+pub(super) fn table_of_limit(path: &KeyPath, value: &Value) -> Option<String> {
+    let path = path.to_string();
+    // A table alone lacks brackets, which is said elsewhere.
+    if matches!(value, Value::Dict(..)) {
+        return None;
+    }
+    let is_of = |key: &str| path == key || path.starts_with(&format!("{key}["));
+    if is_of("risk.pauses") {
+        return Some(
+            "use pauses = [{ after = 3, of = \"losses\", for_s = 3600, scope = \"bot\" }]".to_owned(),
+        );
+    }
+    let text = value.as_str().filter(|_| is_of("risk.hours"));
+    let is_time =
+        |text: &&str| text.split_once(':').is_some_and(|(_, minutes)| minutes.parse::<u8>().is_ok());
+    let ends = text.and_then(|text| text.split_once('-')).map(|(from, to)| (from.trim(), to.trim()));
+    let (from, to) = ends.filter(|(from, to)| is_time(from) && is_time(to)).unwrap_or(("08:00", "17:00"));
+    is_of("risk.hours").then(|| {
+        format!("use hours = [{{ from = \"{from}\", to = \"{to}\", timezone = \"Europe/London\" }}], UTC without a timezone")
+    })
+}
+
 /// What is meant by `levels` of a soros, which counts wins.
 pub(super) fn levels_of_soros(dict: &Dict, key: &str) -> Option<String> {
     let is_soros = dict.get("kind").and_then(Value::as_str) == Some("soros");
@@ -184,6 +207,27 @@ mod tests {
         }
         assert_eq!(table_of_stake("amount", &Value::from(10)), None);
         assert_eq!(table_of_stake("stake", &Value::from(true)), None);
+    }
+
+    #[test]
+    fn hours_and_pauses_that_are_no_list_of_tables_are_shown_as_one() {
+        let default = "use hours = [{ from = \"08:00\", to = \"17:00\", timezone";
+        for (path, given, expected) in [
+            ("risk.hours", Value::from("09:30 - 16:00"), "use hours = [{ from = \"09:30\", to = \"16:00\""),
+            ("risk.hours", Value::from("london"), default),
+            ("risk.hours[1]", Value::from("17:00"), default),
+            ("risk.pauses", Value::from(5), "use pauses = [{ after = 3, of = \"losses\""),
+        ] {
+            let told = table_of_limit(&KeyPath::parse(path), &given).unwrap();
+            assert!(told.starts_with(expected), "{path}: {told}");
+        }
+        for (path, given) in [
+            ("risk.hours", Value::from(Dict::new())),
+            ("risk.hours_of", Value::from("x")),
+            ("bots[0].hours", Value::from("x")),
+        ] {
+            assert_eq!(table_of_limit(&KeyPath::parse(path), &given), None, "{path}");
+        }
     }
 
     /// At 80 % a first loss of 10 is won back with the 8 of a win by a stake of 22.5; 85 % needs 21.77 and gets 21.8.
