@@ -222,6 +222,18 @@ fn what_other_programs_write_is_answered_with_what_stands_here() {
             "[risk]\nhours = [{ from = \"08:00\", to = \"10:00\", days = [\"mon-frei\"] }]",
             "\"mon-frei\" is no day: use mon, tue",
         ),
+        (
+            "params",
+            "params = { period = 2, oversold = nan, overbought = 1e300 }",
+            "bots[0].params.oversold = nan (bot.toml): use a number",
+        ),
+        (
+            "params",
+            "params = { period = [{ weight = 1e300 }] }",
+            "bots[0].params.period[0].weight = 1e300 (bot.toml): use a number up to 1000000000000000",
+        ),
+        ("stake", "enabled = true", "there is no such key; leave it out: what is written trades"),
+        ("stake", "[risk]\nhours = \"08:00-17:00\"", "use hours = [{ from = \"08:00\", to = \"17:00\""),
     ] {
         let others = BOT.lines().filter(|other| !other.starts_with(&format!("{key} =")));
         let text = others.collect::<Vec<_>>().join("\n");

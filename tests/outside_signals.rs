@@ -51,12 +51,20 @@ fn a_list_is_shown_line_by_line_without_a_run() {
     }
     let skipped = check("skip.toml");
     assert!(skipped.code == 0 && skipped.stdout.starts_with(&run.stdout), "{}", skipped.stdout);
-    let sum = "\n3 lines read: 1 would trade, 2 skipped (1: \"SINAIS\" is no symbol";
+    let sum = "\n3 lines read: 1 would trade from now on, 2 skipped (1: \"SINAIS\" is no symbol";
     assert!(skipped.stdout.contains(sum), "{}", skipped.stdout);
     let json = folder.run(&["signal", "--config", "skip.toml", "--check", "list.txt", "--json"]).json();
     assert_eq!((json["entries"].as_u64(), json["no_entries"].as_u64()), (Some(1), Some(2)), "{json}");
     assert_eq!(json["lines"][1]["entry"]["direction"], "BUY", "{json}");
     folder.run(&["signal", "btc", "--check", "list.txt"]).fails(2, &["--check"]);
+    let nothing = folder.with("list.txt", "SINAIS VIP\nFREE\n");
+    for file in ["bot.toml", "skip.toml"] {
+        let none = ["signal", "--config", file, "--check", "list.txt"];
+        let run = nothing.run(&none);
+        let words = "none of its 2 lines is an entry, such as M5;EURUSD;10:00;CALL";
+        assert!(run.code == 2 && run.stderr.contains(words), "{}", run.stderr);
+    }
+    let folder = nothing;
     folder.run(&["signal", "btc", "--call"]).fails(2, &["no signal was given"]);
 }
 

@@ -113,6 +113,8 @@ fn a_stake_that_no_trade_could_have_is_found_before_the_first_one() {
         replayed.stdout
     );
     assert!(checked.code == 0 && !checked.stdout.contains("sound"), "{}{}", checked.stdout, checked.stderr);
+    let checked_json = folder.run(&["config", "check", "--config", "candlewick.toml", "--json"]).json();
+    assert_eq!((&checked_json["sound"], &checked_json["idle_bots"]), (&false.into(), &1.into()));
     for part in
         ["no trade could be opened", "1 of 1 bot could open no trade", "raise account.initial_balance"]
     {

@@ -90,7 +90,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             match properties.and_then(|properties| properties.get(key)) {
                 Some(schema) => self.visit(schema, value, &inner, problems),
                 None if rest.is_object() => self.visit(rest, value, &inner, problems),
-                None if properties.is_none() => {}
+                None if properties.is_none() => self.check_numbers(value, &inner, problems),
                 None => {
                     let meant = self.meant(key, &inner, dict, &known().collect::<Vec<_>>());
                     let problem = format!("there is no such key; {meant}");
@@ -109,6 +109,29 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 let cure = cure.map(|cure| format!("; {cure}")).unwrap_or_default();
                 problems.push(Problem::of_key(&path.key(key), origin, format!("this key is missing{cure}")));
             }
+        }
+    }
+
+    /// Numbers among parameters, whose own types their strategies know: none is infinite or larger than any amount.
+    fn check_numbers(&self, value: &Value, path: &KeyPath, problems: &mut Vec<Problem>) {
+        match value {
+            Value::Dict(_, dict) => {
+                for (key, value) in dict {
+                    self.check_numbers(value, &path.key(key), problems);
+                }
+            }
+            Value::Array(_, items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.check_numbers(item, &path.index(index), problems);
+                }
+            }
+            Value::Num(_, number) if is_too_large(*number) => {
+                problems.push(self.wrong_value(value, path, &format!("a number up to {LARGEST}")));
+            }
+            Value::Num(_, number) if is_nan(*number) => {
+                problems.push(self.wrong_value(value, path, "a number"));
+            }
+            _ => {}
         }
     }
 
@@ -322,6 +345,10 @@ fn is_in_range(schema: &Json, number: Num) -> bool {
         && bound("exclusiveMinimum").is_none_or(|least| number > least)
         && most_of(schema).is_none_or(|most| number <= most)
         && !number.is_nan()
+}
+
+fn is_nan(number: Num) -> bool {
+    number.to_f64().is_some_and(f64::is_nan)
 }
 
 /// Whether decimals of a number are lost.

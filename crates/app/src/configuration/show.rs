@@ -158,6 +158,8 @@ pub(crate) fn key(name: &str) -> String {
 /// A number as it is written in TOML: a float keeps its point.
 pub(super) fn number(number: Num) -> String {
     match (number.to_f64(), number.to_i128(), number.to_u128()) {
+        // As TOML writes it.
+        (Some(float), ..) if float.is_nan() => "nan".to_owned(),
         (Some(float), ..) => format!("{float:?}"),
         (_, Some(whole), _) => whole.to_string(),
         (_, _, Some(whole)) => whole.to_string(),

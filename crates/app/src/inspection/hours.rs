@@ -111,12 +111,19 @@ fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
 }
 
 fn has_day_limit(risk: &RiskSettings) -> bool {
+    // A pause without an end of its own ends with the day.
+    if risk.max_trades_per_day > 0 || risk.pauses.iter().any(|pause| pause.for_s == 0) {
+        return true;
+    }
     let money = [risk.daily_loss_limit, risk.daily_profit_target];
     let percent = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];
     money.iter().any(|amount| !amount.is_zero()) || percent.iter().any(|percent| *percent > 0.0)
 }
 
 fn has_own_day_limit(own: &BotLimitSettings) -> bool {
+    if own.max_trades_per_day > 0 {
+        return true;
+    }
     let money = [own.daily_loss_limit, own.daily_profit_target];
     let percent = [own.daily_loss_limit_percent, own.daily_profit_target_percent];
     money.iter().any(|amount| !amount.is_zero()) || percent.iter().any(|percent| *percent > 0.0)
@@ -168,7 +175,14 @@ mod tests {
         for (risk, expected) in [
             ("daily_loss_limit = 10", 1),
             ("daily_loss_limit = 0\ndaily_profit_target_percent = 2.0", 1),
-            ("daily_loss_limit = 0", 0),
+            ("daily_loss_limit = 0\nmax_trades_per_day = 0", 0),
+            ("daily_loss_limit = 0\nmax_trades_per_day = 5", 1),
+            ("daily_loss_limit = 0\nmax_trades_per_day = 0\npauses = [{ after = 3, of = \"wins\" }]", 1),
+            (
+                "daily_loss_limit = 0\nmax_trades_per_day = 0\npauses = [{ after = 3, of = \"wins\", for_s = 60 }]",
+                0,
+            ),
+            ("daily_loss_limit = 0\nmax_trades_per_day = 0\nbots = { eur = { max_trades_per_day = 2 } }", 1),
             ("daily_loss_limit = 10\nday_start = \"02:00\"", 0),
             // Midnight in Tokyo is 15:00 UTC.
             ("daily_loss_limit = 10\nday_timezone = \"Asia/Tokyo\"", 0),

@@ -5,10 +5,10 @@ use super::object::{Object, TWICE};
 use crate::suggestion::nearest;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
-use candlewick_sdk::{CloseType, Direction, Millis, plain_words};
+use candlewick_sdk::{CloseType, Direction, Millis, OwnSetting, plain_words, setting_of_other_programs};
 use chrono::{DateTime, SecondsFormat};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What a message comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +78,32 @@ struct Fields {
     market_position: Option<String>,
 }
 
+impl Fields {
+    /// # Errors
+    /// Which key is wrong, and what it takes.
+    fn read(body: &Value) -> Result<Self, String> {
+        for [one, other] in [["symbol", "ticker"], ["direction", "action"], ["reason", "comment"]] {
+            if !body[one].is_null() && !body[other].is_null() {
+                return Err(format!("{one} and {other} are one thing: send one of them"));
+            }
+        }
+        let wrong = match Self::deserialize(body) {
+            Ok(fields) => return Ok(fields),
+            Err(error) => plain_words(&error.to_string()),
+        };
+        // Which key it is, the message does not say: each is read by itself, beside a direction.
+        let is_wrong = |(key, value): &(&String, &Value)| {
+            let mut alone = Map::from_iter([((*key).clone(), (*value).clone())]);
+            if !["direction", "action"].contains(&key.as_str()) {
+                alone.insert("direction".to_owned(), "BUY".into());
+            }
+            Self::deserialize(Value::Object(alone)).is_err()
+        };
+        let key = body.as_object().into_iter().flatten().find(is_wrong);
+        Err(key.map_or_else(|| wrong.clone(), |(key, _)| format!("{key}: {wrong}")))
+    }
+}
+
 impl Unread {
     /// Reads an object.
     ///
@@ -109,8 +135,7 @@ impl Unread {
     /// What is wrong with it.
     pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
         check_names(&self.body)?;
-        let fields: Fields =
-            serde_json::from_value(self.body).map_err(|error| plain_words(&error.to_string()))?;
+        let fields = Fields::read(&self.body)?;
         if fields.market_position.as_deref().map(is_flat).transpose()? == Some(true) {
             return Ok(Message::Flat);
         }
@@ -153,8 +178,14 @@ fn check_names(body: &Value) -> Result<(), String> {
     let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
     let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(32).collect();
+    let meant = match setting_of_other_programs(&unknown) {
+        Some(OwnSetting::Key { written, .. }) => written.split(" = ").next(),
+        _ => None,
+    };
+    let meant = meant.filter(|meant| FIELDS.contains(meant)).or_else(|| nearest(&unknown, FIELDS));
+    let meant = meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? There are"));
     Err(format!(
-        "unknown field `{unknown}`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
+        "unknown field `{unknown}`: {meant} bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
          market_position (the stake is the bot's own); passed over are {}",
         PASSED_OVER.join(", ")
     ))
@@ -361,7 +392,12 @@ mod tests {
                 "unknown field `side`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
                  market_position (the stake is the bot's own); passed over are exchange,",
             ),
-            (r#"{"bot":"btc"}"#, "direction"),
+            (
+                r#"{"bot":"btc","direction":"BUY","expiry":"5m"}"#,
+                "did you mean close_type? There are bot, symbol",
+            ),
+            (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
+            (r#"{"bot":"btc"}"#, "the key direction is missing"),
             (
                 r#"{"bot":"btc","direction":"HOLD"}"#,
                 "\"HOLD\" is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN",
@@ -390,11 +426,21 @@ mod tests {
                 r#"{"bot":"btc","secret":"hushhushhushhush","direction":"BUY","secret":"hush"}"#,
                 "the key \"secret\" stands twice: send it once",
             ),
-            (r#"{"bot":7,"direction":"BUY"}"#, "use a text in quotes, not 7"),
+            (r#"{"bot":7,"direction":"BUY"}"#, "bot: use a text in quotes, not 7"),
+            (r#"{"bot":"btc","action":5}"#, "action: use a text in quotes, not 5"),
+            (r#"{"bot":"btc","direction":null}"#, "direction: use a text in quotes, not nothing"),
+            (
+                r#"{"bot":"btc","direction":"BUY","close_type":300}"#,
+                "close_type: use a text in quotes, not 300",
+            ),
+            (
+                r#"{"bot":"btc","direction":"BUY","ticker":"EURUSD","symbol":"EURUSD"}"#,
+                "symbol and ticker are one thing: send one of them",
+            ),
             (r#"{"bot":"btc","direction":"BUY","close_type":"M90"}"#, "or M5, H1"),
             (
                 r#"{"bot":"btc","direction":"BUY","secret":"hushhushhushhush","expires_ms":-1}"#,
-                "use a whole number, not -1",
+                "expires_ms: use a whole number, not -1",
             ),
             (r#"{"bot":"btc","direction":"BUY","secret":4815162342,"stake":1}"#, "stake"),
         ] {

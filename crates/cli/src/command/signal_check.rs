@@ -45,6 +45,10 @@ pub(super) fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Res
         };
         return Err(Failure::configuration(format!("{what}: keep one line for each time")));
     }
+    if entries == 0 {
+        let problem = format!("none of its {} lines is an entry, such as M5;EURUSD;10:00;CALL", lines.len());
+        return Err(Failure::configuration(problem));
+    }
     if unknown == 0 || skips {
         return Ok(Ending::Done);
     }
@@ -105,23 +109,28 @@ fn words_of(lines: &[CheckedLine]) -> String {
 /// How many lines were read, would trade and were skipped, the latter by reason, the most frequent first.
 fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
     let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
-    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    // As it is counted, as it stands, and how often.
+    let mut reasons: Vec<(String, &str, usize)> = Vec::new();
     for line in lines {
         let reason = match &line.taken {
-            LineUse::Unknown(problem) => problem.split(": ").next().unwrap_or(problem),
+            LineUse::Unknown(problem) => problem.as_str(),
             LineUse::Repeats(_) => "they repeat an earlier line",
             LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
         };
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((reason, 1)),
+        let counted = without_cell(reason);
+        match reasons.iter_mut().find(|(known, ..)| *known == counted) {
+            Some((.., count)) => *count += 1,
+            None => reasons.push((counted, reason, 1)),
         }
     }
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let skipped: usize = reasons.iter().map(|(_, count)| count).sum();
-    let mut shown: Vec<String> =
-        reasons.iter().take(MOST_REASONS).map(|(reason, count)| format!("{count}: {reason}")).collect();
-    let others: usize = reasons.iter().skip(MOST_REASONS).map(|(_, count)| count).sum();
+    reasons.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
+    let skipped: usize = reasons.iter().map(|(.., count)| count).sum();
+    let words = |(counted, reason, count): &(String, &str, usize)| {
+        let reason = if *count == 1 { reason } else { counted.as_str() };
+        format!("{count}: {}", reason.split(": ").next().unwrap_or(reason))
+    };
+    let mut shown: Vec<String> = reasons.iter().take(MOST_REASONS).map(words).collect();
+    let others: usize = reasons.iter().skip(MOST_REASONS).map(|(.., count)| count).sum();
     if others > 0 {
         shown.push(format!("{others} for other reasons"));
     }
@@ -130,7 +139,16 @@ fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
         0 => String::new(),
         idle => format!("{idle} are past or refused, "),
     };
-    format!("{} lines read: {would_trade} would trade, {idle}{skipped} skipped{why}", lines.len())
+    format!("{} lines read: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
+}
+
+/// A problem without what it quotes of the line, so that two alike are one.
+fn without_cell(problem: &str) -> String {
+    // Each second piece stands in quotes.
+    let pieces = problem.split('"').enumerate();
+    let plain: Vec<&str> =
+        pieces.map(|(place, piece)| if place % 2 == 1 { "a part" } else { piece }).collect();
+    plain.concat()
 }
 
 /// A problem without the list of what is allowed, where that was shown before.
@@ -208,6 +226,14 @@ mod tests {
             line(8, "f", unknown("no date")),
             line(9, "g", LineUse::Contradicts("line 6 asks".to_owned())),
         ];
+        let cells = [
+            "\"G1: 5\" is nothing that an entry has: a time",
+            "\"85%\" is nothing that an entry has: a time",
+        ]
+        .map(|problem| line(1, "h", unknown(problem)));
+        let sum =
+            "2 lines read: 0 would trade from now on, 2 skipped (2: a part is nothing that an entry has)";
+        assert_eq!(sum_of(&cells, 0), sum);
         let expected = [
             "    1  the date of the lines below (28/11)",
             "  2-3  no entry: no date (2 lines, the first: a)",
@@ -225,10 +251,11 @@ mod tests {
             would_trade: 1,
             past: None,
         };
-        let sum =
-            "8 lines read: 1 would trade, 5 skipped (3: no date; 1: no time; 1: they repeat an earlier line)";
+        let sum = "8 lines read: 1 would trade from now on, 5 skipped (3: no date; 1: no time; 1: they repeat an earlier line)";
         assert_eq!(sum_of(&list.lines, 1), sum);
-        assert!(sum_of(&list.lines, 0).contains("0 would trade, 1 are past or refused, 5 skipped"));
+        assert!(
+            sum_of(&list.lines, 0).contains("0 would trade from now on, 1 are past or refused, 5 skipped")
+        );
         assert!(print_check(&list, false, true).is_err(), "a contradiction is passed over by nothing");
     }
 }

@@ -90,7 +90,10 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let requests = demand.map(|demand| demand.summary(limit));
     let bots = loaded.config.bots.len();
     if context.global.json {
-        let document = json!({ "sound": true, "bots": bots, "idle_bots": idle, "notices": notices, "requests": requests });
+        let document = json!({
+            "sound": idle == 0 && halved == 0, "bots": bots, "idle_bots": idle, "halved_bots": halved, "notices": notices,
+            "requests": requests
+        });
         return print_json(&document);
     }
     for notice in notices {
