@@ -75,6 +75,46 @@ fn the_price_step_is_that_of_the_decimals_which_a_terminal_writes() {
     assert_eq!(folder.run(&import).json()[0]["price_step"], 0.001);
 }
 
+/// A hundred candles and more, one price of which is 1.0833 - 0.00009 as a program reckons it.
+#[test]
+fn the_tail_of_a_binary_fraction_is_no_price_step() {
+    let row = |at: i64| format!("{},1.0832,1.0833,1.0831,1.0832100000000002,5\n", 1_767_571_200 + 60 * at);
+    let rows: String = (0..120).map(row).collect();
+    let folder = Folder::new().with("x.csv", &format!("timestamp,open,high,low,close,volume\n{rows}"));
+    let import = ["data", "import", "x.csv", "--symbol", "EURUSD"];
+    let printed = folder.run(&import).stdout;
+    for part in [
+        "EURUSD = 0.00001, which is the last decimal of these, digits behind the 15th left out",
+        // Anybody's seconds, and no vendor's milliseconds.
+        "format table",
+        "in seconds since 1970",
+    ] {
+        assert!(printed.contains(part), "no {part:?} in {printed}");
+    }
+    assert_eq!(folder.run(&[&import[..], &["--json"]].concat()).json()[0]["price_step"], 0.00001);
+}
+
+#[test]
+fn a_second_name_of_a_symbol_makes_no_second_series() {
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
+    let import = ["data", "import", "BTCUSDT_1m.csv"];
+    folder.run(&[&import[..], &["--json"]].concat()).json();
+    let other = [&import[..], &["--symbol", "BTC/USDT"]].concat();
+    folder.run(&other).fails(
+        2,
+        &[
+            "BTC/USDT would be a second series beside BTCUSDT of the catalog data",
+            "--symbol BTCUSDT puts them",
+        ],
+    );
+    let apart = folder.run(&[&other[..], &["--catalog", "apart"]].concat());
+    assert_eq!(apart.code, 0, "{}", apart.stderr);
+    let told = "the symbol BTC/USDT: candles and prices are asked for by this very name";
+    assert!(apart.stdout.contains(told), "{}", apart.stdout);
+    let again = folder.run(&[&import[..], &["--json"]].concat()).json();
+    assert_eq!(again[0]["same"], 50, "{again}");
+}
+
 #[test]
 fn a_table_is_imported_with_what_each_column_was_taken_for() {
     let columns = "Date;Open;High;Low;Close;Shares\n";

@@ -9,6 +9,7 @@ mod lengths;
 mod notes;
 
 pub use cut_ladders::cut_ladders;
+pub(crate) use doubtful_symbols::doubtful_symbol;
 pub use hours::split_hours;
 pub use notes::notes_of;
 

@@ -7,12 +7,20 @@ use std::collections::BTreeMap;
 /// Candles that are looked at, the newest: they show the step of today.
 const LOOKED_AT: usize = 1_000;
 
-/// The decimals that some price of these candles needs, and the step that they are: 5 decimals are 0.00001.
+/// The decimals that some price of these candles needs, and the step that they are: 5 decimals are 0.00001. Digits behind the 15th are
+/// those that a binary fraction has and its source did not mean: 1.0832100000000002 is 1.08321.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
+    Some(step_of(newest_prices(candles).map(decimals).max()?))
+}
+
+/// Whether some of these prices has digits that no step is made of.
+pub fn has_tails(candles: &[Candle]) -> bool {
+    newest_prices(candles).any(|price| without_tail(price) != price)
+}
+
+fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
     let newest = &candles[candles.len().saturating_sub(LOOKED_AT)..];
-    let prices =
-        newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()]);
-    Some(step_of(prices.map(decimals).max()?))
+    newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()])
 }
 
 /// The step of prices with so many decimals.
@@ -44,7 +52,12 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
 
 fn decimals(price: f64) -> usize {
     // The shortest text that is this number.
-    price.to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
+    without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+/// The number of as many digits as a double keeps of any decimal.
+fn without_tail(price: f64) -> f64 {
+    format!("{price:.14e}").parse().unwrap_or(price)
 }
 
 #[cfg(test)]
@@ -64,6 +77,10 @@ mod tests {
             ([1.08, 1.08123, 1.07, 1.08], "0.00001"),
             ([94_000.0, 94_001.0, 93_999.0, 94_000.0], "1"),
             ([94_000.0, 94_000.5, 94_000.0, 94_000.0], "0.1"),
+            // As 1.0833 - 0.00009 and 0.1 + 0.2 are in binary fractions.
+            ([1.08, 1.083_210_000_000_000_2, 1.07, 1.08], "0.00001"),
+            ([1.0, 1.0, 0.300_000_000_000_000_04, 1.0], "0.1"),
+            ([0.000_001_23, 0.000_001_24, 0.000_001_2, 0.000_001_23], "0.00000001"),
         ] {
             assert_eq!(price_step(&[candle([1.0; 4]), candle(prices)]).as_deref(), Some(expected));
         }

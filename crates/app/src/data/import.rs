@@ -1,18 +1,21 @@
 //! Candles of other programs and sources.
 
 use super::OutputFile;
-use crate::candles::{price_step, step_of};
+use crate::bots::letters;
+use crate::candles::{has_tails, price_step, step_of};
 use crate::configuration::toml_key;
 use crate::error::AppError;
 use crate::fetch::Mixing;
+use crate::inspection::doubtful_symbol;
 use crate::progress::Progress;
+use crate::shell::shell_word;
 use crate::storage;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     Appended, Catalog, ImportSettings, Imported, Origin, Revision, data_hash, import_file, missing_candles,
 };
 use candlewick_records::utc;
-use candlewick_sdk::{Candle, CandleSeries};
+use candlewick_sdk::{Candle, CandleSeries, Symbol};
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -66,6 +69,11 @@ pub fn read_for_catalog(
 ) -> Result<Vec<ReadFile>, AppError> {
     let read = |file: &PathBuf| ReadFile::read((file, &terms.copies), &terms.reading, progress);
     let all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut names: Vec<Symbol> = catalog.series()?.into_iter().map(|series| series.symbol).collect();
+    for file in &all {
+        file.check_symbol(&names, catalog)?;
+        names.push(file.imported.candles.symbol());
+    }
     if terms.mixing == Mixing::Refused {
         all.iter().try_for_each(|file| file.check_source(terms, catalog))?;
     }
@@ -90,6 +98,24 @@ impl ReadFile {
 
     fn source(&self, terms: &ImportTerms) -> String {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
+    }
+
+    /// Refuses a second name of a symbol that is there: a bot on the one would never see the candles of the other.
+    fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<(), AppError> {
+        let own = self.imported.candles.symbol();
+        let is_same = |name: &&Symbol| letters(name.as_str()) == letters(own.as_str());
+        let Some(known) = names.iter().find(is_same).filter(|_| !names.contains(&own)) else { return Ok(()) };
+        let folder = catalog.folder().display();
+        let problem = format!(
+            "{}: {own} would be a second series beside {known} of the catalog {folder}: bots find candles by the very name",
+            self.file.display()
+        );
+        let word = known.to_string();
+        let help = format!(
+            "--symbol {} puts them into the one that is there; --catalog takes another folder",
+            shell_word(&word)
+        );
+        Err(AppError::invalid(problem).help(help))
     }
 
     /// Refuses what is probably a mistake, before anything is stored: candles for a series that came from elsewhere, and
@@ -265,6 +291,14 @@ impl fmt::Display for ImportedFile {
                 "\n  no price step is assumed: prices inside of a candle are not rounded unless a configuration says [simulation.ticks] \
                  {symbol} = {step}, which is the last decimal of these"
             )?;
+            if has_tails(candles.candles()) {
+                f.write_str(
+                    ", digits behind the 15th left out: they are those of binary fractions, no price's",
+                )?;
+            }
+        }
+        if let Some(doubtful) = doubtful_symbol(candles.symbol()) {
+            write!(f, "\n  {doubtful}")?;
         }
         match &self.place {
             Place::File(out) => write!(f, "\n  {}", out.display()),

@@ -6,7 +6,7 @@ use candlewick_sdk::Symbol;
 const ENDINGS: [&str; 2] = ["=X", ".FX"];
 
 /// What is to be known of a name that is none of a venue's.
-pub(super) fn doubtful_symbol(symbol: Symbol) -> Option<String> {
+pub(crate) fn doubtful_symbol(symbol: Symbol) -> Option<String> {
     let name = symbol.as_str();
     // A chart names its source: FX:GBPUSD.
     let own = name.rsplit(':').next().unwrap_or(name);

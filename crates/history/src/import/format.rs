@@ -1,6 +1,7 @@
 //! The formats that candles come in, and how one is recognised by its first bytes.
 
 use super::problem::Problem;
+use super::row::LATEST_SECONDS;
 use super::{named, stranger, text};
 use crate::csv::excerpt;
 use std::fmt;
@@ -129,7 +130,14 @@ impl ImportFormat {
 
 fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
     // Days are all that Yahoo writes below names that many use.
-    !text::reads(format, first, second) && (format == ImportFormat::Yahoo || named::reads(first, second))
+    let is_known = text::reads(format, first, second) && !has_seconds(format, second);
+    !is_known && (format == ImportFormat::Yahoo || named::reads(first, second))
+}
+
+/// Whether seconds since 1970 stand where a vendor's name of a column has milliseconds: anybody's file may call them `timestamp`.
+fn has_seconds(format: ImportFormat, second: &str) -> bool {
+    let time = second.split(',').next().and_then(|time| time.trim().parse::<f64>().ok());
+    format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)
 }
 
 /// Contents that are known and cannot be read.
@@ -185,6 +193,9 @@ mod tests {
             ("time,open,high,low,close,volume\n2024-01-02T17:00:00Z,1,1,1,1,5\n", ImportFormat::Table),
             ("Date,Open,High,Low,Close,Volume\n2024-01-02 17:00:00+00:00,1,1,1,1,5\n", ImportFormat::Table),
             ("a,b,c,d,e\n", ImportFormat::Table),
+            ("timestamp,open,high,low,close,volume\n1704067200000,1,1,1,1,5\n", ImportFormat::Dukascopy),
+            ("timestamp,open,high,low,close,volume\n1704067200,1,1,1,1,5\n", ImportFormat::Table),
+            ("timestamp,open,high,low,close\n1704067200,1,1,1,1\n", ImportFormat::Table),
         ] {
             assert_eq!(ImportFormat::sniff(start.as_bytes()).unwrap(), expected, "{start}");
         }

@@ -96,7 +96,7 @@ impl WrittenDecimals {
 /// Times outside 1900 to 9999 are no candles' times, and arithmetic on the others cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
 /// Seconds of the year 5138.
-const LATEST_SECONDS: i64 = 100_000_000_000;
+pub(super) const LATEST_SECONDS: i64 = 100_000_000_000;
 /// More rows than that are not collected: at 48 bytes each they are 2.4 GB.
 const MAX_ROWS: usize = 50_000_000;
 /// After so many rows that cannot be read, the file is something else.
