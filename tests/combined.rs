@@ -333,7 +333,8 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
     assert_eq!(parity["unexplained"], Value::from(0), "{parity}");
     let joined = said.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "gates one: opens after 1 virtual loss, closes with the day",
+        // 25 hours are 1,500 minutes.
+        "gates one: opens after 1 virtual loss, closes with the day; it learns how it stands from the 1500 candles before its first",
         "ruin bot \"one\": its stake of 10.00 is ruined within 1000 trades with a probability below 0.01 % if it wins",
     ] {
         assert!(joined.contains(part), "no {part} in\n{said}");

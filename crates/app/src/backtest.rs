@@ -125,7 +125,7 @@ impl BacktestTerms {
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
         candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots));
-        candles.notices.extend(shares_of_warm_up(&warmups, &candles.series));
+        candles.notices.extend(shares_of_warm_up(&warmups, &candles.series, registry));
         let apart = nothing_to_choose(&loaded, &candles.series);
         candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));

@@ -5,7 +5,9 @@ use crate::error::AppError;
 use crate::suggestion::{nearest, suggest};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
-use candlewick_sdk::{BotContext, BuildError, CloseType, Payout, Registry, Strategy, StrategyEntry, Symbol};
+use candlewick_sdk::{
+    BotContext, BuildError, CloseType, GateView, Payout, Registry, Strategy, StrategyEntry, Symbol,
+};
 use candlewick_search::SearchError;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -249,9 +251,9 @@ pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<
     if durations == [bot.close_type] { Vec::new() } else { durations }
 }
 
-/// What opens and closes the gate before each bot's signals, in words; none of a bot that has none.
-pub fn gate_rules(bots: &[BotSettings], registry: &Registry) -> Vec<Option<String>> {
-    bots.iter().map(|bot| Some(strategy_of(bot, registry)?.gate()?.rule)).collect()
+/// The gate before each bot's signals, as it is before the first candle; none of a bot that has none.
+pub fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateView>> {
+    bots.iter().map(|bot| strategy_of(bot, registry)?.gate()).collect()
 }
 
 /// A bot's strategy, as it is before the first candle.

@@ -13,7 +13,7 @@ pub(crate) use doubtful_symbols::doubtful_symbol;
 pub use hours::split_hours;
 pub use notes::notes_of;
 
-use crate::bots::{BotSet, gate_rules, problem_of_session, session_settings};
+use crate::bots::{BotSet, gates_of, problem_of_session, session_settings};
 use crate::candles::DataName;
 use crate::configuration::{
     self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
@@ -142,8 +142,8 @@ fn gates_beside_hours(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
         !filters.into_iter().flatten().any(|filter| filter.get("hours").is_some())
     };
-    let gated = bots.iter().zip(gate_rules(bots, registry));
-    let gated = gated.filter(|(bot, rule)| rule.is_some() && counts_all(bot));
+    let gated = bots.iter().zip(gates_of(bots, registry));
+    let gated = gated.filter(|(bot, gate)| gate.is_some() && counts_all(bot));
     let notice = |(bot, _): (&BotSettings, _)| {
         format!(
             "bot \"{}\": its gate counts every signal, those outside of risk.hours too; with \
@@ -160,8 +160,8 @@ fn gates_beside_ladders(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let goes_on = |bot: &BotSettings| {
         matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. })
     };
-    let gated = bots.iter().zip(gate_rules(bots, registry));
-    let gated = gated.filter(|(bot, rule)| rule.is_some() && goes_on(bot));
+    let gated = bots.iter().zip(gates_of(bots, registry));
+    let gated = gated.filter(|(bot, gate)| gate.is_some() && goes_on(bot));
     let notice = |(bot, _): (&BotSettings, _)| {
         format!(
             "bot \"{}\": its ladder with entry = \"next_candle\" goes on while the gate is closed, with money: levels above the first follow a \

@@ -9,6 +9,9 @@ pub struct GateView {
     /// What opens and closes it.
     #[serde(skip)]
     pub rule: String,
+    /// How many candles of the [warm-up](crate::Strategy::warmup) are those from which it learns how it stands.
+    #[serde(skip)]
+    pub history: usize,
     /// How it stood when the strategy last answered a candle: what decided whether that signal was virtual.
     pub before: String,
     /// How it stands now: `closed: 1 of 2 virtual losses in a row`.

@@ -49,7 +49,9 @@ pub enum CandleOrigin {
     File,
     /// The catalog, made by chance.
     Made,
-    /// The catalog, from a venue or a file.
+    /// The catalog, from files.
+    Imported,
+    /// The catalog, from a venue.
     Stored,
 }
 
@@ -120,8 +122,15 @@ fn check(
 fn origin_of(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrigin, AppError> {
     let CheckTarget::Stored(series) = target else { return Ok(CandleOrigin::File) };
     let sources = store.catalog.manifest(*series)?.map(|manifest| manifest.origins).unwrap_or_default();
-    let is_made = !sources.is_empty() && sources.iter().all(|one| one.source.starts_with("synthetic"));
-    Ok(if is_made { CandleOrigin::Made } else { CandleOrigin::Stored })
+    Ok(if sources.is_empty() {
+        CandleOrigin::Stored
+    } else if sources.iter().all(|one| one.source.starts_with("synthetic")) {
+        CandleOrigin::Made
+    } else if sources.iter().all(|one| !one.files.is_empty()) {
+        CandleOrigin::Imported
+    } else {
+        CandleOrigin::Stored
+    })
 }
 
 fn found_of(
@@ -151,6 +160,10 @@ impl CheckedCandles {
         match self.origin {
             CandleOrigin::Stored => format!(
                 "bring more candles, earlier or later ones, and give the same command again: `candlewick data fetch {series} --from DATE`"
+            ),
+            CandleOrigin::Imported => format!(
+                "bring more candles of the source of these, earlier or later ones, and give the same command again: `candlewick data import FILE \
+                 --symbol {symbol} --interval {interval}`"
             ),
             CandleOrigin::Made => format!(
                 "these candles are made by chance: `candlewick data generate --symbol {symbol} --interval {interval} --days 365 --catalog --force` makes \
@@ -225,4 +238,57 @@ fn missing(bot: &BotSettings, looked: &str) -> AppError {
 /// A series as arguments name it.
 fn argument_of(series: Series) -> String {
     format!("{}@{}", series.symbol, series.interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_history::{Catalog, Origin};
+    use candlewick_sdk::{Candle, Interval, Ohlcv};
+
+    #[test]
+    fn more_candles_come_from_where_those_that_are_there_came() {
+        let of = |origin| CheckedCandles {
+            series: "EURUSD@5m".to_owned(),
+            place: "EURUSD@5m".to_owned(),
+            candles: 0,
+            from: Millis::ZERO,
+            to: Millis::ZERO,
+            missing: 0,
+            coverage: 1.0,
+            problems: BTreeMap::new(),
+            origin,
+        };
+        for (origin, way, other) in [
+            (CandleOrigin::Imported, "data import FILE --symbol EURUSD --interval 5m`", "data fetch"),
+            (CandleOrigin::Stored, "data fetch EURUSD@5m --from DATE`", "data import"),
+        ] {
+            let words = of(origin).more_words();
+            assert!(words.contains(way) && !words.contains(other), "{words}");
+        }
+    }
+
+    #[test]
+    fn an_imported_series_is_told_from_one_of_a_venue() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = CandleStore {
+            catalog: Catalog::new(folder.path()),
+            cache: None,
+            objects: folder.path().to_owned(),
+        };
+        let candle = |minute: i64| {
+            let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, prices).unwrap()
+        };
+        for (symbol, files, expected) in [
+            ("EURUSD", vec!["a.csv".to_owned()], CandleOrigin::Imported),
+            ("GBPUSD", Vec::new(), CandleOrigin::Stored),
+        ] {
+            let series = Series { symbol: symbol.parse().unwrap(), interval: Interval::MINUTE };
+            let source = "x".to_owned();
+            let origin = Origin { source, licence: None, fetched_at: Millis::MINUTE * 9, files };
+            store.catalog.append(series, &[candle(1)], &origin).unwrap();
+            assert_eq!(origin_of(&CheckTarget::Stored(series), &store).unwrap(), expected, "{symbol}");
+        }
+    }
 }

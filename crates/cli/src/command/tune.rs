@@ -18,7 +18,7 @@ use candlewick_app::search::{
 };
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
 use candlewick_app::validation::{self, Means, ValidationReport};
-use candlewick_app::warm_up::warm_up_share;
+use candlewick_app::warm_up::{history_of, warm_up_share};
 use candlewick_records::counted;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
@@ -361,7 +361,8 @@ impl Tuning<'_> {
     /// What the warm-up takes of the candles before the hold-out, where that is much.
     fn warm_up(&self) -> Option<String> {
         let (subject, market) = self.plan.subject(&self.layout).ok()?;
-        let warmup = subject.build().ok()?.warmup();
+        let strategy = subject.build().ok()?;
+        let warmup = (strategy.warmup(), history_of(strategy.as_ref()));
         warm_up_share(&subject.bot.bot, warmup, market.candles.len(), " before the hold-out")
     }
 

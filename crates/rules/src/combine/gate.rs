@@ -94,6 +94,7 @@ impl Gate {
         let now = self.rule.standing();
         GateView {
             rule: now.rule().to_string(),
+            history: self.warmup(),
             before: self.stood().to_string(),
             now: now.to_string(),
             moved: self.moved,
