@@ -25,7 +25,12 @@ impl CandleFile {
         let error =
             |problem: String| HistoryError::InvalidSeriesName { text: path.display().to_string(), problem };
         if CandleFormat::of_path(path).is_none() {
-            return Err(error("the file name does not end in .csv or .parquet".to_owned()));
+            let meant = path.to_str().and_then(meant_series);
+            let meant = meant.map(|series| format!("; did you mean {series}, a series of the catalog?"));
+            return Err(error(format!(
+                "the file name does not end in .csv or .parquet{}",
+                meant.unwrap_or_default()
+            )));
         }
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let (symbol, interval) =
@@ -89,6 +94,17 @@ impl fmt::Display for CandleFile {
     }
 }
 
+/// The series of the catalog that somebody may have meant who wrote it as charts do, `GBPUSD@M1`.
+fn meant_series(text: &str) -> Option<String> {
+    let (symbol, length) = text.split_at(text.rfind(['@', '_', '-', ',', ' '])?);
+    let interval = match length[1..].parse::<Interval>() {
+        Ok(interval) => interval,
+        Err(error) => error.meant()?.parse().ok()?,
+    };
+    let symbol = symbol.trim_end_matches([',', ' ']);
+    Some(format!("{}@{interval}", Symbol::new(symbol).ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,7 +144,19 @@ mod tests {
             "gbpusd_m1_bid_2012-02.csv",
             "the file name has no interval: \"2012-02\" is not an interval: use a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
         );
-        check_refused("BTCUSDT_1m", "the file name does not end in .csv or .parquet");
+        let no_file = "the file name does not end in .csv or .parquet";
+        for (text, meant) in [
+            ("BTCUSDT_1m", "BTCUSDT@1m"),
+            ("GBPUSD@M1", "GBPUSD@1m"),
+            ("GBPUSD@1min", "GBPUSD@1m"),
+            ("GBP/USD-H1", "GBP/USD@1h"),
+            ("GBPUSD, 15m", "GBPUSD@15m"),
+        ] {
+            check_refused(text, &format!("{no_file}; did you mean {meant}, a series of the catalog?"));
+        }
+        for text in ["GBPUSD@1", "GBPUSD@", "@M1", "prices", "prices-new"] {
+            check_refused(text, no_file);
+        }
         check_refused("BTCUSDT@1m=", "there is no path after the =");
         check_refused(
             "@1m=x.csv",

@@ -91,7 +91,7 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
     let entries = entries_of(&lines);
     let refusals = ListRefusals::of(loaded, &entries, now);
-    let past = past_words(&entries, now);
+    let past = past_words(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
     let is_open = |entry: &ListEntry| {
         entry.when.once().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
     };
@@ -118,15 +118,24 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     Ok(CheckedList { lines: checked.collect(), refused: refusals.words(), unbound, would_trade, past })
 }
 
-/// That single moments lie behind.
-fn past_words(entries: &[(ListEntry, Tz)], now: Millis) -> Option<String> {
+/// That single moments lie behind, and that the embedded venue meets some of them where it begins earlier.
+fn past_words(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
     let moments = || entries.iter().filter_map(|(entry, _)| entry.when.once());
     let last = moments().filter(|at| *at <= now).max()?;
     let count = moments().filter(|at| *at <= now).count();
+    let of_sandbox = sandbox.filter(|start| *start < last).map(|start| {
+        let met = moments().filter(|at| start < *at && *at <= now).count();
+        format!(
+            "; `live --sandbox` begins at {} (sandbox.start), where {met} of them {} to come",
+            When::Once(start).words(),
+            if met == 1 { "is" } else { "are" }
+        )
+    });
     Some(format!(
-        "{count} of {} entries are past, the last of {}: a run that begins now trades none of them",
+        "{count} of {} entries are past, the last of {}: a run that begins now trades none of them{}",
         entries.len(),
-        When::Once(last).words()
+        When::Once(last).words(),
+        of_sandbox.unwrap_or_default()
     ))
 }
 
@@ -243,6 +252,29 @@ mod tests {
         // 23:30 of a Friday in Brazil.
         let friday = closed_note(parse_time("2026-11-28T02:30").unwrap(), "EURUSD", Tz::America__Sao_Paulo);
         assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
+    }
+
+    /// The first is before the start of the embedded venue, the third after the present.
+    #[test]
+    fn what_is_past_for_a_run_and_to_come_for_the_embedded_venue_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, list) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
+        let bot = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"01:00\"\n";
+        std::fs::write(&list, "2026-01-05\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT\nEURUSD 13:00 PUT\n").unwrap();
+        let now = parse_time("2026-01-05T12:00").unwrap();
+        for (start, expected) in [
+            ("", "trades none of them"),
+            (
+                "[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n",
+                "trades none of them; `live --sandbox` begins at 2026-01-05T10:30:00Z (sandbox.start), where 1 of them is to come",
+            ),
+            ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "trades none of them"),
+        ] {
+            std::fs::write(&file, format!("{bot}{start}")).unwrap();
+            let loaded = Loaded::read(std::slice::from_ref(&file), Base::Bare, Vec::<Flag>::new()).unwrap();
+            let past = check_list(&loaded, &list, now).unwrap().past.unwrap();
+            assert!(past.starts_with("2 of 3 entries are past") && past.ends_with(expected), "{past}");
+        }
     }
 
     /// What is to be said of gales and of a zone is said where they stand first.

@@ -46,7 +46,7 @@ pub(crate) struct SignalArguments {
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     expires: Option<u32>,
     /// A duration that replaces the bot's own, as 05:00 or M5
-    #[arg(long, value_name = "CODE", value_parser = close_type_of)]
+    #[arg(long, alias = "expiry", value_name = "CODE", value_parser = close_type_of)]
     close_type: Option<CloseType>,
     /// Why, for the journal
     #[arg(long, value_name = "TEXT")]
@@ -119,6 +119,20 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: SignalArguments,
+    }
+
+    #[test]
+    fn the_expiry_of_a_signal_is_the_length_of_its_trade() {
+        let line =
+            <Line as clap::Parser>::try_parse_from(["signal", "eur", "--buy", "--expiry", "5m"]).unwrap();
+        assert_eq!(line.arguments.close_type, "05:00".parse().ok());
+        assert_eq!(line.arguments.expires, None);
+    }
 
     #[test]
     fn how_long_a_signal_is_good_is_said_in_seconds_or_milliseconds() {
