@@ -96,6 +96,11 @@ impl fmt::Display for CandleFile {
 
 /// The series of the catalog that somebody may have meant who wrote it as charts do, `GBPUSD@M1`.
 fn meant_series(text: &str) -> Option<String> {
+    // `data/GBPUSD_1m` is a file's name that lacks its ending; `GBP/USD` is a symbol.
+    let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| folder.is_absolute() || folder.starts_with(".") || folder.is_dir()) {
+        return None;
+    }
     let (symbol, length) = text.split_at(text.rfind(['@', '_', '-', ',', ' '])?);
     let interval = match length[1..].parse::<Interval>() {
         Ok(interval) => interval,
@@ -154,7 +159,16 @@ mod tests {
         ] {
             check_refused(text, &format!("{no_file}; did you mean {meant}, a series of the catalog?"));
         }
-        for text in ["GBPUSD@1", "GBPUSD@", "@M1", "prices", "prices-new"] {
+        for text in [
+            "GBPUSD@1",
+            "GBPUSD@",
+            "@M1",
+            "prices",
+            "prices-new",
+            "/x/EURUSD-M5",
+            "./GBPUSD_1m",
+            "src/GBPUSD_1m",
+        ] {
             check_refused(text, no_file);
         }
         check_refused("BTCUSDT@1m=", "there is no path after the =");

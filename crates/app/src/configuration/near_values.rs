@@ -76,7 +76,9 @@ pub(super) fn table_of_limit(path: &KeyPath, value: &Value) -> Option<String> {
     if matches!(value, Value::Dict(..)) {
         return None;
     }
-    let is_of = |key: &str| path == key || path.starts_with(&format!("{key}["));
+    // The list, or one of it; no key of one.
+    let is_one = |rest: &str| rest.is_empty() || rest.starts_with('[') && rest.ends_with(']');
+    let is_of = |key: &str| path.strip_prefix(key).is_some_and(is_one);
     if is_of("risk.pauses") {
         return Some(
             "use pauses = [{ after = 3, of = \"losses\", for_s = 3600, scope = \"bot\" }]".to_owned(),
@@ -224,6 +226,8 @@ mod tests {
         for (path, given) in [
             ("risk.hours", Value::from(Dict::new())),
             ("risk.hours_of", Value::from("x")),
+            ("risk.hours[0].days", Value::from("mon")),
+            ("risk.pauses[0].after", Value::from("3")),
             ("bots[0].hours", Value::from("x")),
         ] {
             assert_eq!(table_of_limit(&KeyPath::parse(path), &given), None, "{path}");

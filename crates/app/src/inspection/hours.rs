@@ -111,8 +111,9 @@ fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
 }
 
 fn has_day_limit(risk: &RiskSettings) -> bool {
-    // A pause without an end of its own ends with the day.
-    if risk.max_trades_per_day > 0 || risk.pauses.iter().any(|pause| pause.for_s == 0) {
+    // The usual number is none that a bot comes to; a pause without an end of its own ends with the day.
+    let is_counted = ![0, RiskSettings::default().max_trades_per_day].contains(&risk.max_trades_per_day);
+    if is_counted || risk.pauses.iter().any(|pause| pause.for_s == 0) {
         return true;
     }
     let money = [risk.daily_loss_limit, risk.daily_profit_target];
@@ -175,6 +176,7 @@ mod tests {
         for (risk, expected) in [
             ("daily_loss_limit = 10", 1),
             ("daily_loss_limit = 0\ndaily_profit_target_percent = 2.0", 1),
+            ("daily_loss_limit = 0", 0),
             ("daily_loss_limit = 0\nmax_trades_per_day = 0", 0),
             ("daily_loss_limit = 0\nmax_trades_per_day = 5", 1),
             ("daily_loss_limit = 0\nmax_trades_per_day = 0\npauses = [{ after = 3, of = \"wins\" }]", 1),

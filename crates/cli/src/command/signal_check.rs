@@ -118,6 +118,8 @@ fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
             LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
         };
         let counted = without_cell(reason);
+        // What follows is a cure, which holds what stands in the line.
+        let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
         match reasons.iter_mut().find(|(known, ..)| *known == counted) {
             Some((.., count)) => *count += 1,
             None => reasons.push((counted, reason, 1)),
@@ -147,7 +149,7 @@ fn without_cell(problem: &str) -> String {
     // Each second piece stands in quotes.
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =
-        pieces.map(|(place, piece)| if place % 2 == 1 { "a part" } else { piece }).collect();
+        pieces.map(|(place, piece)| if place % 2 == 1 { "a cell" } else { piece }).collect();
     plain.concat()
 }
 
@@ -226,13 +228,9 @@ mod tests {
             line(8, "f", unknown("no date")),
             line(9, "g", LineUse::Contradicts("line 6 asks".to_owned())),
         ];
-        let cells = [
-            "\"G1: 5\" is nothing that an entry has: a time",
-            "\"85%\" is nothing that an entry has: a time",
-        ]
-        .map(|problem| line(1, "h", unknown(problem)));
-        let sum =
-            "2 lines read: 0 would trade from now on, 2 skipped (2: a part is nothing that an entry has)";
+        let cells = ["\"13:00 PM\" is no time: 13:00", "\"14: 00 PM\" is no time: 14:00"]
+            .map(|problem| line(1, "h", unknown(problem)));
+        let sum = "2 lines read: 0 would trade from now on, 2 skipped (2: a cell is no time)";
         assert_eq!(sum_of(&cells, 0), sum);
         let expected = [
             "    1  the date of the lines below (28/11)",
