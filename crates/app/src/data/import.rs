@@ -1,7 +1,6 @@
 //! Candles of other programs and sources.
 
 use super::OutputFile;
-use crate::bots::letters;
 use crate::candles::{has_tails, price_step, step_of};
 use crate::configuration::toml_key;
 use crate::error::AppError;
@@ -103,7 +102,7 @@ impl ReadFile {
     /// Refuses a second name of a symbol that is there: a bot on the one would never see the candles of the other.
     fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<(), AppError> {
         let own = self.imported.candles.symbol();
-        let is_same = |name: &&Symbol| letters(name.as_str()) == letters(own.as_str());
+        let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
         let Some(known) = names.iter().find(is_same).filter(|_| !names.contains(&own)) else { return Ok(()) };
         let folder = catalog.folder().display();
         let problem = format!(
@@ -311,4 +310,9 @@ impl fmt::Display for ImportedFile {
             }
         }
     }
+}
+
+/// A symbol without what people put between its parts: `GBP/USD` is GBPUSD, while `EURUSD.` may be another instrument of its venue.
+fn plain_name(symbol: &Symbol) -> String {
+    symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
 }

@@ -122,11 +122,14 @@ impl Fall {
 
     fn to_drawdown(self) -> Drawdown {
         let Self { amount, peak, peak_at, trough_at, recovered_at } = self;
-        // Times a hundred first, which is exact: 0.7 % is 0.7, and not 0.7000000000000001.
-        let percent =
-            if peak.is_positive() { amount.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 };
-        Drawdown { amount, percent, peak_at, trough_at, recovered_at }
+        Drawdown { amount, percent: percent_of_peak(amount, peak), peak_at, trough_at, recovered_at }
     }
+}
+
+/// A fall in percent of the balance that it fell from; 0 where that was not positive.
+pub fn percent_of_peak(fall: Money, peak: Money) -> f64 {
+    // Times a hundred first, which is exact: 0.7 % is 0.7, and not 0.7000000000000001.
+    if peak.is_positive() { fall.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 }
 }
 
 #[cfg(test)]

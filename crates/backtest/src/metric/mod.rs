@@ -11,7 +11,7 @@ mod unit_return;
 mod win_rate;
 
 pub use daily::{DAYS_PER_YEAR, Daily, DailyProfits};
-pub use drawdown::{Drawdown, DrawdownFold};
+pub use drawdown::{Drawdown, DrawdownFold, percent_of_peak};
 pub use expectancy::Expectancy;
 pub use exposure::exposure_of;
 pub use profit_factor::ProfitFactor;

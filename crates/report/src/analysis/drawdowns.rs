@@ -2,7 +2,7 @@
 
 use super::metrics::DrawdownFigures;
 use super::{Trades, settled_rows};
-use candlewick_backtest::metric::Drawdown;
+use candlewick_backtest::metric::{Drawdown, percent_of_peak};
 use candlewick_sdk::{Millis, Money};
 use std::cmp::Reverse;
 
@@ -30,8 +30,7 @@ fn falls_of(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, start: M
         }
         let amount = peak - balance;
         if open.is_none_or(|fall| amount > fall.amount) {
-            let percent =
-                if peak.is_positive() { amount.minor() as f64 / peak.minor() as f64 * 100.0 } else { 0.0 };
+            let percent = percent_of_peak(amount, peak);
             open = Some(Drawdown { amount, percent, peak_at, trough_at: at, recovered_at: None });
         }
     }
