@@ -41,6 +41,7 @@ struct ProblemCount {
     malformed: u64,
     turned_away: u64,
     first: String,
+    last: String,
     /// Of those that were no signal, how many for each reason.
     reasons: BTreeMap<String, u64>,
     is_reported: bool,
@@ -144,9 +145,10 @@ impl Door {
 
     fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
         let mut count = self.count();
+        count.last = shown(problem);
         // Of several that come together the first: the others may follow from it.
         if (count.malformed, count.turned_away) == (0, 0) {
-            count.first = shown(problem);
+            count.first = count.last.clone();
         }
         add(&mut count);
         if !std::mem::replace(&mut count.is_reported, true) {
@@ -166,10 +168,11 @@ impl Door {
                 }
                 std::mem::replace(&mut *count, ProblemCount { is_reported: true, ..ProblemCount::default() })
             };
-            let ProblemCount { malformed, turned_away, first: problem, reasons, .. } = told;
+            let ProblemCount { malformed, turned_away, first, last, reasons, .. } = told;
             let order = ControlOrder::SignalProblem {
                 source: self.source,
-                problem: problem.clone(),
+                first: first.clone(),
+                last: last.clone(),
                 malformed,
                 turned_away,
                 reasons: reasons.clone(),
@@ -177,7 +180,10 @@ impl Door {
             if !self.tell(order).await {
                 // Told with the next.
                 let mut count = self.count();
-                count.first = problem;
+                count.first = first;
+                if count.last.is_empty() {
+                    count.last = last;
+                }
                 count.malformed += malformed;
                 for (reason, times) in reasons {
                     count.add_reason(reason, times);

@@ -47,8 +47,10 @@ pub enum ControlOrder {
     SignalProblem {
         /// By which door.
         source: SignalSource,
-        /// What is wrong with the last of them, without what is secret.
-        problem: String,
+        /// What is wrong with the first of them, without what is secret: others may follow from it.
+        first: String,
+        /// The same of the last.
+        last: String,
         /// How many were no signal since the door said so last.
         malformed: u64,
         /// How many were not looked at meanwhile, because too many came.

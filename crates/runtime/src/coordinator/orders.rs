@@ -57,8 +57,8 @@ impl Coordinator {
             },
             ControlOrder::Status => self.done(step),
             ControlOrder::Signal(order) => return self.on_signal(id, &order, step),
-            ControlOrder::SignalProblem { source, problem, malformed, turned_away, reasons } => {
-                self.on_signal_problem(source, (problem, reasons), (malformed, turned_away), step);
+            ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons } => {
+                self.on_signal_problem(source, ([first, last], reasons), (malformed, turned_away), step);
                 self.done(step)
             }
             ControlOrder::SignalNote { source, text } => {

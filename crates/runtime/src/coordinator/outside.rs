@@ -68,7 +68,8 @@ impl Coordinator {
         match signal_of(order, self.session.session(), step.now) {
             Err(problem) => {
                 let reasons = BTreeMap::from([(problem.clone(), 1)]);
-                self.on_signal_problem(order.source, (problem.clone(), reasons), (1, 0), step);
+                let first_and_last = [problem.clone(), problem.clone()];
+                self.on_signal_problem(order.source, (first_and_last, reasons), (1, 0), step);
                 self.answer(id, ControlAnswer::Refused { problem }, step);
             }
             Ok((at, signal)) => {
@@ -96,28 +97,28 @@ impl Coordinator {
         }
     }
 
-    /// A door was handed what is no signal, or more than it looks at: that is counted, and an alarm unless there was
-    /// one of that door just now.
+    /// A door was handed what is no signal, or more than it looks at: that is counted, the last is told to whoever asks for the status,
+    /// and the first is an alarm unless there was one of that door just now.
     pub(super) fn on_signal_problem(
         &mut self,
         source: SignalSource,
-        (problem, reasons): (String, BTreeMap<String, u64>),
+        ([first, last], reasons): ([String; 2], BTreeMap<String, u64>),
         (malformed, turned_away): (u64, u64),
         step: &mut Step<'_>,
     ) {
         let of_source = self.outside.of(source);
         of_source.malformed += malformed;
         of_source.turned_away += turned_away;
-        of_source.problem = Some(problem.clone());
+        of_source.problem = Some(last.clone());
         of_source.add_reasons(reasons);
         if malformed > 0 {
             *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
         }
         if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
             self.outside.next_alarm.insert(source, step.now + ALARM_PACE);
-            self.session.alarm(format!("what came as a signal ({source}) is none: {problem}"), step);
+            self.session.alarm(format!("what came as a signal ({source}) is none: {first}"), step);
         }
-        self.outside.tally.problem = Some(problem);
+        self.outside.tally.problem = Some(last);
     }
 
     /// What came is noted when the run ends: what was dropped and what was no signal is in no other entry.

@@ -121,7 +121,7 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
     while let Some(ControlRequest { order, answer, .. }) = orders.recv().await {
         let text = match order {
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
-            ControlOrder::SignalProblem { problem, malformed, .. } => format!("{malformed} wrong: {problem}"),
+            ControlOrder::SignalProblem { first, malformed, .. } => format!("{malformed} wrong: {first}"),
             ControlOrder::SignalNote { text, .. } => text,
             ControlOrder::SignalNext { next, .. } => next.map_or("next: nothing".to_owned(), |next| {
                 format!("next {} of {} at {}", next.direction, next.bot, next.at)

@@ -146,7 +146,8 @@ fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
 /// What a door was handed that is no signal: for one reason.
 fn problem_of(source: SignalSource, (malformed, turned_away): (u64, u64)) -> ControlOrder {
     let reasons = [("no".to_owned(), malformed)].into();
-    ControlOrder::SignalProblem { source, problem: "no".to_owned(), malformed, turned_away, reasons }
+    let [first, last] = ["no", "nor this"].map(str::to_owned);
+    ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons }
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn what_came_is_counted_by_its_door() {
         duplicates: 1,
         malformed: 3,
         turned_away: 40,
-        problem: Some("no".to_owned()),
+        problem: Some("nor this".to_owned()),
         ..SourceTally::default()
     };
     let command = SourceTally { refused: 1, late: 1, ..SourceTally::default() };
@@ -185,7 +186,8 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
         let source = SignalSource::truncated(door);
         let problem = problem_of(source, (1, 0));
         let commands = bench.at(at).step(Input::Order(OrderId(9), problem));
-        commands.iter().filter(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))).count()
+        let is_of_first = |one: &&Command| matches!(one, Command::Notify(crate::Notice::Alarm(text)) if text.ends_with("is none: no"));
+        commands.iter().filter(is_of_first).count()
     };
     let found = [
         alarms(70_000, "webhook"),
