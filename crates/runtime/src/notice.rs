@@ -59,7 +59,12 @@ pub enum Notice {
     /// How the run stands, after something of note and now and then: only for watchers who ask for it.
     Overview(Box<Overview>),
     /// Something of interest, such as that a list was read again.
-    Note(String),
+    Note {
+        /// The line.
+        text: String,
+        /// What alarms said is wrong and no longer is.
+        mended: Vec<String>,
+    },
     /// Something went wrong that the run survives.
     Warning(String),
     /// Something that a person must see, however much else is said.

@@ -112,13 +112,16 @@ impl View {
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
             // The log has warnings, and counts what comes again and again; the overview has the rest.
-            Notice::Note(_)
-            | Notice::Warning(_)
+            Notice::Warning(_)
             | Notice::LeftInDoubt(_)
             | Notice::Logged { is_alarm: false, .. }
             | Notice::Evidence(_)
             | Notice::Phase { .. }
             | Notice::Venue { .. } => {}
+            Notice::Note { mended, .. } => {
+                let is_of = |alarm: &str| mended.iter().any(|problem| alarm.contains(&*visible(problem)));
+                self.alarm.take_if(|(_, alarm)| is_of(alarm));
+            }
             Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => {
                 self.alarm = Some((self.latest, visible(&text).into_owned()));
             }

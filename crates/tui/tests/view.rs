@@ -352,6 +352,12 @@ fn a_halt_says_why_and_what_stands_in_the_way_is_seen() {
     has_row(&rows, &["#3", "in doubt"]);
     let alarm = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm("no wallet".to_owned())]);
     has_row(&rows_of(&alarm, &Ui::default(), SMALL), &["no wallet"]);
+    let note = |mended: &str| Notice::Note { text: "read again".to_owned(), mended: vec![mended.to_owned()] };
+    let mut mended = alarm;
+    mended.on_notice(received(note("no list")));
+    has_row(&rows_of(&mended, &Ui::default(), SMALL), &["no wallet"]);
+    mended.on_notice(received(note("no wallet")));
+    assert!(!rows_of(&mended, &Ui::default(), SMALL).concat().contains("no wallet"));
     let why = Notice::Stopping { why: Stop::TimeUp, unfinished: 1, last_close: None, waits_until: NOON };
     has_row(
         &rows_of(&view_of([why]), &Ui::default(), SMALL),

@@ -145,11 +145,12 @@ impl Door {
 
     fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
         let mut count = self.count();
-        count.last = shown(problem);
+        let problem = shown(problem);
         // Of several that come together the first: the others may follow from it.
         if (count.malformed, count.turned_away) == (0, 0) {
-            count.first = count.last.clone();
+            count.first.clone_from(&problem);
         }
+        count.last = problem;
         add(&mut count);
         if !std::mem::replace(&mut count.is_reported, true) {
             let door = self.clone();
@@ -196,9 +197,10 @@ impl Door {
         }
     }
 
-    /// Has something noted.
-    pub(super) async fn note(&self, text: String) {
-        self.tell(ControlOrder::SignalNote { source: self.source, text }).await;
+    /// Has something noted, and what was reported before told as mended.
+    pub(super) async fn note(&self, text: String, mended: &[String]) {
+        let mended = mended.iter().map(|problem| shown(problem)).collect();
+        self.tell(ControlOrder::SignalNote { source: self.source, text, mended }).await;
     }
 
     /// Says what the list gives next, and which of its lines are passed over.

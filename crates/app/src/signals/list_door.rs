@@ -23,6 +23,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a virtual clock is held for a run that has not begun.
 const GRACE: Duration = Duration::from_secs(5);
+/// So many faults of the file are remembered until it is mended.
+const MAX_FAULTS: usize = 16;
 /// What was due before that is not even refused: nothing is said of the time in which the machine was off.
 const OLDEST: Millis = Millis::new(SignalBots::OLDEST.get() / 2);
 
@@ -39,6 +41,8 @@ pub(super) struct ListDoor {
     /// What was given of the time in which an entry may still come to be.
     given: BTreeSet<(Millis, BotId)>,
     file: WatchedFile,
+    /// What was reported as wrong with the file since it was read without an error.
+    faults: Vec<String>,
 }
 
 impl ListDoor {
@@ -49,6 +53,7 @@ impl ListDoor {
         let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
         Self {
             file: WatchedFile::of(&path),
+            faults: Vec::new(),
             list,
             path,
             bots: loaded.config.bots.clone(),
@@ -72,7 +77,7 @@ impl ListDoor {
         };
         let mut sleep = asleep(door.clock(), self.next_due()).await;
         drop(held);
-        door.note(format!("{} was read: {}", self.path.display(), self.words())).await;
+        door.note(format!("{} was read: {}", self.path.display(), self.words()), &[]).await;
         door.expect(self.next_entry(), self.list.passed_over_words()).await;
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -112,8 +117,15 @@ impl ListDoor {
                 _ = looks.tick() => {
                     if let Some(changed) = self.look() {
                         match changed {
-                            Ok(text) => door.note(text).await,
-                            Err(problem) => door.report_malformed(&problem),
+                            Ok(text) => {
+                                door.note(text, &self.faults).await;
+                                self.faults.clear();
+                            }
+                            Err(problem) => {
+                                door.report_malformed(&problem);
+                                self.faults.truncate(MAX_FAULTS - 1);
+                                self.faults.insert(0, problem);
+                            }
                         }
                         let held = door.clock().hold();
                         sleep = asleep(door.clock(), self.next_due()).await;
@@ -148,7 +160,7 @@ impl ListDoor {
                             self.words()
                         ))
                     }
-                    Err(problem) => Err(format!("{what}, {problem}; the list of before holds")),
+                    Err(problem) => Err(format!("{what}, {problem}; the list of before was kept")),
                 })
             }
         }

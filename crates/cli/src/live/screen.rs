@@ -340,7 +340,7 @@ impl Screen {
                     self.print(&header.text(funds.free, self.scale));
                 }
             }
-            Notice::Note(text) => self.line(self.latest, NOTE, "note", &visible(&text)),
+            Notice::Note { text, .. } => self.line(self.latest, NOTE, "note", &visible(&text)),
             // The log shows warnings and alarms.
             Notice::Price(..)
             | Notice::Overview(_)

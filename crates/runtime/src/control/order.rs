@@ -65,6 +65,8 @@ pub enum ControlOrder {
         source: SignalSource,
         /// What happened.
         text: String,
+        /// What the door said is wrong and no longer is.
+        mended: Vec<String>,
     },
     /// What a door's list gives next, or that it gives nothing more: told to whoever asks for the status. No message says so either.
     #[serde(skip)]

@@ -61,8 +61,8 @@ impl Coordinator {
                 self.on_signal_problem(source, ([first, last], reasons), (malformed, turned_away), step);
                 self.done(step)
             }
-            ControlOrder::SignalNote { source, text } => {
-                self.on_signal_note(source, &text, step);
+            ControlOrder::SignalNote { source, text, mended } => {
+                self.on_signal_note(source, &text, mended, step);
                 self.done(step)
             }
             ControlOrder::SignalNext { next, passed_over } => {

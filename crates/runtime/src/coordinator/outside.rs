@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 /// What is no signal is noted at most so often of each door; in between it is counted.
 const ALARM_PACE: Millis = Millis::MINUTE;
+/// What is said of a fault that is mended, behind it.
+const MENDED: &str = "; it was read again since, without an error";
 
 /// The signals of a run.
 #[derive(Debug, Default)]
@@ -45,6 +47,17 @@ impl OutsideWatch {
     /// What came by a door.
     fn of(&mut self, source: SignalSource) -> &mut SourceTally {
         self.tally.by_source.entry(source.to_string()).or_default()
+    }
+
+    /// What a door said is wrong no longer is.
+    fn mend(&mut self, source: SignalSource, mended: &[String]) {
+        let of_source =
+            self.tally.by_source.get_mut(source.as_str()).and_then(|tally| tally.problem.as_mut());
+        for problem in self.tally.problem.as_mut().into_iter().chain(of_source) {
+            if mended.contains(problem) {
+                problem.push_str(MENDED);
+            }
+        }
     }
 
     /// Counts what was decided on a signal.
@@ -128,11 +141,18 @@ impl Coordinator {
         }
     }
 
-    /// What a door has to say is kept in the journal.
-    pub(super) fn on_signal_note(&mut self, source: SignalSource, text: &str, step: &mut Step<'_>) {
+    /// What a door has to say is kept in the journal; what was wrong and no longer is, is told as that.
+    pub(super) fn on_signal_note(
+        &mut self,
+        source: SignalSource,
+        text: &str,
+        mended: Vec<String>,
+        step: &mut Step<'_>,
+    ) {
+        self.outside.mend(source, &mended);
         let text = format!("signals ({source}): {text}");
         self.session.journal.note(serde_json::json!({ "note": text }).to_string(), step);
-        step.note(text);
+        step.note(text, mended);
     }
 }
 

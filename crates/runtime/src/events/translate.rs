@@ -104,7 +104,7 @@ impl Names {
             },
             Notice::Venue { is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard }),
             Notice::Venue { .. } => take(now, RunEvent::VenueHeard),
-            Notice::Note(text) => take(now, RunEvent::Note { text }),
+            Notice::Note { text, .. } => take(now, RunEvent::Note { text }),
             Notice::Warning(text) | Notice::Logged { text, is_alarm: false } => {
                 take(now, RunEvent::Warning { text });
             }

@@ -41,7 +41,7 @@ impl Watchers {
     /// Tells everyone, and logs what must be seen where nobody watches.
     pub(super) fn notify(&mut self, notice: &Notice) {
         match notice {
-            Notice::Note(text) => tracing::info!("{text}"),
+            Notice::Note { text, .. } => tracing::info!("{text}"),
             Notice::Warning(text) | Notice::Logged { text, is_alarm: false } => tracing::warn!("{text}"),
             Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => tracing::error!("{text}"),
             _ => {}

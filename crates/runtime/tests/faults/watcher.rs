@@ -162,7 +162,7 @@ impl Watcher {
                 self.take_warning(&text, &mut seen);
             }
             Notice::Begins(_)
-            | Notice::Note(_)
+            | Notice::Note { .. }
             | Notice::LeftInDoubt(_)
             | Notice::Overview(_)
             | Notice::Price(..)

@@ -321,7 +321,7 @@ impl Observer for Figures {
                 self.warnings.inc();
             }
             Notice::Begins(_)
-            | Notice::Note(_)
+            | Notice::Note { .. }
             | Notice::LeftInDoubt(_)
             | Notice::Overview(_)
             | Notice::Price(..)

@@ -122,7 +122,8 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
         let text = match order {
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
             ControlOrder::SignalProblem { first, malformed, .. } => format!("{malformed} wrong: {first}"),
-            ControlOrder::SignalNote { text, .. } => text,
+            ControlOrder::SignalNote { text, mended, .. } if mended.is_empty() => text,
+            ControlOrder::SignalNote { text, mended, .. } => format!("mended {}: {text}", mended.join(", ")),
             ControlOrder::SignalNext { next, .. } => next.map_or("next: nothing".to_owned(), |next| {
                 format!("next {} of {} at {}", next.direction, next.bot, next.at)
             }),
@@ -170,9 +171,13 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
         "{wrong}"
     );
     assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the list of before holds");
+    std::fs::write(&path, "time,bot,direction\n10:32,none,BUY\n").unwrap();
+    let second = heard(&mut told).await;
     std::fs::write(&path, "time,bot,direction\n10:34,eur,BUY\n10:33,btc,SELL\n10:35,btc,BUY\n").unwrap();
     let changed = heard(&mut told).await;
     assert!(changed.contains("was read again, 3 new, 2 gone: 3 entries ("), "{changed}");
+    let faults = [second, wrong].map(|wrong| wrong.trim_start_matches("1 wrong: ").to_owned());
+    assert!(changed.starts_with(&format!("mended {}: ", faults.join(", "))), "{changed}");
     let mark =
         |text: &str| text.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
     let (before, after) = (mark(&first), mark(&changed));
@@ -190,7 +195,9 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     let mut text = "time,bot,direction\n".to_owned();
     writeln!(text, "11:40,eur,SELL").unwrap();
     std::fs::write(&path, text).unwrap();
-    assert!(heard(&mut told).await.contains("was read again, 1 new, 0 gone: 1 entry ("));
+    let back = heard(&mut told).await;
+    assert!(back.contains("was read again, 1 new, 0 gone: 1 entry ("), "{back}");
+    assert!(back.starts_with(&format!("mended {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
     assert_eq!(heard(&mut told).await, "eur 2026-07-01T09:40:00Z");
     drop(sender);
     task.abort();

@@ -203,10 +203,31 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
 fn what_a_door_has_to_say_is_noted_in_the_journal_and_is_no_alarm() {
     let mut bench = run();
     let source = SignalSource::truncated("list");
-    let note = ControlOrder::SignalNote { source, text: "read again".to_owned() };
+    let note = ControlOrder::SignalNote { source, text: "read again".to_owned(), mended: Vec::new() };
     let commands = bench.step(Input::Order(OrderId(9), note));
     let body = r#"{"note":"signals (list): read again"}"#;
     let is_kept = |one: &Command| matches!(one, Command::Record(JournalEntry::Note(_, kept)) if kept == body);
     assert!(commands.iter().any(is_kept), "{commands:?}");
     assert!(!commands.iter().any(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_)))));
+}
+
+#[test]
+fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
+    let mut bench = run();
+    let [list, stdin] = ["list", "stdin"].map(SignalSource::truncated);
+    bench.step(Input::Order(OrderId(9), problem_of(list, (1, 0))));
+    let mend = |mended: &str| {
+        let (text, mended) = ("read again".to_owned(), vec!["older".to_owned(), mended.to_owned()]);
+        Input::Order(OrderId(9), ControlOrder::SignalNote { source: list, text, mended })
+    };
+    bench.step(mend("another"));
+    assert_eq!(tally(&bench).by_source["list"].problem.as_deref(), Some("nor this"));
+    bench.step(Input::Order(OrderId(9), problem_of(stdin, (1, 0))));
+    let commands = bench.step(mend("nor this"));
+    let is_told = |one: &Command| matches!(one, Command::Notify(crate::Notice::Note { mended, .. }) if mended[1] == "nor this");
+    assert!(commands.iter().any(is_told), "{commands:?}");
+    let tally = tally(&bench);
+    let problem_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
+    assert_eq!(problem_of("list"), "nor this; it was read again since, without an error");
+    assert_eq!(problem_of("stdin"), "nor this");
 }
