@@ -10,6 +10,9 @@ const NIGHT_ENDS: u32 = 6;
 /// A time that is earlier by more than the one above it may be of the day after.
 const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
 
+/// What is shown of a line that ended an expiry.
+const SHOWN: usize = 60;
+
 /// Where the date of a line is from.
 #[derive(Clone, Copy, Default)]
 pub(super) enum Day {
@@ -24,12 +27,24 @@ pub(super) enum Day {
     Commented(u64),
 }
 
+/// An expiry alone that another line ended.
+#[derive(Clone)]
+pub(super) struct EndedExpiry {
+    /// Where it stands.
+    pub(super) heading: u64,
+    /// By which line it ended.
+    pub(super) by: u64,
+    /// That line, as far as it is shown.
+    pub(super) text: String,
+}
+
 /// What stands above a line: a date that holds, or one that a line ended, and an expiry.
 #[derive(Default)]
 pub(super) struct Above {
     heading: Option<Heading>,
     ended: Day,
     expiry: Option<ExpiryHeading>,
+    ended_expiry: Option<EndedExpiry>,
 }
 
 /// A date above lines that have none.
@@ -42,6 +57,7 @@ struct Heading {
 
 /// An expiry above lines that have none.
 struct ExpiryHeading {
+    line: u64,
     /// None of several in a row that differ: one may be the chart's.
     code: Option<String>,
     /// Whether a line without one stood below it.
@@ -50,16 +66,19 @@ struct ExpiryHeading {
 
 impl Above {
     /// A date alone. What stood above entries of the date before may not be meant for those of this one.
-    pub(super) fn begin(&mut self, date: WrittenDate, line: u64) {
+    pub(super) fn begin(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
-        self.expiry.take_if(|expiry| expiry.is_used);
+        if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
+            self.end_expiry((line, text));
+        }
     }
 
     /// An expiry alone.
-    pub(super) fn begin_expiry(&mut self, code: String) {
+    pub(super) fn begin_expiry(&mut self, code: String, line: u64) {
         let above = self.expiry.take().filter(|above| !above.is_used);
         let is_doubted = above.is_some_and(|above| above.code.as_ref() != Some(&code));
-        self.expiry = Some(ExpiryHeading { code: Some(code).filter(|_| !is_doubted), is_used: false });
+        self.expiry = Some(ExpiryHeading { line, code: Some(code).filter(|_| !is_doubted), is_used: false });
+        self.ended_expiry = None;
     }
 
     pub(super) fn end(&mut self, by: u64) {
@@ -68,8 +87,11 @@ impl Above {
         }
     }
 
-    pub(super) fn end_expiry(&mut self) {
-        self.expiry = None;
+    pub(super) fn end_expiry(&mut self, (by, text): (u64, &str)) {
+        if let Some(ExpiryHeading { line, .. }) = self.expiry.take() {
+            let text = text.trim().chars().take(SHOWN).collect();
+            self.ended_expiry = Some(EndedExpiry { heading: line, by, text });
+        }
     }
 
     /// A comment names a day, which the lines below may be of.
@@ -115,9 +137,17 @@ impl Above {
         }
     }
 
-    /// Gives an entry its expiry; another of its own may be that of the lines below as well.
-    pub(super) fn expiry(&mut self, cells: &mut Cells, own: &mut Vec<Column>) {
-        let Some(heading) = &mut self.expiry else { return };
+    /// Gives an entry its expiry; another of its own may be that of the lines below as well. Which line ended the one that it would have
+    /// had.
+    pub(super) fn expiry(
+        &mut self,
+        cells: &mut Cells,
+        own: &mut Vec<Column>,
+        line: (u64, &str),
+    ) -> Option<EndedExpiry> {
+        let Some(heading) = &mut self.expiry else {
+            return self.ended_expiry.clone().filter(|_| cells.texts[4].is_empty());
+        };
         if cells.texts[4].is_empty() {
             heading.is_used = true;
             if let Some(code) = &heading.code {
@@ -125,8 +155,9 @@ impl Above {
                 own.push(Column::Expiry);
             }
         } else if heading.code.as_ref() != Some(&cells.texts[4]) {
-            self.expiry = None;
+            self.end_expiry(line);
         }
+        None
     }
 }
 

@@ -244,7 +244,7 @@ pub(super) fn read_lines(
     let order = order_of(&dates, terms.dates)?;
     let elsewhere = Elsewhere::of(&lines, &dates);
     let terms = (&known.signals, terms.zone);
-    let read = |CellLine { line, text, cells, day, .. }: CellLine| {
+    let read = |CellLine { line, text, cells, day, ended_expiry, .. }: CellLine| {
         let has_gale = matches!(&cells, Ok(LineCells::Entry(cells)) if cells.has_gale);
         let taken = match cells {
             Ok(LineCells::Date(_)) => Taken::Date,
@@ -254,7 +254,8 @@ pub(super) fn read_lines(
             Ok(LineCells::Comment) => Taken::Comment,
             Ok(LineCells::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let held = elsewhere.check(&cells, day).and_then(|()| elsewhere.check_sense(&cells, line));
+                let held = elsewhere.check(&cells, day, ended_expiry);
+                let held = held.and_then(|()| elsewhere.check_sense(&cells, line));
                 let entry = held.and_then(|()| entry_of(&cells, line, terms, date));
                 let entry = entry.and_then(|entry| {
                     for (heading, zone) in elsewhere.zones_of(&cells) {

@@ -1,6 +1,6 @@
 //! The lines of a list: what stands in each, and which date a heading gives those below it.
 
-use super::above::{Above, Day};
+use super::above::{Above, Day, EndedExpiry};
 use super::block::{Block, block_of};
 use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::date::WrittenDate;
@@ -35,6 +35,8 @@ pub(super) struct CellLine {
     sense: Option<Sense>,
     /// Where the date of an entry that has none in its own line stands, or by which line it ended.
     pub(super) day: Day,
+    /// The expiry that an entry without one would have had.
+    pub(super) ended_expiry: Option<EndedExpiry>,
 }
 
 /// What a line has.
@@ -65,6 +67,7 @@ impl CellLine {
             names_day: false,
             sense: None,
             day: Day::Own,
+            ended_expiry: None,
         }
     }
 
@@ -146,7 +149,12 @@ impl Elsewhere {
         }
     }
 
-    pub(super) fn check(&self, cells: &Cells, day: Day) -> Result<(), String> {
+    pub(super) fn check(
+        &self,
+        cells: &Cells,
+        day: Day,
+        ended_expiry: Option<EndedExpiry>,
+    ) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, _, zone, _] = &cells.texts;
         let lacks = |what: &str, line: u64| {
             Err(format!("it has no {what}, and line {line} has one: write it in each line"))
@@ -180,6 +188,11 @@ impl Elsewhere {
         if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
             return Err(format!(
                 "it has no time zone, and line {line} has one: write the zone in each line, or in none and set signals.timezone"
+            ));
+        }
+        if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
+            return Err(format!(
+                "it has no expiry: line {by} ({text:?}) ended that of line {heading}; write the expiry in each line, or once more above it"
             ));
         }
         match (self.expiry, self.no_entry) {
@@ -254,15 +267,15 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
         {
             block_ends = place + count;
             let day = above.date(&mut cells, &mut own, line);
-            above.expiry(&mut cells, &mut own);
+            let ended_expiry = above.expiry(&mut cells, &mut own, (line, &text));
             columns.push(own);
             let entry = CellLine::new(line, &text, day.clone().map(|_| LineCells::Entry(cells)));
-            lines.push(CellLine { day: day.unwrap_or_default(), ..entry });
+            lines.push(CellLine { day: day.unwrap_or_default(), ended_expiry, ..entry });
             continue;
         }
         if written.chars().nth(LONGEST).is_some() {
             above.end(line);
-            above.end_expiry();
+            above.end_expiry((line, written));
             let problem = format!("it has more than {LONGEST} letters, which no line of a list has");
             lines.push(CellLine::new(line, written, Err(problem)));
             continue;
@@ -278,7 +291,7 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
             }
             let recognised = recognised(left_out, bots);
             if recognised.contains(&Column::Expiry) {
-                above.end_expiry();
+                above.end_expiry((line, written));
             }
             if is_like_entry(&recognised) {
                 lines.push(new(Ok(LineCells::Comment)));
@@ -292,12 +305,12 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
             continue;
         }
         if let Some(date) = heading_of(text, bots) {
-            above.begin(date, line);
+            above.begin(date, (line, written));
             lines.push(new(Ok(LineCells::Date(date))));
             continue;
         }
         if let Some(expiry) = only_expiry(text, bots) {
-            above.begin_expiry(expiry);
+            above.begin_expiry(expiry, line);
             lines.push(new(Ok(LineCells::Expiry)));
             continue;
         }
@@ -306,10 +319,10 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
             Ok(Shown::Gale) => lines.push(new(Ok(LineCells::Gale))),
             Ok(Shown::Entry(mut cells, mut own)) => {
                 let day = above.date(&mut cells, &mut own, line);
-                above.expiry(&mut cells, &mut own);
+                let ended_expiry = above.expiry(&mut cells, &mut own, (line, written));
                 columns.push(own);
                 let entry = new(day.clone().map(|_| LineCells::Entry(cells)));
-                lines.push(CellLine { day: day.unwrap_or_default(), ..entry });
+                lines.push(CellLine { day: day.unwrap_or_default(), ended_expiry, ..entry });
             }
             Err(problem) => lines.push(no_entry(text, bots, new(Err(problem)), &mut above)),
         }
@@ -335,7 +348,7 @@ fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) 
         above.pass(time_in(text, bots), line.line);
     }
     if recognised.contains(&Column::Expiry) || (!is_like_entry && alone.is_empty()) {
-        above.end_expiry();
+        above.end_expiry((line.line, &line.text));
     }
     let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
     let sense = if is_like_entry { None } else { sense_of(text) };

@@ -159,6 +159,38 @@ fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
     assert_eq!(uses(text, skipping("UTC"))[2], "expiry");
 }
 
+/// Written, and what is said of the last entry: by which line the expiry above it ended.
+#[test]
+fn an_entry_without_an_expiry_names_the_line_that_ended_the_one_above_it() {
+    for (text, ended) in [
+        (
+            "26/11/2026\nM5\nEURUSD 10:00 CALL M1\nEURUSD 10:05 PUT",
+            "line 3 (\"EURUSD 10:00 CALL M1\") ended that of line 2",
+        ),
+        ("26/11/2026\nM5\n# M15\nEURUSD 10:05 PUT", "line 3 (\"# M15\") ended that of line 2"),
+        (
+            "M5 \n26/11/2026\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 10:05 PUT",
+            "line 4 (\"27/11/2026\") ended that of line 1",
+        ),
+        (
+            "26/11/2026\nM5\nVIP ROOM\n26/11/2026\nM1\nXAUUSD M15\n26/11/2026\nEURUSD 10:05 PUT",
+            "line 6 (\"XAUUSD M15\") ended that of line 5",
+        ),
+    ] {
+        let list = SignalList::parse(text, &traders_bots(), skipping("UTC")).unwrap();
+        let cure = "; write the expiry in each line, or once more above it";
+        let (line, why) = list.passed_over.last().unwrap();
+        assert_eq!(
+            (*line, why.as_str()),
+            (text.lines().count() as u64, format!("it has no expiry: {ended}{cure}").as_str())
+        );
+    }
+    let long = format!("26/11/2026\nM5\nVIP {}\n26/11/2026 EURUSD 10:05 PUT", "x".repeat(100));
+    let list = SignalList::parse(&long, &traders_bots(), skipping("UTC")).unwrap();
+    let shown = format!("line 3 (\"VIP {}\") ended", "x".repeat(56));
+    assert!(list.passed_over.last().unwrap().1.contains(&shown), "{:?}", list.passed_over);
+}
+
 /// Each heading is looked at once: 4,000 of them cost 4,000 entries nothing.
 #[test]
 fn many_headings_that_say_one_zone_cost_as_much_as_one() {
