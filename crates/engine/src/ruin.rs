@@ -219,7 +219,16 @@ pub fn check_ruin(
     let (mut total, mut ladders) = (0.0, Vec::new());
     for (bot, stake) in settings.bots.iter().zip(stakes) {
         let key = format!("stake of bot \"{}\"", bot.name);
-        let refused = |error: StatisticsError| wrong(&key, &error);
+        let refused = |error: StatisticsError| match error {
+            StatisticsError::TooManyTrades { trades, most } => {
+                let name = &bot.name;
+                let problem = format!(
+                    "the ruin of the ladder of \"{name}\" cannot be counted within {trades} trades: set at most {most}"
+                );
+                EngineError::setting("risk.ruin_horizon_trades", problem)
+            }
+            error => wrong(&key, &error),
+        };
         let at_once = match most_at_once(bot, &risk_limits) {
             1 => String::new(),
             count => format!("; reckoned one trade at a time, of which {count} can run together"),

@@ -94,7 +94,7 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
         if limit > 0.0 {
             row.push(
                 rate.required_balance
-                    .map_or("none would do".to_owned(), |needed| format!("{needed:.decimals$}")),
+                    .map_or("none found".to_owned(), |needed| format!("{needed:.decimals$}")),
             );
         }
         lines.add_row(row);

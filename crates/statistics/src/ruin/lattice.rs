@@ -1,70 +1,32 @@
 //! Ruin of a ladder: the balances at the starts of its cycles, on a lattice.
 
 use super::cycle::{Cycle, End, Outcome};
+use super::spacing::{Lattice, Top};
 use super::{Ruin, RuinQuestion};
-
-/// About how many multiplications the chain may take; a lattice that takes more is made coarser.
-const MAX_WORK: f64 = 1.6e8;
-
-/// About how many it takes then: they are slower ones.
-const COARSE_WORK: f64 = 6e7;
+use crate::StatisticsError;
 
 /// A point less probable than this at the edge of what is reached is left out, and counted as an error.
 const LEFT_OUT: f64 = 1e-22;
 
-/// Standard deviations of growth above which a balance is left out, and counted as an error.
-const REACH: f64 = 9.0;
-
-pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Ruin {
+/// # Errors
+/// A horizon of so many trades that the chain takes too long.
+pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, StatisticsError> {
+    let always = |probability: f64| Ok(Ruin::new(vec![probability; question.horizon_trades as usize], 0.0));
     if cycle.outcomes.is_empty() {
-        return Ruin::new(vec![1.0; question.horizon_trades as usize], 0.0);
+        return always(1.0);
     }
     if question.balance as f64 >= cycle.surely_enough(question.horizon_trades) {
-        return Ruin::new(vec![0.0; question.horizon_trades as usize], 0.0);
+        return always(0.0);
     }
-    let finest = finest_spacing(cycle);
-    let top = highest_balance(question, cycle);
-    let work = |spacing: u64| {
-        top / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
-    };
-    if work(finest) <= MAX_WORK {
-        return Overlapping::new(question, cycle, finest, top).follow();
+    let Lattice { spacing, is_exact, top } = Lattice::of(question, cycle)?;
+    let follow = |spacing| Overlapping::new(question, cycle, spacing, top).follow();
+    let fine = follow(spacing);
+    if is_exact {
+        return Ok(fine);
     }
-    // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.
-    let least = (3.0 * work(1) / COARSE_WORK).ceil() as u64;
-    let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
-    let spacing = coarse_spacing(least, base);
-    let fine = Overlapping::new(question, cycle, spacing, top).follow();
-    let coarse = Overlapping::new(question, cycle, 2 * spacing, top).follow();
+    let coarse = follow(2 * spacing);
     let error = fine.error() + (fine.probability() - coarse.probability()).abs();
-    Ruin::new((1..=question.horizon_trades).map(|trades| fine.within(trades)).collect(), error)
-}
-
-/// The greatest common divisor of all changes.
-fn finest_spacing(cycle: &Cycle) -> u64 {
-    let divide = |mut a: u64, mut b: u64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    cycle.outcomes.iter().map(|outcome| outcome.change.unsigned_abs()).fold(0, divide).max(1)
-}
-
-/// A spacing of which twice as much divides the smallest need, the base stake, leaves every loss of it exact: the first
-/// below three times the least, or the least.
-fn coarse_spacing(least: u64, base: u64) -> u64 {
-    (least..3 * least).find(|spacing| base.is_multiple_of(2 * spacing)).unwrap_or(least)
-}
-
-/// A balance that is hardly ever passed within the horizon.
-fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
-    let (mean, variance, trades) = cycle.moments();
-    let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
-    let likely = cycles * mean.max(0.0) + REACH * (cycles * variance).sqrt();
-    let fastest = cycle.outcomes.iter().map(|outcome| outcome.change as f64 / f64::from(outcome.trades));
-    let most = fastest.fold(0.0, f64::max) * f64::from(question.horizon_trades);
-    question.balance as f64 + likely.min(most) + 1.0
+    Ok(Ruin::new((1..=question.horizon_trades).map(|trades| fine.within(trades)).collect(), error))
 }
 
 /// The chain: `starts[n % len]` holds the probability that a cycle starts after `n` trades, for each balance
@@ -77,6 +39,8 @@ struct Overlapping<'a> {
     starts: Vec<Front>,
     ruined_at: Vec<f64>,
     left_out: f64,
+    /// Whether what passes the top is an error.
+    counts_top: bool,
 }
 
 /// Probabilities by lattice point, of which only `from..to` differ from 0.
@@ -88,8 +52,8 @@ struct Front {
 }
 
 impl<'a> Overlapping<'a> {
-    fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: f64) -> Self {
-        let points = (top / spacing as f64) as usize + 2;
+    fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: Top) -> Self {
+        let points = (top.balance / spacing as f64) as usize + 2;
         let longest = cycle.outcomes.iter().map(|outcome| outcome.trades).max().unwrap_or(0) as usize;
         let none = Front { probabilities: vec![0.0; points], from: points, to: 0 };
         let mut starts = vec![none; longest + 1];
@@ -104,6 +68,7 @@ impl<'a> Overlapping<'a> {
             starts,
             ruined_at: vec![0.0; question.horizon_trades as usize + 1],
             left_out: 0.0,
+            counts_top: !top.is_never_ruined,
         }
     }
 
@@ -148,9 +113,12 @@ impl<'a> Overlapping<'a> {
             let (points, rest) = (change.div_euclid(spacing), change.rem_euclid(spacing));
             let upper = rest as f64 / spacing as f64;
             let target = &mut self.starts[slot];
-            self.left_out += target.add(front, from, points, probability * (1.0 - upper));
+            let mut passed = target.add(front, from, points, probability * (1.0 - upper));
             if rest != 0 {
-                self.left_out += target.add(front, from, points + 1, probability * upper);
+                passed += target.add(front, from, points + 1, probability * upper);
+            }
+            if self.counts_top {
+                self.left_out += passed;
             }
         }
     }
@@ -240,39 +208,12 @@ mod tests {
         Cycle::new(question, &plan.stakes(question).unwrap(), plan).unwrap()
     }
 
+    const fn top(balance: f64) -> Top {
+        Top { balance, is_never_ruined: false }
+    }
+
     fn front(probabilities: &[f64], from: usize, to: usize) -> Front {
         Front { probabilities: probabilities.to_vec(), from, to }
-    }
-
-    #[test]
-    fn the_lattice_is_as_fine_as_the_changes_and_as_high_as_nine_deviations() {
-        assert_eq!(finest_spacing(&cycle_of(&QUESTION, &LADDER)), 20);
-        // Of 100 trades 80 each are earned at most. In 1000 there are 1000 / 1.75 + 1 = 572.43 cycles, which cost 30 on
-        // average with a variance of 64500; won in 90 %, 1000 / 1.11 + 1 = 901.90 that earn 76.88, with one of 667.07.
-        for (win_probability, horizon_trades, expected) in
-            [(0.5, 100, 18_001.0), (0.5, 1_000, 64_687.5), (0.9, 1_000, 86_319.99)]
-        {
-            let question = RuinQuestion { win_probability, horizon_trades, ..QUESTION };
-            let found = highest_balance(&question, &cycle_of(&question, &LADDER));
-            assert!((found - expected).abs() < 1.0, "{win_probability} {horizon_trades}: {found}");
-        }
-    }
-
-    #[test]
-    fn a_coarse_lattice_is_one_that_twice_as_coarse_keeps_the_base_stake() {
-        // Of 100, 26, 34, 28 and 30 the first even divisors from twice the least on; 101 has none, and 26 none below 24.
-        for (least, base, expected) in [
-            (7, 100, 10),
-            (1, 26, 1),
-            (5, 26, 13),
-            (9, 34, 17),
-            (7, 101, 7),
-            (4, 28, 7),
-            (5, 30, 5),
-            (4, 26, 4),
-        ] {
-            assert_eq!(coarse_spacing(least, base), expected, "{least} {base}");
-        }
     }
 
     #[test]
@@ -309,10 +250,10 @@ mod tests {
         let question = RuinQuestion { balance: 43, ..QUESTION };
         let cycle = cycle_of(&question, &LADDER);
         // Points at 3, 23, 43, ...: the first at or above.
-        let exact = Overlapping::new(&question, &cycle, 20, 100.0);
+        let exact = Overlapping::new(&question, &cycle, 20, top(100.0));
         assert_eq!([0, 3, 4, 23, 24, 43].map(|balance| exact.point(balance)), [0, 0, 1, 1, 2, 2]);
         // At 3, 43, ... by which 60 cannot be moved: the nearest, of two the upper one.
-        let coarse = Overlapping::new(&question, &cycle, 40, 100.0);
+        let coarse = Overlapping::new(&question, &cycle, 40, top(100.0));
         assert_eq!([0, 3, 22, 23, 43, 63].map(|balance| coarse.point(balance)), [0, 0, 0, 1, 1, 2]);
         assert_eq!(exact.point(u64::MAX), ((u64::MAX - 3) / 20) as usize);
     }
@@ -322,12 +263,12 @@ mod tests {
         // From 2, points up to 3: two wins of two are 4. Two losses are 0, and ruin.
         let question = RuinQuestion { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
         let cycle = cycle_of(&question, &EVEN);
-        let found = Overlapping::new(&question, &cycle, 1, 2.0).follow();
+        let found = Overlapping::new(&question, &cycle, 1, top(2.0)).follow();
         assert_eq!((found.within(1), found.within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
         // Points of 2, up to 6, from 4: half of a win is a point up, a quarter; and half of another, a sixteenth.
         let question = RuinQuestion { balance: 4, ..question };
-        let found = Overlapping::new(&question, &cycle, 2, 4.0).follow();
+        let found = Overlapping::new(&question, &cycle, 2, top(4.0)).follow();
         assert!((found.error() - (0.0625 + 1e-13)).abs() < 1e-15, "{}", found.error());
     }
 
@@ -337,7 +278,7 @@ mod tests {
         let large =
             StakePlan::Martingale { base: 1_000_003, factor: 2.0, levels: 3, most_stake: 9_000_000, step: 1 };
         let question = RuinQuestion { balance: 20_000_060, payout_fraction: 1.0, ..QUESTION };
-        let found = ruin(&question, &cycle_of(&question, &large));
+        let found = ruin(&question, &cycle_of(&question, &large)).unwrap();
         assert!(found.error() < 2e-13 && found.probability() > 0.01, "{found:?}");
         // Changes of 850, 850, 848, 848 and -18213 have no divisor: too many points.
         let recover =
@@ -345,15 +286,15 @@ mod tests {
         let question =
             RuinQuestion { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
         let cycle = cycle_of(&question, &recover);
-        let found = ruin(&question, &cycle);
-        let exact = Overlapping::new(&question, &cycle, 1, highest_balance(&question, &cycle)).follow();
+        let found = ruin(&question, &cycle).unwrap();
+        let exact = Overlapping::new(&question, &cycle, 1, Top::of(&question, &cycle)).follow();
         let off = (found.probability() - exact.probability()).abs();
         assert!(exact.probability() > 0.1 && exact.error() < 2e-13, "{}", exact.probability());
         assert!(off <= found.error() && found.error() < 0.01, "off by {off}, says {}", found.error());
         assert!(found.error() > 1e-9, "{} is of an exact lattice", found.error());
         // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 asks for 12, and of 1000 the double of 20 is a divisor.
-        let [fine, coarse] = [20, 40]
-            .map(|by| Overlapping::new(&question, &cycle, by, highest_balance(&question, &cycle)).follow());
+        let [fine, coarse] =
+            [20, 40].map(|by| Overlapping::new(&question, &cycle, by, Top::of(&question, &cycle)).follow());
         assert_eq!(found.probability(), fine.probability());
         assert_eq!(found.error(), fine.error() + (fine.probability() - coarse.probability()).abs());
     }

@@ -5,6 +5,7 @@ mod curve;
 mod cycle;
 mod lattice;
 mod recovery;
+mod spacing;
 mod stake_plan;
 
 pub use curve::Ruin;
@@ -85,7 +86,8 @@ impl RuinQuestion {
 /// each level, or the whole ladder lost), each with its number of trades, its probability and its change of the
 /// balance, so that the chain holds the balances at the starts of cycles, on the lattice of the greatest common
 /// divisor of all changes. A lattice that would be too fine is made coarser: a change between two points is divided
-/// among them so that its mean is kept, and the error is stated by comparison with one twice as coarse.
+/// among them so that its mean is kept, and the error is stated by comparison with one twice as coarse. It is never so coarse that it does
+/// not tell what a cycle can pay from what it cannot; a horizon for which that takes too long is refused, with the longest that does not.
 ///
 /// Draws move nothing but time: with `m` of `n` trades decided, binomially, the curve over decided trades is mixed.
 ///
@@ -101,7 +103,7 @@ impl RuinQuestion {
 ///
 /// # Errors
 /// A [`StatisticsError`] that names the number which means nothing: a probability, payout, stake, horizon, or an
-/// amount of money above [`MAX_MONEY`].
+/// amount of money above [`MAX_MONEY`]; `TooManyTrades` for a ladder whose chain takes too long.
 pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, StatisticsError> {
     question.check()?;
     plan.check()?;
@@ -114,7 +116,7 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
         }
         StakePlan::Martingale { .. } | StakePlan::Soros { .. } => {
             let cycle = Cycle::new(question, &plan.stakes(question)?, plan)?;
-            lattice::ruin(question, &cycle)
+            lattice::ruin(question, &cycle)?
         }
     };
     Ok(decided.with_draws(question.draw_share))
@@ -123,7 +125,8 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
 /// The smallest balance with which ruin is at most `most_probability` over the question's horizon (the question's own
 /// balance is not looked at), to one part in a thousand.
 ///
-/// More money never ruins sooner, so that halving finds it; nothing when even [`MAX_MONEY`] is too little.
+/// More money never ruins sooner, so that halving finds it; nothing when even [`MAX_MONEY`] is too little, or when a chain on the way would
+/// take too long.
 ///
 /// # Errors
 /// As for [`ruin`], and `NotAProbability` for `most_probability` outside 0 to 1.
@@ -132,7 +135,19 @@ pub fn required_balance(
     plan: &StakePlan,
     most_probability: f64,
 ) -> Result<Option<u64>, StatisticsError> {
+    RuinQuestion { balance: 0, ..*question }.check()?;
     let most = check_probability("most probable ruin", most_probability)?;
+    match smallest_balance(question, plan, most) {
+        Err(StatisticsError::TooManyTrades { .. }) => Ok(None),
+        found => found,
+    }
+}
+
+fn smallest_balance(
+    question: &RuinQuestion,
+    plan: &StakePlan,
+    most: f64,
+) -> Result<Option<u64>, StatisticsError> {
     let is_enough =
         |balance| ruin(&RuinQuestion { balance, ..*question }, plan).map(|ruin| ruin.probability() <= most);
     let (mut too_little, mut enough) = (0, question.minimum_stake.clamp(1, MAX_MONEY));

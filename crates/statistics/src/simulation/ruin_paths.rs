@@ -300,6 +300,9 @@ mod tests {
         let recover =
             StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
         let soros = StakePlan::Soros { base: 6_000, wins: 3, step: 1 };
+        let long_soros = StakePlan::Soros { base: 1_000, wins: 10, step: 1 };
+        let short =
+            StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 4, most_stake: 20_000, step: 1 };
         let share = StakePlan::Share { fraction: 0.1, step: 1 };
         let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.7, step: 1 };
         for (plan, question) in [
@@ -310,6 +313,11 @@ mod tests {
             (capped, question(40_000, 0.54, 0.0, 300)),
             (recover, question(50_000, 0.5, 0.0, 200)),
             (soros, question(60_000, 0.5, 0.0, 100)),
+            // On lattices of many cents, some of them within many trades.
+            (long_soros, question(200_000, 0.5, 0.0, 1_000)),
+            (long_soros, question(200_000, 0.54, 0.0, 1_000)),
+            (StakePlan::Soros { base: 1_000, wins: 3, step: 1 }, question(150_000, 0.54, 0.0, 3_000)),
+            (short, question(100_000, 0.54, 0.0, 3_000)),
             (share, question(20_000, 0.5, 0.0, 250)),
             (kelly, question(5_000, 0.54, 0.0, 250)),
         ] {

@@ -1,0 +1,228 @@
+//! How fine the lattice of a ladder's balances is, and how high.
+
+use super::RuinQuestion;
+use super::cycle::Cycle;
+use crate::StatisticsError;
+
+/// About how many multiplications the chain may take; a lattice that takes more is made coarser.
+const MAX_WORK: f64 = 1.6e8;
+
+/// About how many it takes then: they are slower ones.
+const COARSE_WORK: f64 = 6e7;
+
+/// How many it may take where a coarser lattice would say nothing: about a second of one core.
+const MOST_WORK: f64 = 2e9;
+
+/// Standard deviations of growth above which a balance is left out, and counted as an error.
+const REACH: f64 = 9.0;
+
+/// Of the dearest cycle, so many points at least: from fewer, what cannot be paid is not told from what can.
+const POINTS_OF_NEED: f64 = 4.0;
+
+/// Of the standard deviation of a cycle, so many points, or of the balance five for the square root of each cycle: then what dividing
+/// changes among two points adds to the deviation is small against one of both.
+const POINTS_OF_DEVIATION: f64 = 8.0;
+const POINTS_OF_BALANCE: f64 = 5.0;
+
+/// The lattice on which a chain is followed.
+pub(super) struct Lattice {
+    /// Between two points, in the smallest unit of money.
+    pub(super) spacing: u64,
+    /// Whether each change goes from point to point.
+    pub(super) is_exact: bool,
+    pub(super) top: Top,
+}
+
+/// A balance above which none is followed.
+#[derive(Clone, Copy)]
+pub(super) struct Top {
+    pub(super) balance: f64,
+    /// Whether that is because ruin is impossible from there; else it is hardly ever passed.
+    pub(super) is_never_ruined: bool,
+}
+
+impl Lattice {
+    /// The finest that does not take too long.
+    ///
+    /// # Errors
+    /// Every one that says anything takes too long.
+    pub(super) fn of(question: &RuinQuestion, cycle: &Cycle) -> Result<Self, StatisticsError> {
+        let at_horizon = |trades| Self::within(&RuinQuestion { horizon_trades: trades, ..*question }, cycle);
+        if let Some(lattice) = at_horizon(question.horizon_trades) {
+            return Ok(lattice);
+        }
+        let (mut most, mut too_many) = (1, question.horizon_trades);
+        while too_many - most > 1 {
+            let middle = most.midpoint(too_many);
+            *(if at_horizon(middle).is_some() { &mut most } else { &mut too_many }) = middle;
+        }
+        let trades = u64::from(question.horizon_trades);
+        Err(StatisticsError::TooManyTrades { trades, most: u64::from(most) })
+    }
+
+    fn within(question: &RuinQuestion, cycle: &Cycle) -> Option<Self> {
+        let top = Top::of(question, cycle);
+        let work = |spacing: u64| {
+            top.balance / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
+        };
+        let finest = finest_spacing(cycle);
+        // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.
+        let coarse_work = |spacing: u64| 3.0 * work(spacing);
+        let least = (coarse_work(1) / COARSE_WORK).ceil() as u64;
+        let spacing = coarse_spacing(least, coarsest(question, cycle), cycle);
+        if work(finest) <= MAX_WORK || (spacing <= finest && work(finest) <= MOST_WORK) {
+            return Some(Self { spacing: finest, is_exact: true, top });
+        }
+        (coarse_work(spacing) <= MOST_WORK).then_some(Self { spacing, is_exact: false, top })
+    }
+}
+
+impl Top {
+    pub(super) fn of(question: &RuinQuestion, cycle: &Cycle) -> Self {
+        let (highest, enough) =
+            (highest_balance(question, cycle), cycle.surely_enough(question.horizon_trades));
+        Self { balance: highest.min(enough), is_never_ruined: enough <= highest }
+    }
+}
+
+/// The greatest common divisor of all changes.
+fn finest_spacing(cycle: &Cycle) -> u64 {
+    let divide = |mut a: u64, mut b: u64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    cycle.outcomes.iter().map(|outcome| outcome.change.unsigned_abs()).fold(0, divide).max(1)
+}
+
+/// The coarsest lattice that says anything.
+fn coarsest(question: &RuinQuestion, cycle: &Cycle) -> u64 {
+    let (_, variance, trades) = cycle.moments();
+    let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
+    let needs = cycle.outcomes.iter().map(|outcome| outcome.needs).max().unwrap_or(0) as f64;
+    let of_balance = question.balance as f64 / (POINTS_OF_BALANCE * cycles.sqrt());
+    let moved = (variance.max(0.0).sqrt() / POINTS_OF_DEVIATION).max(of_balance);
+    (needs / POINTS_OF_NEED).min(moved).max(1.0) as u64
+}
+
+/// A spacing of about `least`, and no more than `most`. One of which twice as much divides the smallest need, the base stake, leaves every
+/// loss of it exact: it is the first below three times the least.
+fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
+    let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
+    if least < most {
+        return dividing_spacing(least, base).unwrap_or(least).min(most);
+    }
+    // Of those from a third of the most on, the last.
+    let fewest = base.div_ceil(2 * most).max(1);
+    let half_of = |often: u64| base.is_multiple_of(2 * often).then(|| base / (2 * often));
+    (fewest..fewest.saturating_mul(3).min(fewest + 1_000)).find_map(half_of).unwrap_or(most).min(most)
+}
+
+/// The first spacing from `least` and below three times as much of which twice as much divides the base.
+fn dividing_spacing(least: u64, base: u64) -> Option<u64> {
+    // Of the two ways to look for it, the one that has fewer steps: by the spacing, or by how often it goes into half of the base.
+    let most_often = base / (2 * least);
+    if most_often < 2 * least {
+        let fewest = base / (6 * least) + 1;
+        let half_of = |often: u64| base.is_multiple_of(2 * often).then(|| base / (2 * often));
+        (fewest..=most_often).rev().find_map(half_of)
+    } else {
+        (least..3 * least).find(|spacing| base.is_multiple_of(2 * spacing))
+    }
+}
+
+/// A balance that is hardly ever passed within the horizon.
+fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
+    let (mean, variance, trades) = cycle.moments();
+    let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
+    let likely = cycles * mean.max(0.0) + REACH * (cycles * variance).sqrt();
+    let fastest = cycle.outcomes.iter().map(|outcome| outcome.change as f64 / f64::from(outcome.trades));
+    let most = fastest.fold(0.0, f64::max) * f64::from(question.horizon_trades);
+    question.balance as f64 + likely.min(most) + 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ruin::StakePlan;
+
+    const QUESTION: RuinQuestion = RuinQuestion {
+        balance: 10_000,
+        minimum_stake: 1,
+        win_probability: 0.5,
+        payout_fraction: 0.8,
+        draw_share: 0.0,
+        horizon_trades: 100,
+    };
+
+    /// Changes of 80, 60, 20 and -700 after 1, 2, 3 and 3 trades.
+    const LADDER: StakePlan =
+        StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 };
+
+    fn cycle_of(question: &RuinQuestion, plan: &StakePlan) -> Cycle {
+        Cycle::new(question, &plan.stakes(question).unwrap(), plan).unwrap()
+    }
+
+    #[test]
+    fn the_lattice_is_as_fine_as_the_changes_and_as_high_as_nine_deviations() {
+        assert_eq!(finest_spacing(&cycle_of(&QUESTION, &LADDER)), 20);
+        // Of 100 trades 80 each are earned at most. In 1000 there are 1000 / 1.75 + 1 = 572.43 cycles, which cost 30 on
+        // average with a variance of 64500; won in 90 %, 1000 / 1.11 + 1 = 901.90 that earn 76.88, with one of 667.07.
+        for (win_probability, horizon_trades, expected) in
+            [(0.5, 100, 18_001.0), (0.5, 1_000, 64_687.5), (0.9, 1_000, 86_319.99)]
+        {
+            let question = RuinQuestion { win_probability, horizon_trades, ..QUESTION };
+            let found = highest_balance(&question, &cycle_of(&question, &LADDER));
+            assert!((found - expected).abs() < 1.0, "{win_probability} {horizon_trades}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_coarse_lattice_is_one_that_twice_as_coarse_keeps_the_base_stake() {
+        // Of 100, 26, 34, 28 and 30 the first even divisors from twice the least on; 101 has none, and 26 none below 24.
+        for (least, base, expected) in [
+            (7, 100, Some(10)),
+            (1, 26, Some(1)),
+            (5, 26, Some(13)),
+            (9, 34, Some(17)),
+            (7, 101, None),
+            (4, 28, Some(7)),
+            (5, 30, Some(5)),
+            (4, 26, None),
+            // Twice the square of a prime, looked for either way; 2 to the 34 times 25, of which 2 to the 23 times 25 is the first; and
+            // an odd one, that has none however long one looks.
+            (700_000, 2_000_012_000_018, Some(1_000_003)),
+            (900_000, 2_000_012_000_018, Some(1_000_003)),
+            (200_000_000, 429_496_729_600, Some(209_715_200)),
+            (1_000_000_000_000, (1 << 50) - 1, None),
+        ] {
+            assert_eq!(dividing_spacing(least, base), expected, "{least} {base}");
+        }
+        for (least, base) in (1_u64..40).flat_map(|least| (1_u64..400).map(move |base| (least, base))) {
+            let first = (least..3 * least).find(|spacing| base % (2 * spacing) == 0);
+            assert_eq!(dividing_spacing(least, base), first, "{least} {base}");
+        }
+    }
+
+    /// Stakes from 1,000 on: ten wins make 357 times as much of it, so that the deviation alone would allow points many stakes apart, of
+    /// which none tells a balance that pays a stake from one that does not.
+    #[test]
+    fn a_lattice_has_four_points_of_a_stake_and_ends_where_ruin_does() {
+        let plan = StakePlan::Soros { base: 1_000, wins: 10, step: 1 };
+        let question = RuinQuestion { balance: 200_000, horizon_trades: 1_000, ..QUESTION };
+        let cycle = cycle_of(&question, &plan);
+        let Lattice { spacing, is_exact, top } = Lattice::of(&question, &cycle).unwrap();
+        assert_eq!((spacing, is_exact), (250, false));
+        // A thousand losses, and a stake.
+        assert!(top.is_never_ruined && (top.balance - 1_001_000.0).abs() < 1e-6, "{}", top.balance);
+        let far = RuinQuestion { horizon_trades: 100_000, ..question };
+        let refused = Lattice::of(&far, &cycle).map(|lattice| lattice.spacing);
+        let Err(StatisticsError::TooManyTrades { trades: 100_000, most }) = refused else {
+            panic!("{refused:?}")
+        };
+        // Points up to that many losses, four of each, trades and 12 outcomes, three times: 144 of its square are 2 thousand millions.
+        assert!((3_700..3_730).contains(&most), "{most}");
+        assert!(Lattice::of(&RuinQuestion { horizon_trades: most as u32, ..far }, &cycle).is_ok());
+    }
+}
