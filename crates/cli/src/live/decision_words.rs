@@ -3,7 +3,7 @@
 use super::line::{BAD, BEFORE, BOLD, DIM, GOOD, NOTE};
 use crate::wrap::columns_of;
 use candlewick_engine::{Approved, Edge, Judgement, Lateness, Refused, RiskSettings};
-use candlewick_sdk::{ExpirationType, Millis, MoneyScale, visible};
+use candlewick_sdk::{ExpirationType, Millis, MoneyScale, Reason, price_text, visible};
 use console::Term;
 
 /// An approved trade.
@@ -16,9 +16,47 @@ pub(super) fn open_words(approved: &Approved, (bot, symbol): (&str, &str), scale
     let (intent, stake, direction) =
         (approved.intent(), scale.format(approved.stake()), approved.direction());
     let terms = format!("{stake} for {}{kind}   ", expiry.close_type);
-    let reason = approved.reason().to_string();
+    let reason = with_values(approved.reason());
     let reason = fitted(&visible(&reason), columns_of(&Term::stdout()));
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
+}
+
+/// A reason with its numbers behind their names where its text has these, as that of a rule does; else as it is.
+fn with_values(reason: &Reason) -> String {
+    let text = reason.text();
+    let place_of = |name: &str| -> Option<usize> {
+        let is_part = |letter: char| letter.is_alphanumeric() || "_.@[(".contains(letter);
+        let found = text.match_indices(name).map(|(at, _)| (at, at + name.len()));
+        let whole = found.filter(|(at, end)| {
+            let before = text[..*at].chars().next_back();
+            !text[*end..].starts_with(is_part) && !before.is_some_and(|one| one != '(' && is_part(one))
+        });
+        // Of `sma(close, 9) < close` the second is compared.
+        whole.min_by_key(|(at, _)| open_brackets(&text[..*at])).map(|(_, end)| end)
+    };
+    let mut values: Vec<(usize, f64)> =
+        reason.numbers().filter_map(|(name, value)| Some((place_of(name)?, value))).collect();
+    if values.is_empty() {
+        return reason.to_string();
+    }
+    values.sort_by_key(|(place, _)| *place);
+    let (mut words, mut done) = (String::new(), 0);
+    for (place, value) in values {
+        words.push_str(&text[done..place]);
+        words.push(' ');
+        words.push_str(&price_text(value));
+        done = place;
+    }
+    words.push_str(&text[done..]);
+    for (name, value) in reason.numbers().filter(|(name, _)| place_of(name).is_none()) {
+        words.extend([" ", name, "=", &price_text(value)]);
+    }
+    words
+}
+
+/// How many brackets are open at the end of a text.
+fn open_brackets(text: &str) -> usize {
+    text.matches('(').count().saturating_sub(text.matches(')').count())
 }
 
 /// A reason as far as one line of a terminal of so many columns has room for it; the journal has all of it.
@@ -40,7 +78,7 @@ pub(super) fn refusal_words(
     let rule = risk.map_or_else(|| refused.rule.words(), |risk| refused.rule.words_within(risk, bot));
     let lateness = Lateness::of((refused.decision_time, received), interval, risk);
     let rule = refused.rule.with_lateness(rule, lateness);
-    let reason = refused.reason.to_string();
+    let reason = with_values(&refused.reason);
     let reason = fitted(&visible(&reason), columns_of(&Term::stdout()));
     format!("{DIM}{bot} {} refused: {rule}   {reason}{DIM:#}", refused.direction)
 }
@@ -59,6 +97,35 @@ pub(super) fn verdict_words(judgement: &Judgement, bot: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_sdk::ReasonTemplate;
+
+    #[test]
+    fn a_reason_of_a_rule_has_its_values_where_their_names_stand() {
+        for (text, numbers, expected) in [
+            (
+                "rsi(14) < 30 and close > sma(200)",
+                &[("rsi(14)", 27.4), ("close", 1.0832), ("sma(200)", 1.0811)][..],
+                "rsi(14) 27.4 < 30 and close 1.0832 > sma(200) 1.0811",
+            ),
+            ("sma(close, 9) < close", &[("close", 2.0)], "sma(close, 9) < close 2"),
+            (
+                "2 of 3: (close[1] < close or crosses_above(ema(9), ema(21)))",
+                &[("close[1]", 1.5), ("close", 2.5), ("ema(9)", 3.5), ("ema(21)", 3.25)],
+                "2 of 3: (close[1] 1.5 < close 2.5 or crosses_above(ema(9) 3.5, ema(21) 3.25))",
+            ),
+            // Written otherwise than it is called: behind it.
+            (
+                "rsi(n) < 30 and close > 1",
+                &[("rsi(14)", 27.5), ("close", 1.5)],
+                "rsi(n) < 30 and close 1.5 > 1 rsi(14)=27.5",
+            ),
+            ("oversold", &[("rsi", 28.25), ("level", 30.0)], "oversold rsi=28.25 level=30"),
+            ("closed high", &[("close", 1.5), ("h", 2.0)], "closed high close=1.5 h=2"),
+        ] {
+            let (names, values): (Vec<&str>, Vec<f64>) = numbers.iter().copied().unzip();
+            assert_eq!(with_values(&ReasonTemplate::new(text, names).with_numbers(&values)), expected);
+        }
+    }
 
     #[test]
     fn a_reason_ends_where_the_terminal_does_and_nowhere_else() {
