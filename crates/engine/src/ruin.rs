@@ -238,10 +238,19 @@ pub fn check_ruin(
             told.add(stake, &left_out, settings.money_scale).map_err(refused)?;
             continue;
         }
+        let ruined = stake.at(stake.decisive_rate());
+        // Nothing is held to it where the limit is off.
+        if let (Err(StatisticsError::TooManyTrades { trades, most }), true) = (&ruined, limit <= 0.0) {
+            let bot = &bot.name;
+            report.ladders.push(format!(
+                "bot \"{bot}\": the ruin of its ladder cannot be counted within {trades} trades, only within {most}"
+            ));
+            continue;
+        }
         if stake.below_least(settings.money_scale).map_err(refused)?.is_some() {
             check_first_stakes(settings)?;
         }
-        total += stake.at(stake.decisive_rate()).map_err(refused)?;
+        total += ruined.map_err(refused)?;
         let with_candles = if bot.stake.enters_without_signal() {
             "; each level above the first is entered with the next candle, whatever the strategy says"
         } else {

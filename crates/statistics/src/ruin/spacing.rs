@@ -51,10 +51,13 @@ impl Lattice {
         if let Some(lattice) = at_horizon(question.horizon_trades) {
             return Ok(lattice);
         }
-        let (mut most, mut too_many) = (1, question.horizon_trades);
+        // No lattice is needed where the balance pays for the worst.
+        let is_answered =
+            |trades| question.balance as f64 >= cycle.surely_enough(trades) || at_horizon(trades).is_some();
+        let (mut most, mut too_many) = (0, question.horizon_trades);
         while too_many - most > 1 {
             let middle = most.midpoint(too_many);
-            *(if at_horizon(middle).is_some() { &mut most } else { &mut too_many }) = middle;
+            *(if is_answered(middle) { &mut most } else { &mut too_many }) = middle;
         }
         let trades = u64::from(question.horizon_trades);
         Err(StatisticsError::TooManyTrades { trades, most: u64::from(most) })
@@ -69,7 +72,9 @@ impl Lattice {
         // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.
         let coarse_work = |spacing: u64| 3.0 * work(spacing);
         let least = (coarse_work(1) / COARSE_WORK).ceil() as u64;
-        let spacing = coarse_spacing(least, coarsest(question, cycle), cycle);
+        let most = coarsest(question, cycle);
+        let spacing = coarse_spacing(least, most, cycle);
+        let spacing = if coarse_work(spacing) <= MOST_WORK { spacing } else { most };
         if work(finest) <= MAX_WORK || (spacing <= finest && work(finest) <= MOST_WORK) {
             return Some(Self { spacing: finest, is_exact: true, top });
         }
@@ -116,7 +121,8 @@ fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     // Of those from a third of the most on, the last.
     let fewest = base.div_ceil(2 * most).max(1);
     let half_of = |often: u64| base.is_multiple_of(2 * often).then(|| base / (2 * often));
-    (fewest..fewest.saturating_mul(3).min(fewest + 1_000)).find_map(half_of).unwrap_or(most).min(most)
+    let found = (fewest..fewest.saturating_mul(3).min(fewest + 1_000)).find_map(half_of);
+    found.filter(|spacing| *spacing >= most / 3).unwrap_or(most).min(most)
 }
 
 /// The first spacing from `least` and below three times as much of which twice as much divides the base.
@@ -224,5 +230,22 @@ mod tests {
         // Points up to that many losses, four of each, trades and 12 outcomes, three times: 144 of its square are 2 thousand millions.
         assert!((3_700..3_730).contains(&most), "{most}");
         assert!(Lattice::of(&RuinQuestion { horizon_trades: most as u32, ..far }, &cycle).is_ok());
+    }
+
+    /// A spacing that divides the base stake is not taken where it is much finer than needed: half of the base would be 22 times as many points
+    /// of the first, too many to be followed.
+    #[test]
+    fn a_horizon_that_some_lattice_can_be_followed_over_is_counted() {
+        let plan =
+            StakePlan::Martingale { base: 1_000, factor: 2.2, levels: 6, most_stake: 100_000_000, step: 1 };
+        for (balance, horizon_trades) in [(30_000_000, 2_500), (500_000, 10_000)] {
+            let (payout_fraction, win_probability) = (0.85, 1.0 / 1.85);
+            let question =
+                RuinQuestion { balance, horizon_trades, payout_fraction, win_probability, ..QUESTION };
+            let cycle = cycle_of(&question, &plan);
+            let coarsest = coarsest(&question, &cycle);
+            let Lattice { spacing, .. } = Lattice::of(&question, &cycle).unwrap();
+            assert!((coarsest / 3..=coarsest).contains(&spacing), "{balance}: {spacing} of {coarsest}");
+        }
     }
 }
