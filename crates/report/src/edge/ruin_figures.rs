@@ -41,7 +41,7 @@ pub struct RuinRate {
     pub mean_trades: Option<f64>,
     /// Trades within which half of all runs are ruined.
     pub half_after: Option<u32>,
-    /// The balance with which ruin is no more probable than the limit; nothing without a limit, or if none would do.
+    /// The balance with which ruin is no more probable than the limit; nothing without a limit, or if none was found.
     pub required_balance: Option<f64>,
 }
 

@@ -150,6 +150,10 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         self.outside.mend(source, &mended);
+        if !mended.is_empty() {
+            // Who saw that it was mended hears at once of the next fault.
+            self.outside.next_alarm.remove(&source);
+        }
         let text = format!("signals ({source}): {text}");
         self.session.journal.note(serde_json::json!({ "note": text }).to_string(), step);
         step.note(text, mended);

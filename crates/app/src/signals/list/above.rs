@@ -89,7 +89,9 @@ impl Above {
 
     pub(super) fn end_expiry(&mut self, (by, text): (u64, &str)) {
         if let Some(ExpiryHeading { line, .. }) = self.expiry.take() {
-            let text = text.trim().chars().take(SHOWN).collect();
+            let text = text.trim();
+            let cut = if text.chars().count() > SHOWN { "…" } else { "" };
+            let text = text.chars().take(SHOWN).chain(cut.chars()).collect();
             self.ended_expiry = Some(EndedExpiry { heading: line, by, text });
         }
     }

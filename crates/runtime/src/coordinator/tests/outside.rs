@@ -227,7 +227,13 @@ fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
     let is_told = |one: &Command| matches!(one, Command::Notify(crate::Notice::Note { mended, .. }) if mended[1] == "nor this");
     assert!(commands.iter().any(is_told), "{commands:?}");
     let tally = tally(&bench);
-    let problem_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
-    assert_eq!(problem_of("list"), "nor this; it was read again since, without an error");
-    assert_eq!(problem_of("stdin"), "nor this");
+    let last_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
+    assert_eq!(last_of("list"), "nor this; it was read again since, without an error");
+    assert_eq!(last_of("stdin"), "nor this");
+    // The next fault of the list is an alarm at once, that of a door without a mend none so soon.
+    for (door, is_alarm) in [(list, true), (stdin, false)] {
+        let commands = bench.step(Input::Order(OrderId(9), problem_of(door, (1, 0))));
+        let alarms = commands.iter().any(|one| matches!(one, Command::Notify(crate::Notice::Alarm(_))));
+        assert_eq!(alarms, is_alarm, "{door:?}");
+    }
 }
