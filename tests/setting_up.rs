@@ -131,6 +131,11 @@ fn payouts_as_shares_of_the_stake_are_asked_about() {
         let command: Vec<&str> = command.split(' ').chain(["--config", "b.toml"]).collect();
         folder.run(&command).fails(2, &["risk.min_payout_percent", "did you mean 85?"]);
     }
+    let folder = Folder::new()
+        .with("c.toml", "[risk]\nmin_payout_percent_by_symbol = { BTCUSDT = 0.7, EURUSD = 85.0 }\n");
+    folder
+        .run(&["config", "check", "--config", "c.toml"])
+        .fails(2, &["risk.min_payout_percent_by_symbol.BTCUSDT", "payouts are in percent; did you mean 70?"]);
     candlewick(&["edge", "break-even", "0.92"]).fails(2, &["did you mean 92?"]);
 }
 

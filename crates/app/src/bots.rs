@@ -113,13 +113,19 @@ impl BotSet {
     }
 }
 
-/// A least payout that every venue's is above, and that is a usual one as a share of the stake.
-fn payout_as_share(loaded: &Loaded) -> Option<Problem> {
-    let share = loaded.config.risk.min_payout_percent;
-    Payout::percent_of_share(share).map(|percent| {
+/// Least payouts, of all symbols and of single ones, that every venue's is above, and that are usual ones as a share of the stake.
+fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
+    let risk = &loaded.config.risk;
+    let by_symbol = risk.min_payout_percent_by_symbol.iter();
+    let by_symbol =
+        by_symbol.map(|(name, least)| (format!("risk.min_payout_percent_by_symbol.{name}"), *least));
+    let least = std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent));
+    let problem = |(key, share): (String, f64)| {
+        let percent = Payout::percent_of_share(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
-        loaded.problem("risk.min_payout_percent", problem).value(share.to_string())
-    })
+        Some(loaded.problem(&key, problem).value(share.to_string()))
+    };
+    least.chain(by_symbol).filter_map(problem).collect()
 }
 
 /// Limits for bots that there are not.
