@@ -138,7 +138,7 @@ pub(crate) fn spoken(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleE
             let low = right_of(words, next);
             let high = words.iter().position(|word| word.place.start >= low.end);
             let high = high.filter(|and| name(*and).as_deref() == Some("and")).map(|and| right(and + 1));
-            format!("{} < {left} and {left} < {}", short(text, low, "low"), high.unwrap_or("high"))
+            inside(left, short(text, low, "low"), high.unwrap_or("high"))
         }
         "since" => format!("since({left}) <= {}", short(text, right_of(words, next), "3")),
         "within" => format!("since({left}) < {}", short(text, right_of(words, next), "3")),
@@ -162,6 +162,22 @@ pub(crate) fn spoken(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleE
     let place = words[at].place.start..words[next - 1].place.end;
     let message = format!("there is no `{}`: write {cure}", &text[place.clone()]);
     Some(RuleError::new(place, message))
+}
+
+/// What is written for a value from one to another, with what becomes of the bounds. Of hours it is the times of the day: `hour()` of
+/// 17 lasts until 17:59.
+fn inside(value: &str, low: &str, high: &str) -> String {
+    let both = format!("{value} >= {low} and {value} <= {high}");
+    let zone = value.strip_prefix("hour(").and_then(|zone| zone.strip_suffix(')'));
+    let hour = |text: &str| text.parse::<u8>().ok().filter(|hour| *hour < 24);
+    let (Some(zone), Some(from), Some(to)) = (zone, hour(low), hour(high)) else {
+        return format!("{both}, which takes in both");
+    };
+    let zone = if zone.is_empty() { String::new() } else { format!(", {zone}") };
+    let until = if from < to { format!("; {both} holds until {to:02}:59:59") } else { String::new() };
+    format!(
+        "between('{from:02}:00', '{to:02}:00'{zone}), which takes in {from:02}:00 and not {to:02}:00{until}"
+    )
 }
 
 /// What is wrong with a name before a number or another name, `rsi 7` and `previous high`; the latter is the word at this place.
