@@ -137,6 +137,25 @@ fn on_candles_without_an_edge_it_says_so_and_keeps_the_hold_out_locked() {
     assert!(folder.read("tune/report.html").contains("<h2>No edge</h2>"));
 }
 
+/// Of one-minute candles of EURUSD some trades draw when prices are rounded to 0.00001, as they are without a configuration.
+#[test]
+fn the_best_set_has_the_same_figures_in_a_backtest() {
+    let folder = Folder::new().with("my.toml", FOLLOW);
+    let generated = folder.run(&["data", "generate", "--symbol", "EURUSD", "--days", "5", "--seed", "3"]);
+    assert_eq!(generated.code, 0, "{}", generated.stderr);
+    let report = folder.run(&["tune", "my.toml", "--data", "EURUSD_1m.csv", "--json"]).json();
+    let steps = "[simulation.ticks] EURUSD = 0.00001 for the same figures";
+    assert!(report["notices"].to_string().contains(steps), "{report:#}");
+    let best = &report["sweep"]["best"][0]["figures"];
+    assert!(best["draw"].as_i64() > Some(0), "no trade draws, which would be the same without steps: {best}");
+    let until = report["walk_forward"]["hold_out"]["from"].to_string();
+    let again = folder.run(&["backtest", "--config", "tune/best.toml", "--to", &until, "--json"]).json();
+    for figure in ["trades", "won", "lost", "draw", "pnl"] {
+        assert_eq!(again[figure], best[figure], "{figure}");
+    }
+    assert!(!again["notices"].to_string().contains("[simulation.ticks]"), "{}", again["notices"]);
+}
+
 #[test]
 fn a_rule_without_parameters_is_tested_as_it_stands() {
     for (regime, expected) in [("edge:0.66:5m", "edge_shown"), ("random-walk", "no_edge")] {

@@ -3,7 +3,7 @@ use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
 use super::load::{self, ALWAYS, CandleSource};
 use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
-use super::price_step::unset_steps;
+use super::price_step::{built_in_steps_note, unset_steps};
 use super::rule_bots::rule_bots;
 use crate::configuration::{Flag, Loaded};
 use crate::error::AppError;
@@ -129,6 +129,7 @@ impl CandleChoice {
         } else {
             notices.extend(unset_steps(&markets, &loaded.config.simulation.ticks));
         }
+        notices.extend(built_in_steps_note(loaded));
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));
         let hash = combine_series_hashes(&selected).to_hex().to_string();

@@ -22,6 +22,7 @@ pub use market::{markets_for, select_series};
 pub(crate) use name::names as named_candles;
 pub use name::{CandleStore, DataName};
 pub use price_source::{PriceSource, source_of};
+pub(crate) use price_step::built_in_steps;
 pub use price_step::{has_tails, price_step, step_of, unset_price_steps};
 pub use rule_bots::rule_bots;
 pub use shift::{shift_to, start_among};

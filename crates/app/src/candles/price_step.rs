@@ -1,8 +1,9 @@
 //! The step of prices as candles show it: a venue's is no file's column.
 
+use crate::configuration::Loaded;
 use candlewick_sdk::{Candle, Symbol};
 use candlewick_simulator::Market;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Candles that are looked at, the newest: they show the step of today.
 const LOOKED_AT: usize = 1_000;
@@ -46,6 +47,28 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
             "no price step is assumed: prices inside of a candle are not rounded, so that hardly a trade draws; by the last decimal of \
              these candles [simulation.ticks] would say {}",
             suggested.join(", ")
+        )
+    })
+}
+
+/// The steps that hold for bots of one's own because no configuration is named, each as `[simulation.ticks]` would have it.
+pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
+    let symbols: BTreeSet<Symbol> = loaded.config.bots.iter().map(|bot| bot.symbol).collect();
+    let step = |symbol: Symbol| {
+        let step = loaded.config.simulation.ticks.get(&symbol)?;
+        loaded.is_built_in(&format!("simulation.ticks.{symbol}")).then(|| format!("{symbol} = {step}"))
+    };
+    if loaded.has_built_in_bots() { Vec::new() } else { symbols.into_iter().filter_map(step).collect() }
+}
+
+/// What is said of them, for the same bots in a configuration trade at prices that are not rounded.
+pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
+    let steps = built_in_steps(loaded);
+    (!steps.is_empty()).then(|| {
+        format!(
+            "without --config prices inside of a candle are rounded to the built-in price steps: in a configuration write [simulation.ticks] \
+             {} for the same figures",
+            steps.join(", ")
         )
     })
 }

@@ -154,8 +154,13 @@ impl Loaded {
 
     /// Whether the bots are the built-in examples.
     pub fn has_built_in_bots(&self) -> bool {
-        let bots = self.origin_of(KeyPath::parse("bots").deepest(&self.root));
-        bots.is_some_and(|origin| origin == Origin::BuiltIn.to_string())
+        self.is_built_in("bots")
+    }
+
+    /// Whether `key` has the value that holds where no file is named.
+    pub(crate) fn is_built_in(&self, key: &str) -> bool {
+        let origin = self.origin_of(KeyPath::parse(key).deepest(&self.root));
+        origin.is_some_and(|origin| origin == Origin::BuiltIn.to_string())
     }
 
     /// The balance at the start, exact at the wallet's scale.

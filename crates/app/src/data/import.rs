@@ -287,8 +287,8 @@ impl fmt::Display for ImportedFile {
             let symbol = toml_key(candles.symbol().as_str());
             write!(
                 f,
-                "\n  no price step is assumed: prices inside of a candle are not rounded unless a configuration says [simulation.ticks] \
-                 {symbol} = {step}, which is the last decimal of these"
+                "\n  a configuration rounds prices inside of a candle only where it says [simulation.ticks] {symbol} = {step}, which is the \
+                 last decimal of these"
             )?;
             if has_tails(candles.candles()) {
                 f.write_str(

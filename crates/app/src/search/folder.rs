@@ -1,13 +1,15 @@
 //! The folder of a sweep or a walk: the journals of its trials, and the results when all have run. It lies on this machine, or on object
 //! storage; then its files are worked on in a folder of this machine, and put there when they are whole.
 
+use super::PreparedSearch;
 use crate::bots::own_durations_of;
+use crate::candles::built_in_steps;
 use crate::error::AppError;
 use crate::storage::{RemoteFolder, is_address};
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_history::write_whole_file;
-use candlewick_sdk::{ExpirationType, StrategyEntry};
+use candlewick_sdk::ExpirationType;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, SweepSettings, TrialJournal};
 use serde_json::{Value, json};
@@ -178,12 +180,13 @@ impl ResultFolder {
 }
 
 /// The best set as a configuration that is laid over the one that was searched. What was not searched stays as it
-/// is written; where the strategy names durations of its own, a comment says them, since the bot's is not that of its trades.
+/// is written, the price steps that hold without a configuration with it; where the strategy names durations of its own, a comment says
+/// them, since the bot's is not that of its trades.
 ///
 /// # Errors
 /// Parameters that TOML cannot hold.
-pub fn best_bot(written: &Value, bot: &BotSettings, entry: &StrategyEntry) -> Result<String, AppError> {
-    let mut best = written.clone();
+pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String, AppError> {
+    let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();
     best["close_type"] = json!(bot.close_type);
     if bot.expiration_type != ExpirationType::Unstated {
@@ -191,7 +194,7 @@ pub fn best_bot(written: &Value, bot: &BotSettings, entry: &StrategyEntry) -> Re
     }
     let text = toml::to_string(&json!({ "bots": [best] }));
     let text = text.map_err(|error| AppError::system("the best set is no TOML", error))?;
-    let own: Vec<String> = own_durations_of(bot, entry).iter().map(ToString::to_string).collect();
+    let own: Vec<String> = own_durations_of(bot, &prepared.entry).iter().map(ToString::to_string).collect();
     let own = match own.as_slice() {
         [] => String::new(),
         own => format!(
@@ -199,7 +202,13 @@ pub fn best_bot(written: &Value, bot: &BotSettings, entry: &StrategyEntry) -> Re
             own.join(" or ")
         ),
     };
-    Ok(format!("# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{own}{text}"))
+    let steps = match built_in_steps(&prepared.loaded).as_slice() {
+        [] => String::new(),
+        steps => format!("\n[simulation.ticks]\n{}\n", steps.join("\n")),
+    };
+    Ok(format!(
+        "# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{own}{text}{steps}"
+    ))
 }
 
 fn unwritable(path: &Path, error: io::Error) -> AppError {

@@ -125,7 +125,7 @@ impl<'a> TunePlan<'a> {
     /// Parameters that TOML cannot hold.
     pub fn bot_as_it_stands(&self) -> Result<Option<String>, AppError> {
         let bot = self.prepared.settings.session.bots.first();
-        bot.map(|bot| best_bot(&self.prepared.written, bot, &self.prepared.entry)).transpose()
+        bot.map(|bot| best_bot(&self.prepared, bot)).transpose()
     }
 }
 

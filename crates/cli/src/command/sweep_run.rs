@@ -169,7 +169,7 @@ impl SweepContext<'_> {
 
     /// Writes the results: the same bytes, however often the sweep was stopped.
     fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
-        let PreparedSearch { written, space, sweep, entry, .. } = self.prepared;
+        let PreparedSearch { space, sweep, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
         let mut files = vec![
             folder.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
@@ -180,7 +180,7 @@ impl SweepContext<'_> {
             folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
         ];
         if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
-            let text = best_bot(written, &space.bot(&best.candidate), entry)?;
+            let text = best_bot(self.prepared, &space.bot(&best.candidate))?;
             files.push(folder.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
         }
         Ok(files)
