@@ -1,7 +1,7 @@
 //! Stakes are held against the limits before the first trade: all levels of every ladder that can run at once
 //! must fit, and a Kelly stake needs to know among how many trades it is shared.
 
-use crate::risk::Limits;
+use crate::risk::{Limits, RiskSettings};
 use crate::stake::{LadderCost, Stake};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
@@ -17,6 +17,19 @@ pub struct LadderNotice {
     pub largest: String,
     /// The whole sentence.
     pub text: String,
+    /// The limit of a day's loss that may end in its middle.
+    pub day: Option<LadderInDay>,
+}
+
+/// The limit of a day's loss, and how much of it one ladder leaves: once the day has lost more, a new ladder no longer fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LadderInDay {
+    /// The limit, as the setting and what it comes to.
+    pub limit: String,
+    /// What a whole ladder of the bot costs, with the wallet's decimals.
+    pub cost: String,
+    /// What the day may have lost before it.
+    pub room: String,
 }
 
 /// Checks that the full cost of all ladders fits balance, daily loss limit, drawdown limit and largest stake, and that trades which
@@ -52,6 +65,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
         together += whole;
+        let day = in_day(bot, cost.total, balance, (&limits, settings));
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
         let each = if at_once == 1 {
@@ -63,7 +77,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             )
         };
         let text = format!("bot \"{bot}\": its ladder costs {cost} when every level loses {each}");
-        notices.push(LadderNotice { bot, cost, largest, text });
+        notices.push(LadderNotice { bot, cost, largest, text, day });
     }
     let bounds = [
         ("account.initial_balance", Some(balance)),
@@ -128,6 +142,33 @@ fn check_largest(
         scale.format(cost.largest)
     );
     Err(EngineError::setting(key, problem))
+}
+
+/// The tightest limit of a day's loss that a bot's ladder is held to. The usual one is left out where two ladders fit into it.
+fn in_day(
+    bot: &BotSettings,
+    cost: Money,
+    balance: Money,
+    (limits, settings): (&Limits, &SessionSettings),
+) -> Option<LadderInDay> {
+    let (risk, scale) = (&settings.risk, settings.money_scale);
+    let of_all = &limits.daily_loss_limit;
+    let percent = risk.daily_loss_limit_percent;
+    let found = [
+        ("risk.daily_loss_limit".to_owned(), of_all.amount()),
+        (format!("risk.daily_loss_limit_percent = {percent}"), of_all.share_of(balance)),
+        (format!("risk.bots.{}.daily_loss_limit", bot.name), limits.daily_loss_of(&bot.name, balance)),
+    ];
+    let (key, most) =
+        found.into_iter().filter_map(|(key, most)| Some((key, most?))).min_by_key(|one| one.1)?;
+    let is_usual = key == "risk.daily_loss_limit"
+        && risk.daily_loss_limit == RiskSettings::default().daily_loss_limit
+        && cost.times(2) <= most;
+    (!is_usual).then(|| LadderInDay {
+        limit: format!("{key} ({})", scale.format(most)),
+        cost: scale.format(cost),
+        room: scale.format(most - cost),
+    })
 }
 
 /// Holds the full cost of a bot's ladder against what the bot may lose by limits of its own.

@@ -63,7 +63,7 @@ pub use intent_state::IntentState;
 pub use journal_decoder::{DecodeError, JournalDecoder, Recorded, to_recorded_form};
 pub use judge::{Judge, JudgedTrade, judge, judge_of, judge_trades, to_trade_outcome};
 pub use kept_rows::{BookTotals, KeptRow};
-pub use ladder::{LadderNotice, check_stakes};
+pub use ladder::{LadderInDay, LadderNotice, check_stakes};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use percent_beside_default::percent_beside_default;

@@ -1,14 +1,19 @@
 //! Ladders that the limits, the hours or a pause cut in their middle: what becomes of the level that is due.
 
-use crate::configuration::Config;
+use crate::bots::session_settings;
+use crate::configuration::Loaded;
 use candlewick_engine::{
-    BotSettings, IfRefused, LadderEntry, PauseCause, PauseSettings, RiskSettings, StakeSettings,
+    BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, PauseSettings, RiskSettings, StakeSettings,
+    check_stakes,
 };
 
 /// Of each bot with a ladder, in the order of the bots.
-pub fn cut_ladders(config: &Config) -> Vec<String> {
+pub fn cut_ladders(loaded: &Loaded) -> Vec<String> {
+    let config = &loaded.config;
+    let costs = check_stakes(&session_settings(loaded)).unwrap_or_default();
+    let in_day = |bot: &BotSettings| costs.iter().find(|one| one.bot == bot.name)?.day.as_ref();
     let ladders = config.bots.iter().filter_map(Ladder::of);
-    ladders.flat_map(|ladder| ladder.cuts(&config.risk)).collect()
+    ladders.flat_map(|ladder| ladder.cuts(&config.risk, in_day(ladder.bot))).collect()
 }
 
 /// A ladder that grows after losses.
@@ -25,8 +30,9 @@ impl<'a> Ladder<'a> {
         (levels > 1).then_some(Self { bot, levels, entry, if_refused })
     }
 
-    fn cuts(&self, risk: &RiskSettings) -> Vec<String> {
-        let cuts = [self.pause(risk), self.loss_streak(risk), self.trades(risk), self.hours(risk)];
+    fn cuts(&self, risk: &RiskSettings, day: Option<&LadderInDay>) -> Vec<String> {
+        let day = day.map(|day| self.day(day));
+        let cuts = [self.pause(risk), self.loss_streak(risk), self.trades(risk), day, self.hours(risk)];
         cuts.into_iter().flatten().map(|words| format!("bot \"{}\": {words}", self.bot.name)).collect()
     }
 
@@ -89,6 +95,15 @@ impl<'a> Ladder<'a> {
         let (most, key, span) = limits.into_iter().find(|(most, ..)| is_set(*most))?;
         let then = self.then(&format!("on the first signal of the next {span}"));
         Some(format!("{key} = {most} may be reached {}: the level that is due {then}", self.middle()))
+    }
+
+    fn day(&self, LadderInDay { limit, cost, room }: &LadderInDay) -> String {
+        let then = self.then("on the first signal of the next day");
+        format!(
+            "{limit} may be reached {}: once the day has lost more than {room}, a new ladder of {cost} no longer fits, and the level that \
+             is due {then}",
+            self.middle()
+        )
     }
 
     fn hours(&self, risk: &RiskSettings) -> Option<String> {

@@ -27,7 +27,7 @@ pub(super) fn doubtful_values(loaded: &Loaded) -> Vec<String> {
         let pays = config.simulation.payout_of(bot.symbol).to_percent();
         notes.extend(gate_of_another_payout(bot, pays));
     }
-    notes.extend(cut_ladders(config));
+    notes.extend(cut_ladders(loaded));
     notes
 }
 

@@ -100,7 +100,7 @@ impl Header {
             doors: doors_of(loaded, begins),
             onlookers: onlookers_of(loaded),
             limits: limit_words(&loaded.config.risk),
-            cuts: [cut_ladders(&loaded.config), split_hours(&loaded.config)].concat(),
+            cuts: [cut_ladders(loaded), split_hours(&loaded.config)].concat(),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
