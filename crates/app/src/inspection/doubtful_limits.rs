@@ -18,6 +18,7 @@ pub(super) fn doubtful_limits(risk: &RiskSettings) -> Vec<String> {
         by_symbol.map(|(symbol, least)| (format!("min_payout_percent_by_symbol.{symbol}"), *least));
     let least = std::iter::once(("min_payout_percent".to_owned(), risk.min_payout_percent));
     notes.extend(least.chain(by_symbol).filter_map(|(key, least)| high_floor(&key, least)));
+    notes.extend(best_below_its_least(risk));
     notes.extend(risk.hours.iter().filter(|hours| hours.timezone == "UTC").map(|hours| {
         format!(
             "risk.hours: {} to {} is UTC; another zone is timezone = \"Europe/London\" beside them",
@@ -25,6 +26,24 @@ pub(super) fn doubtful_limits(risk: &RiskSettings) -> Vec<String> {
         )
     }));
     notes
+}
+
+/// Symbols of the choice by payout that may pay best and less than they need, while another would pay enough.
+fn best_below_its_least(risk: &RiskSettings) -> Option<String> {
+    let least = |symbol: &str| {
+        risk.min_payout_percent_by_symbol.get(symbol).copied().unwrap_or(risk.min_payout_percent)
+    };
+    let lowest = risk.best_payout_of.iter().min_by(|one, other| least(one).total_cmp(&least(other)))?;
+    let above = risk.best_payout_of.iter().filter(|symbol| least(symbol) > least(lowest));
+    let above: Vec<String> = above.map(|symbol| format!("{symbol} ({} %)", least(symbol))).collect();
+    (!above.is_empty()).then(|| {
+        format!(
+            "risk.best_payout_of: {} may pay best and yet less than needed, while {lowest} needs {} %: then the one is refused as it pays too \
+             little, the other as it is not the best, and none trades; the same least payout for all of the choice prevents that",
+            above.join(" or "),
+            least(lowest)
+        )
+    })
 }
 
 /// A least payout that hardly any venue pays.
@@ -39,4 +58,32 @@ fn high_floor(key: &str, least: f64) -> Option<String> {
             meant.unwrap_or_default()
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_whose_least_payouts_differ_is_noted() {
+        let noted = |least: f64, by_symbol: &[(&str, f64)]| {
+            let own = by_symbol.iter().map(|(symbol, least)| ((*symbol).to_owned(), *least)).collect();
+            let risk = RiskSettings {
+                min_payout_percent: least,
+                min_payout_percent_by_symbol: own,
+                best_payout_of: vec!["EURUSD".to_owned(), "GBPUSD".to_owned()],
+                ..RiskSettings::default()
+            };
+            best_below_its_least(&risk)
+        };
+        // Of a GBPUSD that pays 90 and a EURUSD that pays 80 neither trades.
+        let words = noted(0.0, &[("EURUSD", 75.0), ("GBPUSD", 91.0)]).unwrap();
+        assert!(
+            words.contains("GBPUSD (91 %) may pay best") && words.contains("EURUSD needs 75 %"),
+            "{words}"
+        );
+        assert!(noted(80.0, &[("EURUSD", 85.0)]).unwrap().contains("EURUSD (85 %) may pay best"));
+        assert_eq!(noted(80.0, &[("EURUSD", 80.0), ("BTCUSDT", 90.0)]), None);
+        assert_eq!(noted(0.0, &[]), None);
+    }
 }
