@@ -339,6 +339,9 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
     ] {
         assert!(joined.contains(part), "no {part} in\n{said}");
     }
+    let checked = folder.run(&["config", "check", "gated.toml", "--json"]).json();
+    let gate = "gate of one: opens after 1 virtual loss, closes with the day";
+    assert!(checked["notices"].to_string().contains(gate), "{checked}");
     let explained = folder.run(&["explain", "1", "--journal", "run.db"]).stdout;
     assert!(
         explained

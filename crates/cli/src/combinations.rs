@@ -1,8 +1,9 @@
 //! What bots that combine strategies are made of, in a line each.
 
-use candlewick_engine::BotSettings;
+use candlewick_app::bots;
+use candlewick_engine::{BotSettings, LadderEntry, StakeSettings};
 use candlewick_rules::combine;
-use candlewick_sdk::Registry;
+use candlewick_sdk::{GateView, Registry};
 
 /// Of each such bot: its parts, how they decide, its filters, and whether it is turned round.
 pub(crate) fn combinations_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
@@ -12,4 +13,18 @@ pub(crate) fn combinations_of(bots: &[BotSettings], registry: &Registry) -> Vec<
         Some(format!("{}: {}", bot.name, entry.about))
     };
     combining.filter_map(words).collect()
+}
+
+/// The bots that have a gate, what opens and closes it, and from what it learns how it stands.
+pub(crate) fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
+    let gates = bots.iter().zip(bots::gates_of(bots, registry));
+    let words = |(bot, gate): (&BotSettings, Option<GateView>)| {
+        let GateView { rule, history, .. } = gate?;
+        let goes_on = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
+        let ladder = if goes_on { "; its ladder goes on while it is closed" } else { "" };
+        let learns = format!("; it learns how it stands from the {history} candles before its first signal");
+        let learns = if history > 0 { learns } else { String::new() };
+        Some(format!("{}: {rule}{ladder}{learns}", bot.name))
+    };
+    gates.filter_map(words).collect()
 }

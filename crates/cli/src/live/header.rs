@@ -2,10 +2,10 @@
 
 use super::limit_words::limit_words;
 use super::onlookers::onlookers_of;
-use crate::combinations::combinations_of;
+use crate::combinations::{combinations_of, gates_of};
 use crate::terminal::lines;
 use crate::time_zones::zone_notes;
-use candlewick_app::bots::{self, own_durations, session_settings};
+use candlewick_app::bots::{own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode, VariantSettings};
 use candlewick_app::inspection::{cut_ladders, split_hours};
 use candlewick_app::signals::{list_words, unbound_signals};
@@ -17,7 +17,7 @@ use candlewick_engine::{
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
-use candlewick_sdk::{CloseType, ExpirationType, GateView, Millis, Money, MoneyScale, Registry, visible};
+use candlewick_sdk::{CloseType, ExpirationType, Millis, Money, MoneyScale, Registry, visible};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -278,20 +278,6 @@ fn doors_of(loaded: &Loaded, begins: Option<Millis>) -> Vec<(&'static str, Strin
         signals.stdin.then(|| ("stdin", "signals on standard input, a JSON object a line".to_owned()));
     let unbound = unbound_signals(loaded).into_iter().map(|words| ("", words));
     [list, webhook, stdin].into_iter().flatten().chain(unbound).collect()
-}
-
-/// The bots that have a gate, what opens and closes it, and from what it learns how it stands.
-fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
-    let gates = bots.iter().zip(bots::gates_of(bots, registry));
-    let words = |(bot, gate): (&BotSettings, Option<GateView>)| {
-        let GateView { rule, history, .. } = gate?;
-        let goes_on = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
-        let ladder = if goes_on { "; its ladder goes on while it is closed" } else { "" };
-        let learns = format!("; it learns how it stands from the {history} candles before its first signal");
-        let learns = if history > 0 { learns } else { String::new() };
-        Some(format!("{}: {rule}{ladder}{learns}", bot.name))
-    };
-    gates.filter_map(words).collect()
 }
 
 fn stake_words(stake: &StakeSettings) -> String {

@@ -4,7 +4,7 @@ mod dialogue;
 mod init;
 mod stake_answer;
 
-use crate::combinations::combinations_of;
+use crate::combinations::{combinations_of, gates_of};
 use crate::command::conditions::doubtful_parts_of;
 use crate::command::long_parts::long_parts_of;
 use crate::context::Context;
@@ -79,6 +79,8 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let demand = demand_of(&loaded, context.registry);
     let idle = stakes.len();
     notices.extend(combinations_of(&loaded.config.bots, context.registry));
+    let gates = gates_of(&loaded.config.bots, context.registry).into_iter();
+    notices.extend(gates.map(|gate| format!("gate of {gate}")));
     let (ruin, halved) = ruin_of_stakes(&loaded);
     notices.extend(ruin);
     notices.extend(stakes);
