@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Arguments that people try, and where what they mean is said.
-const CURES: [(&str, &str); 3] = [
+const CURES: [(&str, &str); 4] = [
     (
         "--param",
         "here a parameter has one value, which stands in the bot's params, as params = { period = 7 }, or as the default in the rule's file; \
@@ -14,6 +14,10 @@ const CURES: [(&str, &str); 3] = [
         "--payout",
         "what a win pays stands in the configuration, as payout_percent = 85 under [simulation]; a configuration is named with --config FILE, \
      and `candlewick config init` writes one",
+    ),
+    (
+        "--stake",
+        "the stake is the bot's own: it stands in the configuration, as stake = { kind = \"fixed\", amount = 10.0 } under [[bots]]",
     ),
     (
         "--strategy",
@@ -72,6 +76,11 @@ mod tests {
         }
         let payout = said(&["candlewick", "live", "--payout", "85"]);
         assert!(payout.contains("payout_percent = 85") && !payout.contains("use '-- --payout'"), "{payout}");
+        let stake = said(&["candlewick", "signal", "one", "--buy", "--stake", "20"]);
+        assert!(
+            stake.contains("the stake is the bot's own") && !stake.contains("use '-- --stake'"),
+            "{stake}"
+        );
         // What is only misspelt is suggested as ever.
         let said = said(&["candlewick", "backtest", "--confg", "a.toml"]);
         assert!(said.contains("a similar argument exists: '--config'"), "{said}");

@@ -18,7 +18,7 @@ const fn key(section: &'static str, written: &'static str) -> OwnSetting {
     OwnSetting::Key { section, written }
 }
 
-const NAMES: [(&[&str], OwnSetting); 37] = [
+const NAMES: [(&[&str], OwnSetting); 40] = [
     (
         &[
             "amount",
@@ -124,6 +124,12 @@ const NAMES: [(&[&str], OwnSetting); 37] = [
             "tp",
         ],
         key("risk", "daily_profit_target = 50.0"),
+    ),
+    (&["stop_loss_percent"], key("risk", "daily_loss_limit_percent = 5.0")),
+    (&["stop_win_percent"], key("risk", "daily_profit_target_percent = 5.0")),
+    (
+        &["pause_after_losses", "stop_after_losses"],
+        key("risk", "pauses = [{ after = 3, of = \"losses\", for_s = 3600, scope = \"bot\" }]"),
     ),
     (&["max_consecutive_losses", "max_losses"], key("risk", "max_loss_streak = 3")),
     (&["max_drawdown"], key("risk", "max_drawdown_percent = 20.0")),

@@ -6,11 +6,13 @@ use crate::suggestion::suggest;
 use candlewick_sdk::{OwnSetting, setting_of_other_programs};
 
 /// Names by which traders know a setting of one section alone, and its own.
-const OF_ONE_SECTION: [(&str, &str); 18] = [
+const OF_ONE_SECTION: [(&str, &str); 20] = [
     ("stop_loss", "loss_limit"),
     ("stop_win", "profit_target"),
     ("take_profit", "profit_target"),
     ("stop_gain", "profit_target"),
+    ("stop_loss_percent", "loss_limit_percent"),
+    ("stop_win_percent", "profit_target_percent"),
     ("timezone", "day_timezone"),
     ("expiry", "close_type"),
     ("expiration", "close_type"),
@@ -123,6 +125,18 @@ mod tests {
             ("daily_stop", "did you mean \"daily_loss_limit\", as daily_loss_limit = 50.0?"),
             ("Stop-Win", "did you mean \"daily_profit_target\", as daily_profit_target = 50.0?"),
             ("max_losses", "did you mean \"max_loss_streak\", as max_loss_streak = 3?"),
+            (
+                "pause_after_losses",
+                "did you mean \"pauses\", as pauses = [{ after = 3, of = \"losses\", for_s = 3600, scope = \"bot\" }]?",
+            ),
+            (
+                "stop_after_losses",
+                "did you mean \"pauses\", as pauses = [{ after = 3, of = \"losses\", for_s = 3600, scope = \"bot\" }]?",
+            ),
+            (
+                "stop_loss_percent",
+                "did you mean \"daily_loss_limit_percent\", as daily_loss_limit_percent = 5.0?",
+            ),
             ("daily_los_limit", "did you mean \"daily_loss_limit\"?"),
             ("loss", "near are: daily_loss_limit, daily_loss_limit_percent, max_loss_streak"),
             (
@@ -132,6 +146,11 @@ mod tests {
         ] {
             assert_eq!(meant_key(key, &risk), expected, "{key}");
         }
+        let trades = ["max_open_trades", "max_trades_per_hour", "max_trades_per_day"];
+        assert_eq!(
+            meant_key("max_daily_trades", &trades),
+            "did you mean \"max_trades_per_day\", as max_trades_per_day = 10?"
+        );
         assert_eq!(
             meant_key("stop_win", &["loss_limit", "profit_target"]),
             "did you mean \"profit_target\"?"

@@ -132,7 +132,7 @@ impl Rule {
             Self::Pause => "pause after wins, losses or trades",
             Self::SessionLossLimit => "the session's loss limit",
             Self::SessionProfitTarget => "the session's profit target",
-            Self::GateClosed => "gate closed, traded virtually",
+            Self::GateClosed => "gate closed",
             Self::BotSessionLossLimit => "the bot's loss limit of the session",
             Self::BotSessionProfitTarget => "the bot's profit target of the session",
             Self::BestPayout => "another symbol pays more",

@@ -204,6 +204,11 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     {
         return Some(format!("{cell:?} is no time: hours with AM or PM are 1 to 12; did you mean {clock}?"));
     }
+    if let Some(rest) = cell.strip_prefix("24:").filter(|rest| time_of_day(&format!("00:{rest}")).is_some()) {
+        return Some(format!(
+            "{cell:?} is no time: a day ends before 24:00; write 00:{rest} with the date of the next day"
+        ));
+    }
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
         return Some(format!("{cell:?} is no expiry: write M1 to M59 for minutes, H1 to H24 for hours"));

@@ -125,6 +125,10 @@ fn what_is_no_entry_is_answered_with_what_is() {
             "XAUUSD 10:50-03:00 SELL",
             "\"10:50-03:00\" may be a span of time or a time and its zone: write 10:50 alone",
         ),
+        (
+            "M5;XAUUSD;24:00;CALL",
+            "\"24:00\" is no time: a day ends before 24:00; write 00:00 with the date of the next day",
+        ),
         ("XAUUSD 10:50+1 SELL", "\"10:50+1\" is nothing that an entry has: a time such as 10:00"),
         (
             "XAUUSD SELL EXP 1 HORA 10:50",
