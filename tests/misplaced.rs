@@ -303,7 +303,7 @@ fn values_that_are_seldom_meant_are_noted() {
         // 1 + 2 + 4 = 7: of 12 a second ladder does not fit, of the usual 100 it does.
         (
             bot(gale) + "[risk]\ndaily_loss_limit = 12\n",
-            "risk.daily_loss_limit (12.00) may be reached in the middle of its ladder of 3 levels: once the day has lost more than 5.00, a new \
+            "risk.daily_loss_limit (12.00) may be reached in the middle of its ladder of 3 levels: once all bots have lost more than 5.00 in a day, a new \
              ladder of 7.00 no longer fits, and the level that is due is not entered with the next candle: it stays, and is staked on the \
              first signal of the next day (if_refused = \"reset\"",
         ),
@@ -311,7 +311,7 @@ fn values_that_are_seldom_meant_are_noted() {
         (
             bot(gale)
                 + "[risk]\ndaily_loss_limit_percent = 0.3\n[account]\ninitial_balance = 5000\n[risk.bots.btc]\ndaily_loss_limit = 14\n",
-            "risk.bots.btc.daily_loss_limit (14.00) may be reached in the middle of its ladder of 3 levels: once the day has lost more than 7.00",
+            "risk.bots.btc.daily_loss_limit (14.00) may be reached in the middle of its ladder of 3 levels: once the bot has lost more than 7.00 in a day",
         ),
         (
             bot(gale) + &hours,

@@ -1,7 +1,7 @@
 //! Stakes are held against the limits before the first trade: all levels of every ladder that can run at once
 //! must fit, and a Kelly stake needs to know among how many trades it is shared.
 
-use crate::risk::{Limits, RiskSettings};
+use crate::risk::{Bound, Limits, RiskSettings};
 use crate::stake::{LadderCost, Stake};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
@@ -30,6 +30,8 @@ pub struct LadderInDay {
     pub cost: String,
     /// What the day may have lost before it.
     pub room: String,
+    /// Whether the losses of this bot alone count.
+    pub is_own: bool,
 }
 
 /// Checks that the full cost of all ladders fits balance, daily loss limit, drawdown limit and largest stake, and that trades which
@@ -154,13 +156,21 @@ fn in_day(
     let (risk, scale) = (&settings.risk, settings.money_scale);
     let of_all = &limits.daily_loss_limit;
     let percent = risk.daily_loss_limit_percent;
+    let name = &bot.name;
+    let own = limits.own_daily_loss_limit(name);
+    let own_percent = risk.bots.get(name).map_or(0.0, |own| own.daily_loss_limit_percent);
     let found = [
-        ("risk.daily_loss_limit".to_owned(), of_all.amount()),
-        (format!("risk.daily_loss_limit_percent = {percent}"), of_all.share_of(balance)),
-        (format!("risk.bots.{}.daily_loss_limit", bot.name), limits.daily_loss_of(&bot.name, balance)),
+        ("risk.daily_loss_limit".to_owned(), of_all.amount(), false),
+        (format!("risk.daily_loss_limit_percent = {percent}"), of_all.share_of(balance), false),
+        (format!("risk.bots.{name}.daily_loss_limit"), own.and_then(Bound::amount), true),
+        (
+            format!("risk.bots.{name}.daily_loss_limit_percent = {own_percent}"),
+            own.and_then(|own| own.share_of(balance)),
+            true,
+        ),
     ];
-    let (key, most) =
-        found.into_iter().filter_map(|(key, most)| Some((key, most?))).min_by_key(|one| one.1)?;
+    let set = found.into_iter().filter_map(|(key, most, is_own)| Some((key, most?, is_own)));
+    let (key, most, is_own) = set.min_by_key(|one| one.1)?;
     let is_usual = key == "risk.daily_loss_limit"
         && risk.daily_loss_limit == RiskSettings::default().daily_loss_limit
         && cost.times(2) <= most;
@@ -168,6 +178,7 @@ fn in_day(
         limit: format!("{key} ({})", scale.format(most)),
         cost: scale.format(cost),
         room: scale.format(most - cost),
+        is_own,
     })
 }
 

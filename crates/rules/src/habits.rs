@@ -167,11 +167,18 @@ pub(crate) fn spoken(text: &str, words: &[Token<'_>], at: usize) -> Option<RuleE
 /// What is written for a value from one to another, with what becomes of the bounds. Of hours it is the times of the day: `hour()` of
 /// 17 lasts until 17:59.
 fn inside(value: &str, low: &str, high: &str) -> String {
+    let is_turned = matches!((low.parse::<f64>(), high.parse::<f64>()), (Ok(low), Ok(high)) if low > high);
+    let is_hour = value.starts_with("hour(");
+    // From Saturday to Monday the week begins anew; any other value lies between the smaller and the larger.
+    if is_turned && value.starts_with("weekday(") {
+        return format!("({value} >= {low} or {value} <= {high}), which takes in both");
+    }
+    let (low, high) = if is_turned && !is_hour { (high, low) } else { (low, high) };
     let both = format!("{value} >= {low} and {value} <= {high}");
     let zone = value.strip_prefix("hour(").and_then(|zone| zone.strip_suffix(')'));
     let hour = |text: &str| text.parse::<u8>().ok().filter(|hour| *hour < 24);
-    let (Some(zone), Some(from), Some(to)) = (zone, hour(low), hour(high)) else {
-        return format!("{both}, which takes in both");
+    let (Some(zone), Some(from), Some(to)) = (zone, hour(low), hour(high).filter(|_| low != high)) else {
+        return format!("({both}), which takes in both");
     };
     let zone = if zone.is_empty() { String::new() } else { format!(", {zone}") };
     let until = if from < to { format!("; {both} holds until {to:02}:59:59") } else { String::new() };

@@ -97,10 +97,11 @@ impl<'a> Ladder<'a> {
         Some(format!("{key} = {most} may be reached {}: the level that is due {then}", self.middle()))
     }
 
-    fn day(&self, LadderInDay { limit, cost, room }: &LadderInDay) -> String {
+    fn day(&self, LadderInDay { limit, cost, room, is_own }: &LadderInDay) -> String {
+        let who = if *is_own { "the bot has" } else { "all bots have" };
         let then = self.then("on the first signal of the next day");
         format!(
-            "{limit} may be reached {}: once the day has lost more than {room}, a new ladder of {cost} no longer fits, and the level that \
+            "{limit} may be reached {}: once {who} lost more than {room} in a day, a new ladder of {cost} no longer fits, and the level that \
              is due {then}",
             self.middle()
         )

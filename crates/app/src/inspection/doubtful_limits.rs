@@ -36,12 +36,13 @@ fn best_below_its_least(risk: &RiskSettings) -> Option<String> {
     let lowest = risk.best_payout_of.iter().min_by(|one, other| least(one).total_cmp(&least(other)))?;
     let above = risk.best_payout_of.iter().filter(|symbol| least(symbol) > least(lowest));
     let above: Vec<String> = above.map(|symbol| format!("{symbol} ({} %)", least(symbol))).collect();
+    let needs =
+        if least(lowest) > 0.0 { format!("{} %", least(lowest)) } else { "no least payout".to_owned() };
     (!above.is_empty()).then(|| {
         format!(
-            "risk.best_payout_of: {} may pay best and yet less than needed, while {lowest} needs {} %: then the one is refused as it pays too \
+            "risk.best_payout_of: {} may pay best and yet less than needed, while {lowest} needs {needs}: then the one is refused as it pays too \
              little, the other as it is not the best, and none trades; the same least payout for all of the choice prevents that",
-            above.join(" or "),
-            least(lowest)
+            above.join(" or ")
         )
     })
 }
@@ -83,6 +84,8 @@ mod tests {
             "{words}"
         );
         assert!(noted(80.0, &[("EURUSD", 85.0)]).unwrap().contains("EURUSD (85 %) may pay best"));
+        let words = noted(0.0, &[("GBPUSD", 91.0)]).unwrap();
+        assert!(words.contains("while EURUSD needs no least payout: then"), "{words}");
         assert_eq!(noted(80.0, &[("EURUSD", 80.0), ("BTCUSDT", 90.0)]), None);
         assert_eq!(noted(0.0, &[]), None);
     }

@@ -145,6 +145,11 @@ impl Limits {
         self.min_payout(symbol).is_some() || self.best_payout_of.contains(&symbol)
     }
 
+    /// The limit that the bot of this name has of its own for a day.
+    pub(crate) fn own_daily_loss_limit(&self, bot: &str) -> Option<&Bound> {
+        Some(&self.named_bots.get(bot)?.daily_loss_limit)
+    }
+
     /// The most that the bot of this name may lose in a day that begins with this equity, by a limit of its own.
     pub(crate) fn daily_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
         self.named_bots.get(bot)?.daily_loss_limit.of(equity)

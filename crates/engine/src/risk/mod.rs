@@ -67,6 +67,7 @@ pub use verdict_settings::{LambdaRule, VerdictSettings};
 pub use zone_help::{offset_zone, time_zone, time_zone_help, without_summer_time, zone_note};
 
 pub(crate) use bot_limits::limit_use::limit_use_of;
+pub(crate) use bound::Bound;
 pub(crate) use changed::{CountedPayouts, counted_otherwise};
 pub(crate) use late_signal::latest_departure;
 pub(crate) use limit_use::limit_use;
