@@ -206,7 +206,7 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     }
     if let Some(rest) = cell.strip_prefix("24:").filter(|rest| time_of_day(&format!("00:{rest}")).is_some()) {
         return Some(format!(
-            "{cell:?} is no time: a day ends before 24:00; write 00:{rest} with the date of the next day"
+            "{cell:?} is no time: a day ends before 24:00; write 00:{rest}, and where a date stands that of the next day"
         ));
     }
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());

@@ -51,7 +51,7 @@ fn cause_of(name: &str) -> (&'static str, &'static str) {
         ),
         "GateClosed" => (
             "by the gate of their bot",
-            "They were virtual trades, followed without money; what opens the gate stands in the bot's `params`.",
+            "Those of its strategy were virtual trades, followed without money, and those from outside were not followed; what opens the gate stands in the bot's `params`.",
         ),
         _ => (
             "by one rule",
@@ -117,7 +117,7 @@ mod tests {
             &[("GateClosed", 3)],
             serious,
             &format!(
-                "All 3 signals were refused by the gate of their bot, GateClosed: {nothing}. They were virtual trades"
+                "All 3 signals were refused by the gate of their bot, GateClosed: {nothing}. Those of its strategy were virtual trades"
             ),
         );
         check(1, &[("MaxOpenTrades", 9)], None, "");

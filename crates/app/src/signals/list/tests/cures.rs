@@ -127,7 +127,7 @@ fn what_is_no_entry_is_answered_with_what_is() {
         ),
         (
             "M5;XAUUSD;24:00;CALL",
-            "\"24:00\" is no time: a day ends before 24:00; write 00:00 with the date of the next day",
+            "\"24:00\" is no time: a day ends before 24:00; write 00:00, and where a date stands that of the next day",
         ),
         ("XAUUSD 10:50+1 SELL", "\"10:50+1\" is nothing that an entry has: a time such as 10:00"),
         (
