@@ -314,6 +314,12 @@ fn values_that_are_seldom_meant_are_noted() {
             "risk.bots.btc.daily_loss_limit (14.00) may be reached in the middle of its ladder of 3 levels: once the bot has lost more than 7.00 in a day",
         ),
         (
+            bot(gale)
+                + "[account]\ninitial_balance = 5000\n[risk.bots.btc]\ndaily_loss_limit_percent = 0.3\n",
+            "risk.bots.btc.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) may be reached in the middle of its ladder of 3 \
+             levels: once the bot has lost more than 8.00 in a day",
+        ),
+        (
             bot(gale) + &hours,
             "risk.hours may end in the middle of its ladder of 3 levels: the level that is due is not entered with the next candle: it stays, \
              and is staked on the first signal when they begin again (if_refused = \"reset\"",

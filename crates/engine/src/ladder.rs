@@ -161,10 +161,14 @@ fn in_day(
     let own_percent = risk.bots.get(name).map_or(0.0, |own| own.daily_loss_limit_percent);
     let found = [
         ("risk.daily_loss_limit".to_owned(), of_all.amount(), false),
-        (format!("risk.daily_loss_limit_percent = {percent}"), of_all.share_of(balance), false),
+        (
+            format!("risk.daily_loss_limit_percent = {percent} of account.initial_balance"),
+            of_all.share_of(balance),
+            false,
+        ),
         (format!("risk.bots.{name}.daily_loss_limit"), own.and_then(Bound::amount), true),
         (
-            format!("risk.bots.{name}.daily_loss_limit_percent = {own_percent}"),
+            format!("risk.bots.{name}.daily_loss_limit_percent = {own_percent} of account.initial_balance"),
             own.and_then(|own| own.share_of(balance)),
             true,
         ),

@@ -215,7 +215,7 @@ const NAMES: [(&[&str], OwnSetting); 40] = [
         OwnSetting::None("leave it out: fixed-time trades have none, the stake is all that a trade can lose"),
     ),
     (
-        &["commission", "deviation", "fee", "fees", "max_slippage", "max_spread", "slippage", "spread"],
+        &["commission", "fee", "fees", "max_slippage", "max_spread", "slippage", "spread"],
         OwnSetting::None(
             "leave it out: fixed-time trades have none, what the venue keeps is in payout_percent below [simulation]",
         ),
