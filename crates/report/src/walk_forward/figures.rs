@@ -9,7 +9,7 @@ use std::fmt;
 /// What a column and a figure are that no other report has.
 const EFFICIENCY: &str = "efficiency is the expectancy on the test divided by that in sample: 1 is all of it, 0 nothing, and below 0 the \
                           test lost. All windows together count by the trades of their tests; - stands where the training earned \
-                          nothing.";
+                          nothing or the test has no trade.";
 
 impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,7 +16,8 @@ pub(super) fn determinism(bench: &Bench<'_>) -> Found {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
             return failed(format!(
                 "at candle {candle} two runs over the same candles differ: it goes by something that is neither a candle nor a parameter, such as a \
-                 static, a clock, random numbers without a seed, a file or another thread; {OWN_STATE}"
+                 static, a clock, random numbers without a seed, a file or another thread; {OWN_STATE}, and draw chance from a generator that a \
+                 parameter seeds"
             ));
         }
     }
