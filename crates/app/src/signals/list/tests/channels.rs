@@ -187,7 +187,7 @@ fn an_entry_without_an_expiry_names_the_line_that_ended_the_one_above_it() {
     }
     let long = format!("26/11/2026\nM5\nVIP {}\n26/11/2026 EURUSD 10:05 PUT", "x".repeat(100));
     let list = SignalList::parse(&long, &traders_bots(), skipping("UTC")).unwrap();
-    let shown = format!("line 3 (\"VIP {}\") ended", "x".repeat(56));
+    let shown = format!("line 3 (\"VIP {}…\") ended", "x".repeat(56));
     assert!(list.passed_over.last().unwrap().1.contains(&shown), "{:?}", list.passed_over);
 }
 
