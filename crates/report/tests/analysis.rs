@@ -87,7 +87,7 @@ fn figures_are_counted_by_hand() {
     near(metrics.profit_factor.of_returns, 0.8);
     near(metrics.profit_factor.of_money, 0.8);
     let fall = metrics.drawdown.unwrap();
-    assert_eq!((fall.amount, fall.percent), (20.0, 20.0 / 1_008.0 * 100.0));
+    assert_eq!((fall.amount, fall.percent), (20.0, 2_000.0 / 1_008.0));
     assert_eq!((fall.peak_at, fall.trough_at, fall.recovered_at), (minute(2), Some(minute(4)), None));
     assert_eq!((fall.fall_ms, fall.recovery_ms), (Some(Millis::MINUTE * 2), None));
     assert_eq!((metrics.streaks.won.length, metrics.streaks.lost.length), (1, 2));

@@ -85,7 +85,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ("buy = \"between('08:00', '17:00')\"", ""),
         (
             "buy = \"close > open\"\ngale = 2",
-            "my.toml, line 2: column 1: there is no key `gale`: it stands with the bot: stake = { kind = \"martingale\"",
+            "my.toml, line 2: column 1: there is no key `gale`: it stands with the bot of a configuration: stake = { kind = \"martingale\"",
         ),
     ]);
 }
