@@ -241,7 +241,7 @@ mod tests {
         for (balance, horizon_trades) in [(30_000_000, 2_500), (500_000, 10_000)] {
             let (payout_fraction, win_probability) = (0.85, 1.0 / 1.85);
             let question =
-                RuinQuestion { balance, horizon_trades, payout_fraction, win_probability, ..QUESTION };
+                RuinQuestion { balance, win_probability, payout_fraction, horizon_trades, ..QUESTION };
             let cycle = cycle_of(&question, &plan);
             let coarsest = coarsest(&question, &cycle);
             let Lattice { spacing, .. } = Lattice::of(&question, &cycle).unwrap();
