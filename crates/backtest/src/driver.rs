@@ -1,5 +1,6 @@
 //! The loop: the venue's events, then the candles of an instant, then its prices, then the Session's orders to the venue.
 
+use crate::ahead::{Ahead, EndOnDrop};
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
@@ -7,8 +8,10 @@ use candlewick_engine::{
     Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Origin,
     OutsideSignal, Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId, TradeBook,
 };
-use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
+use std::num::NonZeroUsize;
+use std::thread;
 
 /// The trade book has room from the start for one intent in so many candles, and at least for so many: more than nearly
 /// all strategies decide on. Room that is not used takes no memory; a book that grows is copied.
@@ -32,6 +35,7 @@ pub struct Backtest {
     symbols: Vec<Symbol>,
     book: TradeBook,
     actions: Vec<Action>,
+    threads: NonZeroUsize,
 }
 
 /// What a run leaves behind.
@@ -91,6 +95,7 @@ impl Backtest {
             session,
             book: TradeBook::with_capacity(LEAST_ROOM.max(total / CANDLES_PER_INTENT)),
             actions: Vec::with_capacity(64),
+            threads: NonZeroUsize::MIN,
         })
     }
 
@@ -110,6 +115,13 @@ impl Backtest {
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
         self.signals = signals;
+        self
+    }
+
+    /// Runs on so many threads: on all but one, strategies that candles alone decide are shown candles ahead.
+    #[must_use]
+    pub const fn on_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
         self
     }
 
@@ -195,8 +207,31 @@ impl Backtest {
             feed.add_prices(*symbol, detail, self.price_every);
         }
         let priced: Vec<SymbolId> = prices.iter().map(|(symbol, _)| *symbol).collect();
-        let series = candles.iter().map(CandleSeries::candles).collect();
-        let mut stored = StoredCandles::new(&self.session, series, &priced);
+        let series: Vec<&[Candle]> = candles.iter().map(CandleSeries::candles).collect();
+        let mut stored = StoredCandles::new(&self.session, series.clone(), &priced);
+        if self.threads.get() == 1 {
+            return self.run_stretches(stored, &mut feed, recorder, progress);
+        }
+        let beside = self.threads.get() - 1;
+        let lent = self.session.lend_strategies(&mut stored);
+        let (ahead, places) = Ahead::of(lent, &series, beside);
+        thread::scope(|scope| {
+            let _end = EndOnDrop(&ahead);
+            for _ in 0..beside.min(ahead.groups()) {
+                scope.spawn(|| ahead.work());
+            }
+            let mut batches = ahead.batches(places);
+            self.run_stretches(stored.answered_by(&mut batches), &mut feed, recorder, progress)
+        })
+    }
+
+    fn run_stretches(
+        &mut self,
+        mut stored: StoredCandles<'_>,
+        feed: &mut Feed<'_>,
+        recorder: &mut dyn Recorder,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64, BacktestError> {
         let total = stored.total() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
         // What an instant's own candles and prices cause comes after all of them, as over the wire.
@@ -213,7 +248,7 @@ impl Backtest {
                 StretchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
                 StretchEnd::Reached if until == Millis::MAX => return Ok(total),
                 StretchEnd::Reached if until == price_end => {
-                    prices_done += self.handle_instant(&mut feed, price_end - Millis::new(1), recorder)?;
+                    prices_done += self.handle_instant(feed, price_end - Millis::new(1), recorder)?;
                     instant_end = price_end;
                 }
                 StretchEnd::Reached => self.handle_venue(venue_due, recorder)?,

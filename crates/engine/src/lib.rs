@@ -78,8 +78,8 @@ pub use risk::{
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    BookedTrade, LadderStanding, PrecomputedOutcome, RestoreError, Session, SessionSnapshot, SettingsBefore,
-    StoredCandles, StretchEnd, TrialSession, TrialStretch,
+    AnswersAhead, BookedTrade, LadderStanding, LentStrategy, PrecomputedOutcome, RestoreError, Session,
+    SessionSnapshot, SettingsBefore, StoredCandles, StretchEnd, TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use shown_edge::ShownEdge;

@@ -1,5 +1,6 @@
 //! The Session: bots, risk, ledger and intents behind one function.
 
+mod ahead;
 mod booking;
 mod bot_names;
 mod candle_needs;
@@ -21,6 +22,7 @@ mod tournament;
 mod trial;
 mod verdicts;
 
+pub use ahead::{AnswersAhead, LentStrategy};
 pub use rests::LadderStanding;
 pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
 pub use stored::StoredCandles;

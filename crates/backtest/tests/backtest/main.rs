@@ -16,5 +16,6 @@ mod payouts;
 mod prices;
 mod repetition;
 mod run_time;
+mod threads;
 // What is said of it.
 mod summary;

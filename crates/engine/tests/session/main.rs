@@ -11,6 +11,7 @@ mod alpha_budget;
 mod answers;
 mod departures;
 mod given_up;
+mod lent;
 mod limits;
 mod openings;
 mod outside;
