@@ -57,8 +57,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     }
 
     /// Whether [`on_settled`](Self::on_settled) is to be called. A strategy that goes by candles alone may answer that it is not:
-    /// a backtest then need not wait for the ends of its trades before it shows it further candles, and is faster. Asked
-    /// once, after it is built.
+    /// a backtest then need not wait for the ends of its trades before it shows it further candles, is faster, and may show them on
+    /// another thread, in their order. Asked once, after it is built.
     fn wants_settlements(&self) -> bool {
         true
     }

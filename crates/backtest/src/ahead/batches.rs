@@ -3,7 +3,7 @@
 use super::Ahead;
 use super::group::Batch;
 use candlewick_engine::AnswersAhead;
-use candlewick_sdk::CandleAnswers;
+use candlewick_sdk::{CandleAnswer, CandleAnswers};
 use std::collections::VecDeque;
 use std::mem;
 
@@ -47,12 +47,18 @@ impl<'q, 'a> Batches<'q, 'a> {
     }
 }
 
+/// Prefetches the first answers of a strategy: they were written on another core, and their turn comes soon.
+fn prefetch_first(answers: &CandleAnswers) {
+    answers.iter().take(2).for_each(CandleAnswer::prefetch);
+}
+
 impl AnswersAhead for Batches<'_, '_> {
     fn next_answers(&mut self, strategy: usize, answers: &mut CandleAnswers) -> usize {
         let Taker { group, place, taken } = &mut self.takers[strategy];
         let begun = &mut self.begun[*group];
         while *taken - begun.before >= begun.batches.len() {
             let Some(batch) = self.ahead.next_batch(*group, begun.spent.take()) else { return 0 };
+            batch.answers.iter().for_each(prefetch_first);
             let strategies = batch.answers.len();
             begun.batches.push_back((batch, strategies));
         }

@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, CandleAnswers, Millis};
 use std::collections::VecDeque;
 
 /// Candles of a batch times the strategies that are shown them: so many that to hand over a batch costs little beside it.
-const DECISIONS: usize = 2_048;
+const DECISIONS: usize = 4_096;
 /// The least candles of a batch, whatever the number of strategies.
 const LEAST_CANDLES: usize = 128;
 /// Candles that are shown to one strategy before another is shown them: few enough to stay in a cache.

@@ -16,7 +16,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Batches that lie ready for all strategies together at most, and for each group at least and at most: few enough to stay in a cache,
 /// and as many as make it rare that a thread has to be woken.
 const READY: usize = 64;
-const LEAST_READY: usize = 2;
+const LEAST_READY: usize = 4;
 const MOST_READY: usize = 8;
 
 /// Groups of strategies, and what they answer that has not been taken yet.

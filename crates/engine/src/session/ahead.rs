@@ -6,6 +6,10 @@ use crate::SeriesId;
 use crate::bot::Bot;
 use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, Strategy, prefetch};
 
+/// How many answers before its own an answer is prefetched, and the candles that price its trade, of which it says where they are.
+const ANSWERS_AHEAD: usize = 4;
+const PRICES_AHEAD: usize = 2;
+
 /// The strategy of a bot that is shown nothing but candles, lent by its Session for a run over [`StoredCandles`]. What becomes of its
 /// answers cannot change what it answers next, so it may be shown candles on another thread, as far ahead as there is room for its answers.
 pub struct LentStrategy {
@@ -90,10 +94,10 @@ impl Reader {
         let shown = candles.get(before..self.shown).unwrap_or_default();
         bot.keep_close(shown);
         lent.first = (before, shown.first().map_or(Millis::ZERO, Candle::time));
-        if let Some(first) = self.answers.first() {
+        for first in self.answers.iter().take(PRICES_AHEAD) {
             lent.prefetch_prices(candles, first.candle_time);
-            lent.prefetch(candles, &self.answers, 0);
         }
+        lent.prefetch(candles, &self.answers, 0);
         if self.is_first { shown.len() as u64 } else { 0 }
     }
 }
@@ -102,13 +106,11 @@ impl Lent {
     /// Prefetches what the next answers need after this one: they were written, and their candles read, on another thread.
     #[inline(never)]
     pub(super) fn prefetch(&self, candles: &[Candle], answers: &CandleAnswers, decided: usize) {
-        if let Some(soon) = answers.get(decided + 2) {
-            prefetch(soon);
-            prefetch(&soon.signal.reason);
-            prefetch(&soon.signal.is_virtual);
+        if let Some(later) = answers.get(decided + ANSWERS_AHEAD) {
+            later.prefetch();
         }
-        if let Some(next) = answers.get(decided + 1) {
-            self.prefetch_prices(candles, next.candle_time);
+        if let Some(soon) = answers.get(decided + PRICES_AHEAD) {
+            self.prefetch_prices(candles, soon.candle_time);
         }
     }
 
