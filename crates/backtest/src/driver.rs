@@ -218,7 +218,9 @@ impl Backtest {
         thread::scope(|scope| {
             let _end = EndOnDrop(&ahead);
             for _ in 0..beside.min(ahead.groups()) {
-                scope.spawn(|| ahead.work());
+                // Where there can be no further thread, this one makes all batches itself.
+                let thread = thread::Builder::new().name("strategies".to_owned());
+                let _ = thread.spawn_scoped(scope, || ahead.work());
             }
             let mut batches = ahead.batches(places);
             self.run_stretches(stored.answered_by(&mut batches), &mut feed, recorder, progress)
