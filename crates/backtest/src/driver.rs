@@ -1,6 +1,6 @@
 //! The loop: the venue's events, then the candles of an instant, then its prices, then the Session's orders to the venue.
 
-use crate::ahead::{Ahead, EndOnDrop};
+use crate::ahead::Ahead;
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
@@ -11,7 +11,6 @@ use candlewick_engine::{
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
 use std::num::NonZeroUsize;
-use std::thread;
 
 /// The trade book has room from the start for one intent in so many candles, and at least for so many: more than nearly
 /// all strategies decide on. Room that is not used takes no memory; a book that grows is copied.
@@ -214,16 +213,8 @@ impl Backtest {
         }
         let beside = self.threads.get() - 1;
         let lent = self.session.lend_strategies(&mut stored);
-        let (ahead, places) = Ahead::of(lent, &series, beside);
-        thread::scope(|scope| {
-            let _end = EndOnDrop(&ahead);
-            for _ in 0..beside.min(ahead.groups()) {
-                // Where there can be no further thread, this one makes all batches itself.
-                let thread = thread::Builder::new().name("strategies".to_owned());
-                let _ = thread.spawn_scoped(scope, || ahead.work());
-            }
-            let mut batches = ahead.batches(places);
-            self.run_stretches(stored.answered_by(&mut batches), &mut feed, recorder, progress)
+        Ahead::beside(lent, &series, beside, |answers| {
+            self.run_stretches(stored.answered_by(answers), &mut feed, recorder, progress)
         })
     }
 

@@ -3,8 +3,7 @@
 mod batches;
 mod group;
 
-pub(crate) use batches::Batches;
-
+use batches::Batches;
 use candlewick_engine::LentStrategy;
 use candlewick_sdk::Candle;
 use group::{Batch, Group, Job};
@@ -12,6 +11,7 @@ use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// Batches that lie ready for all strategies together at most, and for each group at least and at most: few enough to stay in a cache,
 /// and as many as make it rare that a thread has to be woken.
@@ -42,16 +42,32 @@ struct State<'a> {
 }
 
 /// Ends the threads, however the run ends.
-pub(crate) struct EndOnDrop<'q, 'a>(pub(crate) &'q Ahead<'a>);
+struct EndOnDrop<'q, 'a>(&'q Ahead<'a>);
 
 impl<'a> Ahead<'a> {
-    /// These strategies, for so many threads beside that of the Session whose series these are; and what the Session takes answers from,
-    /// once it [is given](Self::batches) them: group and place of each strategy.
-    pub(crate) fn of(
+    /// Does this while so many further threads show the strategies the candles of these series; it takes what they answer from what it is given.
+    pub(crate) fn beside<T>(
         lent: Vec<LentStrategy>,
         series: &[&'a [Candle]],
         threads: usize,
-    ) -> (Self, Vec<(usize, usize)>) {
+        run: impl FnOnce(&mut Batches<'_, 'a>) -> T,
+    ) -> T {
+        let (ahead, places) = Self::of(lent, series, threads);
+        let groups = ahead.lock().groups.len();
+        let mut batches = Batches::new(&ahead, places, groups);
+        thread::scope(|scope| {
+            let _end = EndOnDrop(&ahead);
+            for _ in 0..threads.min(groups) {
+                // Where there can be no further thread, this one makes all batches itself.
+                let thread = thread::Builder::new().name("strategies".to_owned());
+                let _ = thread.spawn_scoped(scope, || ahead.work());
+            }
+            run(&mut batches)
+        })
+    }
+
+    /// Also the group and the place in it of each strategy.
+    fn of(lent: Vec<LentStrategy>, series: &[&'a [Candle]], threads: usize) -> (Self, Vec<(usize, usize)>) {
         let most_ready = (READY / lent.len().max(1)).clamp(LEAST_READY, MOST_READY);
         let (groups, places) = group::groups_of(lent, series, threads);
         // Those that lie ready, one that is being made, and two that are being taken.
@@ -61,18 +77,8 @@ impl<'a> Ahead<'a> {
         (Self { state: Mutex::new(state), room, done, most_ready }, places)
     }
 
-    /// What the Session takes answers from.
-    pub(crate) fn batches(&self, places: Vec<(usize, usize)>) -> Batches<'_, 'a> {
-        Batches::new(self, places, self.groups())
-    }
-
-    /// How many threads have something to do at once.
-    pub(crate) fn groups(&self) -> usize {
-        self.lock().groups.len()
-    }
-
     /// Shows strategies candles wherever there is room for their answers, until they have been shown all, or nobody wants any more.
-    pub(crate) fn work(&self) {
+    fn work(&self) {
         let mut state = self.lock();
         while !state.is_over && state.groups.iter().any(Group::has_candles) {
             let Some(mut job) = state.next_job(self.most_ready) else {
