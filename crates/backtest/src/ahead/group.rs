@@ -10,8 +10,8 @@ const DECISIONS: usize = 4_096;
 const LEAST_CANDLES: usize = 128;
 /// Candles that are shown to one strategy before another is shown them: few enough to stay in a cache.
 const PART: usize = 256;
-/// A batch ends where a strategy has answered about every so many-th of the candles that it might have had, so that one that always
-/// answers takes no more room.
+/// For so many candles of a batch there is room for an answer of each strategy at the start. A batch of few strategies ends soon after one of
+/// them has used that up.
 const CANDLES_PER_ANSWER: usize = 8;
 
 /// Strategies of one series.

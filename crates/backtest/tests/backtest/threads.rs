@@ -9,6 +9,9 @@ use candlewick_sdk::{Candle, CandleSeries, Series, Signal, Strategy};
 use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
 
 /// Many batches of one strategy, and of several.
 const CANDLES: usize = 30_000;
@@ -154,5 +157,53 @@ fn a_journal_without_room_ends_all_threads() {
             let said = stopped.err().map(|error| error.to_string());
             assert_eq!(said.as_deref(), Some("the journal cannot be written"), "{threads} threads, {room}");
         }
+    }
+}
+
+/// Whether another thread than that of the run has shown a candle, and who waits for it.
+type Elsewhere = Arc<(Mutex<bool>, Condvar)>;
+
+/// On the thread of the run waits for a while until another has shown a candle to one of its kind.
+struct Waits {
+    elsewhere: Elsewhere,
+    most: Duration,
+}
+
+impl Strategy for Waits {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        let (seen, changed) = &*self.elsewhere;
+        let mut seen = seen.lock().unwrap();
+        if thread::current().name() == Some("strategies") {
+            *seen = true;
+            changed.notify_all();
+        } else if !*seen {
+            drop(changed.wait_timeout(seen, std::mem::take(&mut self.most)).unwrap());
+        }
+        None
+    }
+
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn strategies_are_shown_candles_elsewhere_where_there_are_threads() {
+    for (threads, most, expected) in [(1, Duration::ZERO, false), (2, Duration::from_secs(20), true)] {
+        let elsewhere = Elsewhere::default();
+        let places = [series("BTCUSDT", "1m"), series("ETHUSDT", "1m")];
+        let settings = settings(places.map(|place| bot(place.symbol.as_str(), place)).to_vec());
+        let candles = places.map(|place| walk(place, 1, CANDLES));
+        let strategy = || -> Box<dyn Strategy> { Box::new(Waits { elsewhere: elsewhere.clone(), most }) };
+        let strategies = vec![strategy(), strategy()];
+        let made = Backtest::new(&settings, strategies, &[false; 2], &candles, markets(&candles, &[]));
+        let mut recorder = Bounded { hash: JournalHash::new(), room: usize::MAX };
+        let run = made.unwrap().on_threads(NonZeroUsize::new(threads).unwrap());
+        run.run(&settings.header(Vec::new(), None), &mut recorder, &mut |_, _| {}).unwrap();
+        assert_eq!(*elsewhere.0.lock().unwrap(), expected, "{threads} threads");
     }
 }

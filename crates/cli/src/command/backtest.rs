@@ -68,7 +68,8 @@ pub(crate) struct BacktestArguments {
     /// Which of the recorded latencies each order draws
     #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
     latency_seed: u64,
-    /// On how many threads the run goes on; the result does not depend on it [default: one a core, at most 4]
+    /// On how many threads strategies are shown candles; the result does not depend on it; one with --journal or signals from outside [default:
+    /// one a core, at most 4, of a long run]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }
