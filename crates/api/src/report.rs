@@ -10,6 +10,8 @@ pub(crate) fn report_of(record: TradeRecord, unrecognised: &UnrecognisedData) ->
     if payout.as_ref().is_some_and(Result::is_err) {
         unrecognised.count_unreadable("Trade", "payout");
     }
+    let by_result = record.result.as_ref().and_then(TradeResult::outcome);
+    let is_by_status = by_result.is_none() && record.outcome().is_some();
     TradeReport {
         progress: progress_of(&record),
         account: account_of(&record),
@@ -31,6 +33,8 @@ pub(crate) fn report_of(record: TradeRecord, unrecognised: &UnrecognisedData) ->
         impossible_payout: record.payout.filter(|_| payout.as_ref().is_some_and(Result::is_err)),
         payout: payout.and_then(Result::ok),
         profit: record.pnl,
+        is_reverted: record.reverted == Some(true),
+        is_by_status,
     }
 }
 

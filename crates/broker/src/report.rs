@@ -48,6 +48,10 @@ pub struct TradeReport {
     pub impossible_payout: Option<Decimal>,
     /// Net profit of a trade that is over: negative for a loss.
     pub profit: Option<Decimal>,
+    /// Whether the venue marks the trade as reverted.
+    pub is_reverted: bool,
+    /// Whether the outcome follows from the status only: the record has no result.
+    pub is_by_status: bool,
 }
 
 impl TradeReport {

@@ -3,7 +3,7 @@
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::refusal_count::RefusalCount;
 use crate::{
-    Action, Approved, Departure, Event, EventKind, IntentId, IntentState, Opened, OrderTerms, Recorded,
+    Action, Approved, CorrectedResult, Departure, Event, EventKind, IntentId, IntentState, Opened, OrderTerms, Recorded,
     Rejection, Rule, Settled, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
@@ -79,9 +79,12 @@ pub struct TradeBook {
     pub(crate) departures: BTreeMap<IntentId, Departure>,
     /// Trades whose end a person said.
     pub(crate) settled_by_person: BTreeSet<IntentId>,
+    /// Trades whose result was corrected, with the result that was booked first.
+    pub(crate) corrections: BTreeMap<IntentId, CorrectedResult>,
     /// How much has become known of intents.
     pub(crate) news: u32,
 }
+
 
 impl IntentRow {
     /// Of an intent of which nothing is known yet but that it was decided.
@@ -152,6 +155,7 @@ impl Default for TradeBook {
             counted_from: IntentId::new(0),
             departures: BTreeMap::new(),
             settled_by_person: BTreeSet::new(),
+            corrections: BTreeMap::new(),
             news: 0,
         }
     }
@@ -206,6 +210,9 @@ impl TradeBook {
                     self.settled_by_person.insert(*intent);
                 }
                 self.record_settled(&Settled::by_person(*intent, *outcome, *profit), event.at);
+            }
+            EventKind::Correction { intent, outcome, profit } => {
+                self.record_correction(*intent, (*outcome, *profit), event.at);
             }
             EventKind::Rejected { intent, rejection } => self.record_rejected(*intent, rejection, event.at),
             EventKind::NotSent { intent } => {
@@ -267,6 +274,7 @@ impl TradeBook {
             if later.is_settled_by_person(row.approved.intent()) {
                 self.settled_by_person.insert(intent);
             }
+            self.copy_correction(later, row.approved.intent(), intent);
             self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
         }
         self.news += later.news;
@@ -294,11 +302,6 @@ impl TradeBook {
     /// The venue's name of the trade of one of its intents.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
-    }
-
-    /// Whether a person said how an intent's trade ended, and not the venue.
-    pub fn is_settled_by_person(&self, intent: IntentId) -> bool {
-        self.settled_by_person.contains(&intent)
     }
 
     /// How often each rule refused, by name: the rules of the engine, and the venue's `NoPrice`, `Rejected` and

@@ -126,11 +126,16 @@ impl BotVerdict {
             return None;
         }
         self.edge = edge;
-        let test = self.judge.test();
+        Some(self.judgement(bot, at))
+    }
+
+    /// The verdict as it stands.
+    pub(crate) fn judgement(&self, bot: BotId, at: Millis) -> Judgement {
+        let (test, edge) = (self.judge.test(), self.edge);
         let (trades, account_for, account_against) =
             (test.settled(), test.edge_account(), test.mirror_account());
         let (weight, since) = (test.weight(), self.judge.no_longer_held_since());
-        Some(Judgement { bot, at, edge, trades, account_for, account_against, weight, since })
+        Judgement { bot, at, edge, trades, account_for, account_against, weight, since }
     }
 }
 

@@ -126,6 +126,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::SecondTradeSettled { .. } => begin(event, 16, out),
         EventKind::SettledByPerson { .. } => begin(event, 17, out),
         EventKind::OutsideSignal(_) => begin(event, 18, out),
+        EventKind::Correction { .. } => begin(event, 19, out),
     }
     match &event.kind {
         EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
@@ -160,7 +161,8 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             put_time(*reserved_until, out);
         }
         EventKind::OutsideSignal(signal) => outside::encode(signal, out),
-        EventKind::SettledByPerson { intent, outcome, profit } => {
+        EventKind::SettledByPerson { intent, outcome, profit }
+        | EventKind::Correction { intent, outcome, profit } => {
             put_number(intent.number(), out);
             out.push(outcome_byte(*outcome));
             put_money(*profit, out);

@@ -81,6 +81,15 @@ pub enum EventKind {
         /// Net profit.
         profit: Money,
     },
+    /// The result of a settled trade was wrong: two later readings of the venue agree on another one.
+    Correction {
+        /// The intent of the trade.
+        intent: IntentId,
+        /// The right outcome.
+        outcome: Outcome,
+        /// The right net profit.
+        profit: Money,
+    },
     /// The venue has a second trade of one request: its stake is at risk as well.
     SecondTrade(SecondTrade),
     /// A second trade of a request is over.

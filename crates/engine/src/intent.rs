@@ -1,6 +1,6 @@
 //! Intents that are not over: in flight, in doubt, or open.
 
-use crate::{Approved, BotId, IntentId, Renumbering, SymbolId, Taken};
+use crate::{BotId, IntentId, OrderTerms, Renumbering, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::{iter, mem};
@@ -109,10 +109,10 @@ impl Intents {
         self.next
     }
 
-    pub(crate) fn begin(&mut self, approved: &Approved, nominal_close: Millis) {
-        let whose = (approved.intent(), approved.bot(), approved.symbol());
-        let bet = (approved.direction(), approved.stake());
-        self.push(Intent::sent(whose, bet, (approved.decision_time(), nominal_close)));
+    pub(crate) fn begin(&mut self, terms: &OrderTerms, nominal_close: Millis) {
+        let whose = (terms.intent(), terms.bot(), terms.symbol());
+        let bet = (terms.direction(), terms.stake());
+        self.push(Intent::sent(whose, bet, (terms.decision_time(), nominal_close)));
     }
 
     /// Begins an intent that was just approved.

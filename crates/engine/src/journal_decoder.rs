@@ -291,6 +291,7 @@ mod tests {
             EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: Money::from_minor(5) }),
             EventKind::SecondTradeSettled { intent, venue_id, profit: Money::from_minor(-5) },
             EventKind::SettledByPerson { intent, outcome: Outcome::Lost, profit: Money::from_minor(-5) },
+            EventKind::Correction { intent, outcome: Outcome::Lost, profit: Money::from_minor(-5) },
             EventKind::Skew { offset: Millis::new(-3) },
             EventKind::OutsideSignal(outside),
             EventKind::OutsideSignal(crate::OutsideSignal {

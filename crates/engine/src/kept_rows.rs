@@ -1,7 +1,7 @@
 //! Rows of a book, taken out to be kept and put back into another.
 
 use crate::refusal_count::RefusalCount;
-use crate::{Departure, IntentId, IntentRow, JournalDecoder, Renumbering, TradeBook, VenueId};
+use crate::{CorrectedResult, Departure, IntentId, IntentRow, JournalDecoder, Renumbering, TradeBook, VenueId};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -15,6 +15,9 @@ pub struct KeptRow {
     venue_id: Option<VenueId>,
     ordered: Option<Departure>,
     by_person: bool,
+    /// The result that was booked first, where it was corrected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    corrected: Option<CorrectedResult>,
 }
 
 /// What a book counts besides its rows.
@@ -51,6 +54,11 @@ impl KeptRow {
         self.ordered.is_some()
     }
 
+    /// Whether its result was corrected.
+    pub const fn is_corrected(&self) -> bool {
+        self.corrected.is_some()
+    }
+
     /// The venue's name of its trade.
     pub const fn venue_id(&self) -> Option<VenueId> {
         self.venue_id
@@ -70,13 +78,14 @@ impl TradeBook {
             venue_id: self.venue_id(row),
             ordered: self.departure(intent).copied(),
             by_person: self.is_settled_by_person(intent),
+            corrected: self.correction(intent),
         })
     }
 
     /// Puts a row back: in its place where the book has the intent, else at the end. Whether it belongs there: intents are
     /// numbered without holes.
     pub fn put_back(&mut self, kept: KeptRow, decoder: &mut JournalDecoder) -> bool {
-        let KeptRow { row, text, numbers, venue_id, ordered, by_person } = kept;
+        let KeptRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
         let reason = self.reasons.put(&decoder.reason_of_parts(text, numbers));
         let venue_id = venue_id.and_then(|id| self.put_venue_id(id));
@@ -84,7 +93,11 @@ impl TradeBook {
         self.departures.extend(ordered.map(|ordered| (intent, ordered)));
         if by_person {
             self.settled_by_person.insert(intent);
+        } else {
+            // A corrected row may follow one that a person's word had settled.
+            self.settled_by_person.remove(&intent);
         }
+        self.corrections.extend(corrected.map(|corrected| (intent, corrected)));
         if let Some(known) = self.row_mut(intent) {
             *known = row;
             return true;

@@ -66,6 +66,7 @@ impl TradeBook {
         if book.is_settled_by_person(intent) {
             self.settled_by_person.insert(intent);
         }
+        self.copy_correction(book, intent, intent);
         self.rows.push(IntentRow { reason, venue_id, ..*row });
     }
 

@@ -4,9 +4,11 @@ mod ahead;
 mod booking;
 mod bot_names;
 mod candle_needs;
+mod correction;
 mod departures;
 mod earlier;
 mod finding_out;
+mod history;
 mod limit_use;
 mod limited_session;
 mod moment;
@@ -40,10 +42,11 @@ use crate::{
     SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
-    Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Signal, Strategy, Symbol,
+    Candle, LongerCandles, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol,
 };
 use candlewick_statistics::AlphaBudget;
 use earlier::position_or_push;
+use history::History;
 use moment::Moment;
 use std::iter;
 use verdicts::SharedVerdicts;
@@ -73,6 +76,8 @@ pub struct Session {
     next_release: Millis,
     money_scale: MoneyScale,
     together: u32,
+    /// The recent past, of a Session whose settlements may be corrected.
+    history: Option<Box<History>>,
 }
 
 impl Session {
@@ -134,6 +139,7 @@ impl Session {
             outside: None,
             next_release: Millis::MAX,
             money_scale: scale,
+            history: None,
         };
         session.begin_session_of_run();
         session.next_release = session.next_due();
@@ -192,6 +198,9 @@ impl Session {
                 self.leave_out_by_number(*intent);
                 self.end_trade(&Settled::by_person(*intent, *outcome, *profit), event.at, actions);
             }
+            EventKind::Correction { intent, outcome, profit } => {
+                self.on_correction(*intent, (*outcome, *profit), event.at, actions);
+            }
             EventKind::SecondTrade(trade) => self.on_second_trade(trade),
             EventKind::SecondTradeSettled { venue_id, profit, .. } => {
                 self.end_second_trade(venue_id, *profit);
@@ -240,20 +249,9 @@ impl Session {
         &self.series
     }
 
-    /// How the gate of each bot that has one stands, in words, behind its name.
-    pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
-        self.names.iter().zip(&self.bots).filter_map(|(name, bot)| Some((name.clone(), bot.gate()?.now)))
-    }
-
     /// The bots' names, in their order.
     pub fn bots(&self) -> &[String] {
         &self.names
-    }
-
-    /// What a bot's symbol last paid, however long ago.
-    pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
-        let bot = self.bots.get(bot.index())?;
-        self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
     /// Position of a symbol.

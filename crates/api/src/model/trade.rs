@@ -80,6 +80,8 @@ pub(crate) struct TradeRecord {
     pub(crate) copy_commission_amount: Option<Decimal>,
     /// The tenant's fee.
     pub(crate) tenant_fee_amount: Option<Decimal>,
+    /// Whether the venue took the trade back (`observed: values`).
+    pub(crate) reverted: Option<bool>,
     /// When the record was made.
     pub(crate) created_at: Option<Millis>,
     /// When the record was last changed.
@@ -149,6 +151,7 @@ impl Record for TradeRecord {
             copy_commission_rate: fields.optional("copyCommissionRate"),
             copy_commission_amount: fields.optional("copyCommissionAmount"),
             tenant_fee_amount: fields.optional("tenantFeeAmount"),
+            reverted: fields.optional("reverted"),
             created_at: fields.optional("createdAt"),
             updated_at: fields.optional("updatedAt"),
         })

@@ -95,7 +95,7 @@ impl RiskState {
         self.halted || self.suspended
     }
 
-    pub(super) const fn skew(&self) -> Millis {
+    pub(crate) const fn skew(&self) -> Millis {
         self.skew
     }
 

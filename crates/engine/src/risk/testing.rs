@@ -88,7 +88,7 @@ impl Situation {
     pub(super) fn begin(&mut self, symbol: SymbolId, stage: Stage) {
         let proposal = Proposal { symbol, ..self.proposal };
         let id: IntentId = self.intents.next_id();
-        self.intents.begin(&super::Approved::new(&proposal, id), proposal.nominal_close);
+        self.intents.begin(super::Approved::new(&proposal, id).terms(), proposal.nominal_close);
         match stage {
             Stage::InFlight => {}
             Stage::InDoubt => self.intents.doubt(id),

@@ -1,10 +1,11 @@
 //! What a Session takes from earlier runs.
 
 use super::Session;
+use super::history::Entry;
 use crate::intent::Intent;
 use crate::nominal::nominal_close;
 use crate::risk::Probe;
-use crate::{EngineError, EventKind, Recorded, SessionSettings, Settled, SymbolId};
+use crate::{EngineError, Event, EventKind, OrderTerms, Recorded, SessionSettings, Settled, SymbolId};
 use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
 
 /// For the fold of a journal.
@@ -36,43 +37,57 @@ impl Session {
         match recorded {
             Recorded::Refuse | Recorded::Verdict => {}
             Recorded::Open(approved) => {
-                let close = nominal_close(approved.expiry(), self.departure(approved.terms()));
-                self.intents.begin(approved, close);
-                self.ledger.reserve(approved.stake());
-                self.state.count_trade(&self.limits, approved.decision_time());
-                self.state.count_bot_trade(approved.bot());
-                if let Some(verdict) = self.verdict_mut(approved.bot()) {
-                    verdict.on_decided(approved.intent(), approved.symbol(), approved.decision_time());
-                }
-                if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
-                    bot.give_up_missed_level(approved.decision_time());
-                    bot.stake.decided(approved.intent());
-                    bot.on_decided(approved.expiry());
-                }
-                let at = approved.decision_time();
-                if Probe::of(&self.limits, &self.state, approved.symbol(), at) == Probe::Needed {
-                    let trade = (approved.bot(), approved.symbol(), approved.intent());
-                    self.begin_probe(trade, approved.stake());
-                }
+                self.keep_checkpoint(approved.decision_time());
+                self.recall_open(approved.terms());
+                self.keep(Entry::Open(*approved.terms()));
             }
-            Recorded::DayOpened { start } => self.recall_day(*start),
+            Recorded::DayOpened { start } => {
+                self.keep_checkpoint(*start);
+                self.recall_day(*start);
+                self.keep(Entry::Day(*start));
+            }
             Recorded::Event(event) => {
-                self.recall_day(event.at);
-                match &event.kind {
-                    EventKind::Candle { .. } | EventKind::Price { .. } => {}
-                    EventKind::OutsideSignal(signal) => {
-                        self.remember_signal(signal);
-                    }
-                    EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
-                    EventKind::SettledByPerson { intent, outcome, profit } => {
-                        self.leave_out_by_number(*intent);
-                        self.recall_settlement(&Settled::by_person(*intent, *outcome, *profit), event.at);
-                    }
-                    _ => {
-                        self.release(event.at);
-                        self.on_other(event, &mut Vec::new());
-                    }
-                }
+                self.keep_checkpoint(event.at);
+                self.recall_event(event);
+                self.keep_event(event);
+            }
+        }
+    }
+
+    pub(super) fn recall_open(&mut self, terms: &OrderTerms) {
+        let at = terms.decision_time();
+        self.intents.begin(terms, nominal_close(terms.expiry(), self.departure(terms)));
+        self.ledger.reserve(terms.stake());
+        self.state.count_trade(&self.limits, at);
+        self.state.count_bot_trade(terms.bot());
+        if let Some(verdict) = self.verdict_mut(terms.bot()) {
+            verdict.on_decided(terms.intent(), terms.symbol(), at);
+        }
+        if let Some(bot) = self.bots.get_mut(terms.bot().index()) {
+            bot.give_up_missed_level(at);
+            bot.stake.decided(terms.intent());
+            bot.on_decided(terms.expiry());
+        }
+        if Probe::of(&self.limits, &self.state, terms.symbol(), at) == Probe::Needed {
+            self.begin_probe((terms.bot(), terms.symbol(), terms.intent()), terms.stake());
+        }
+    }
+
+    pub(super) fn recall_event(&mut self, event: &Event) {
+        self.recall_day(event.at);
+        match &event.kind {
+            EventKind::Candle { .. } | EventKind::Price { .. } => {}
+            EventKind::OutsideSignal(signal) => {
+                self.remember_signal(signal);
+            }
+            EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
+            EventKind::SettledByPerson { intent, outcome, profit } => {
+                self.leave_out_by_number(*intent);
+                self.recall_settlement(&Settled::by_person(*intent, *outcome, *profit), event.at);
+            }
+            _ => {
+                self.release(event.at);
+                self.on_other(event, &mut Vec::new());
             }
         }
     }
@@ -86,7 +101,7 @@ impl Session {
 
     /// A day begins with its first event, before what that event brings is booked. That it began is recorded after the
     /// event, and a crash between the two leaves it out: so the event decides, and the record finds the day begun.
-    fn recall_day(&mut self, at: Millis) {
+    pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);
         }

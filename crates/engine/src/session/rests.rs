@@ -3,7 +3,7 @@
 use super::Session;
 use crate::BotId;
 use crate::risk::{PauseScope, RunningPause};
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::{Millis, Money, Payout};
 
 /// Where the ladder of a bot stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,17 @@ impl Session {
         };
         let running = self.state.running_pauses(now).into_iter();
         running.map(|running| (running, whose(&running))).collect()
+    }
+
+    /// How the gate of each bot that has one stands, in words, behind its name.
+    pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
+        self.names.iter().zip(&self.bots).filter_map(|(name, bot)| Some((name.clone(), bot.gate()?.now)))
+    }
+
+    /// What a bot's symbol last paid, however long ago.
+    pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
+        let bot = self.bots.get(bot.index())?;
+        self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
     /// Whether a ladder of the bot stands above its first level and is given up unless a trade is approved at its next candle: what is

@@ -1,6 +1,7 @@
 //! The verdicts on the bots' edges: they follow the same events in a backtest, live, and when a journal is folded.
 
 use super::Session;
+use super::history::Entry;
 use crate::{BotId, BotVerdict, Header, Judgement, Settled, VerdictSettings};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{AlphaBudget, BudgetedBot, EdgeTestPlan};
@@ -28,6 +29,14 @@ impl Session {
     /// last, and begins anew if its series, expiry, parameters, strategy, the strategy's version or the plan has changed.
     /// What each may spend of alpha follows from that ([`AlphaBudget`]). The session of a run begins, too, where one is limited.
     pub fn begin_run(&mut self, header: &Header) {
+        self.resume_run(header);
+        if self.keeps_history() {
+            self.keep(Entry::Run(Box::new(header.clone())));
+        }
+    }
+
+    /// Like [`Session::begin_run`], of a run that is folded again.
+    pub(super) fn resume_run(&mut self, header: &Header) {
         self.begin_session_of_run();
         let named = header.settings.pointer("/session/bots").and_then(Value::as_array);
         let named: Vec<(&str, Value)> = (named.into_iter().flatten().enumerate())

@@ -176,6 +176,18 @@ fn kinds() -> Vec<EventKind> {
         by_person(1, Outcome::Cancelled, 0),
         by_person(1, Outcome::Won, 1),
     ]);
+    let corrected = |intent, outcome, minor| {
+        let (intent, profit) = (IntentId::new(intent), Money::from_minor(minor));
+        EventKind::Correction { intent, outcome, profit }
+    };
+    kinds.extend([
+        corrected(1, Outcome::Won, 0),
+        corrected(2, Outcome::Won, 0),
+        corrected(1, Outcome::Lost, 0),
+        corrected(1, Outcome::Draw, 0),
+        corrected(1, Outcome::Cancelled, 0),
+        corrected(1, Outcome::Won, 1),
+    ]);
     kinds.extend(rejections.map(|rejection| EventKind::Rejected { intent, rejection }));
     kinds.extend(outside_signals().into_iter().map(EventKind::OutsideSignal));
     kinds
@@ -201,6 +213,7 @@ const fn place(kind: &EventKind) -> Option<usize> {
         EventKind::SecondTradeSettled { .. } => Some(13),
         EventKind::SettledByPerson { .. } => Some(14),
         EventKind::OutsideSignal(_) => Some(15),
+        EventKind::Correction { .. } => Some(16),
     }
 }
 
@@ -210,7 +223,7 @@ fn every_part_of_every_event_matters() {
     let mut events: Vec<Event> = kinds().into_iter().map(event).collect();
     let places: std::collections::BTreeSet<_> =
         events.iter().filter_map(|event| place(&event.kind)).collect();
-    assert_eq!(places.len(), 16, "a kind is missing from the table");
+    assert_eq!(places.len(), 17, "a kind is missing from the table");
     events.push(Event { at: Millis::new(1), ..event(NO_SKEW) });
     events.push(Event { received: Millis::new(1), ..event(NO_SKEW) });
     check(&events, |event| Entry::Event(event));

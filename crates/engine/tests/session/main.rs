@@ -9,6 +9,7 @@ mod test_session;
 // What it does.
 mod alpha_budget;
 mod answers;
+mod corrections;
 mod departures;
 mod given_up;
 mod lent;

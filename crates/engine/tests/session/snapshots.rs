@@ -191,6 +191,14 @@ impl World {
         Step::Event(Event { at: self.now, received: self.now, kind })
     }
 
+    pub(crate) const fn now(&self) -> Millis {
+        self.now
+    }
+
+    pub(crate) const fn set_lucky(&mut self, is_lucky: bool) {
+        self.is_lucky = is_lucky;
+    }
+
     fn candle(&mut self, detail: u8) -> EventKind {
         self.minutes += 1 + i64::from(detail) / 250 * 60;
         self.now = self.now.max(minute(self.minutes));

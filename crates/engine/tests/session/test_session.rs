@@ -66,7 +66,7 @@ impl TestSession {
 
     pub(crate) fn actions(&mut self, event: &Event) -> Vec<Action> {
         let mut actions = Vec::new();
-        self.session.handle(event, &mut actions);
+        self.session.handle_recorded(event, &mut actions);
         self.book.record_event(event);
         for action in &actions {
             self.book.record_action(action);

@@ -125,7 +125,9 @@ pub async fn read_trade(
 /// Whether a note that is about no intent in particular names this one.
 fn is_note_of(stored: &StoredLine, intent: IntentId) -> bool {
     let line = &stored.line;
-    let names = |end: char| line.body.contains(&format!("intent {intent}{end}"));
+    let names = |end: char| {
+        ["intent ", "trade #"].iter().any(|kind| line.body.contains(&format!("{kind}{intent}{end}")))
+    };
     line.kind == LineKind::Note && line.intent.is_none() && (names(' ') || names(':'))
 }
 

@@ -4,6 +4,7 @@
 mod candles;
 mod payout;
 mod prices;
+mod profit;
 mod results;
 mod settlement;
 mod terms;
@@ -12,7 +13,8 @@ mod wallet;
 pub(crate) use candles::RevisionAudit;
 pub(crate) use payout::PayoutAudit;
 pub(crate) use prices::PriceAudit;
-pub(crate) use results::{ListedResults, Settling, Source};
+pub(crate) use profit::ProfitRules;
+pub(crate) use results::{ListedResults, Settling, Source, Word};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{Terms, check_terms};
 pub(crate) use wallet::{Quiet, WalletAudit, WalletReading, WalletState};

@@ -20,14 +20,11 @@ impl PayoutAudit {
     /// A trade opened at this payout; a change is a finding.
     pub(crate) fn take(&mut self, symbol: Symbol, payout: Payout) -> Option<Finding> {
         let before = self.last.insert(symbol, payout).filter(|before| *before != payout)?;
-        let percent = |payout: Payout| payout.to_fraction() * 100.0;
         let needed = |payout: Payout| {
             break_even(payout.to_fraction()).map_or("-".to_owned(), |rate| format!("{:.2} %", rate * 100.0))
         };
         let text = format!(
-            "{symbol} pays {} % instead of {} %: a strategy breaks even at {} wins instead of {}",
-            percent(payout),
-            percent(before),
+            "{symbol} pays {payout} % instead of {before} %: a strategy breaks even at {} wins instead of {}",
             needed(payout),
             needed(before)
         );
@@ -52,6 +49,8 @@ mod tests {
         let cut = audit.take(symbol, payout(80)).unwrap();
         assert!(cut.text.contains("55.56 %") && cut.text.contains("54.05 %"), "{}", cut.text);
         assert_eq!(cut.weight, Weight::Alarm);
+        assert!(audit.take(symbol, payout(57)).unwrap().text.starts_with("BTCUSDT pays 57 % instead of 80 %"));
+        audit.take(symbol, payout(80));
         assert_eq!(audit.take(symbol, payout(90)).map(|rise| rise.weight), Some(Weight::Note));
     }
 }

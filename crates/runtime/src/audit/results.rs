@@ -1,17 +1,16 @@
-//! Results that were booked, against what the venue's list says of them later.
+//! Results that were booked, against what the venue says of them later.
 
-use super::{Audit, Finding, named};
-use candlewick_broker::{Progress, TradeReport};
-use candlewick_engine::IntentId;
-use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_engine::{BotId, IntentId};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// For how long the list is compared with what was booked.
+/// How long the list is compared with a booked result.
 const COMPARED_FOR: Millis = Millis::DAY;
 
-/// Results that are compared at most: those that were booked last.
-const MOST: usize = 20_000;
+/// Maximum number of compared results: those that were booked last.
+const MAX_RESULTS: usize = 20_000;
 
 /// The last results of the last day, by hashes of the venue's identifiers.
 #[derive(Debug, Default)]
@@ -21,64 +20,146 @@ pub(crate) struct ListedResults {
     order: VecDeque<u64>,
 }
 
-/// What was booked of a trade.
+/// The booked result of a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settling {
     pub(crate) intent: IntentId,
+    pub(crate) bot: BotId,
+    pub(crate) stake: Money,
+    /// The payout that was agreed at the open.
+    pub(crate) payout: Option<Payout>,
     pub(crate) outcome: Outcome,
     pub(crate) profit: Money,
     /// When it became known.
     pub(crate) at: Millis,
-    /// Who said how it ended.
     pub(crate) source: Source,
 }
 
 /// Who said how a trade ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The venue.
     Venue,
-    /// A person, of a trade that the venue no longer had.
+    /// The operator, of a trade that the venue no longer had.
     Person,
 }
 
+/// What a record says of a trade whose result is booked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// The booked result.
+    Agrees,
+    /// Nothing about the result.
+    Silent,
+    /// Another result; the profit is `None` where neither the record nor the rules give it.
+    Ended(Outcome, Option<Money>),
+    /// The trade is open.
+    Running,
+    /// The venue took the trade back, and states no other result.
+    Reverted,
+    /// Two different results in one list.
+    Twice,
+}
+
 impl ListedResults {
-    /// A trade was booked so.
+    /// Books the result of a trade, or a correction of it.
     pub(crate) fn book(&mut self, venue_id: &str, settling: Settling) {
         let hash = hash_of(venue_id);
         if self.booked.insert(hash, settling).is_none() {
             self.order.push_back(hash);
         }
-        while self.order.len() > MOST {
+        while self.order.len() > MAX_RESULTS {
             self.booked.remove(&self.order.pop_front().unwrap_or_default());
         }
     }
 
-    /// Compares trades, whose list was asked for at `began` and may lag by `lag`, with what was booked of them at `now`. A
-    /// difference is reported once.
-    pub(crate) fn check(
+    /// Compares the trade no longer.
+    pub(crate) fn forget(&mut self, venue_id: &str) {
+        self.booked.remove(&hash_of(venue_id));
+    }
+
+    /// Returns what a list says of the booked trades in it, each once. Lists lag by up to `lag`.
+    pub(crate) fn words(
         &mut self,
-        listed: &[TradeReport],
-        (began, lag): (Millis, Millis),
-        (scale, now): (MoneyScale, Millis),
-    ) -> Vec<Finding> {
+        listing: &TradeListing,
+        (lag, scale, now): (Millis, MoneyScale, Millis),
+    ) -> Vec<(String, Settling, Word)> {
         if self.booked.is_empty() {
             return Vec::new();
         }
         self.booked.retain(|_, settling| now - settling.at < COMPARED_FOR);
         let booked = &self.booked;
         self.order.retain(|hash| booked.contains_key(hash));
-        let mut findings = Vec::new();
-        for report in listed {
-            let hash = hash_of(&report.id);
-            let Some(settling) = self.booked.get(&hash) else { continue };
-            if let Some(difference) = settling.difference(report, (began, lag), scale) {
-                let text = format!("{}was booked as {difference}", named(settling.intent));
-                findings.push(Finding::alarm(Audit::Settlement, text));
-                self.booked.remove(&hash);
-            }
+        let mut words: BTreeMap<&str, (Settling, Word)> = BTreeMap::new();
+        for report in &listing.trades {
+            let Some(settling) = self.booked.get(&hash_of(&report.id)) else { continue };
+            let is_late = listing.began - settling.at > lag;
+            let word = settling.word(report, scale);
+            let word = if word == Word::Running && !is_late { Word::Silent } else { word };
+            let known = words.entry(&report.id).or_insert((*settling, word));
+            known.1 = known.1.with(word);
         }
-        findings
+        words.into_iter().map(|(id, (settling, word))| (id.to_owned(), settling, word)).collect()
+    }
+}
+
+impl Word {
+    /// Both words of one list.
+    fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Self::Silent, word) | (word, Self::Silent) => word,
+            _ => Self::Twice,
+        }
+    }
+
+    /// Whether it is against the booked result.
+    pub(crate) const fn contradicts(self) -> bool {
+        !matches!(self, Self::Agrees | Self::Silent)
+    }
+
+    /// Completes "the venue's list says".
+    pub(crate) fn describe(self, settling: &Settling, scale: MoneyScale) -> String {
+        match self {
+            Self::Agrees => describe_result(settling.outcome, settling.profit, scale),
+            Self::Silent => "nothing about its result".to_owned(),
+            Self::Ended(outcome, Some(profit)) => describe_result(outcome, profit, scale),
+            Self::Ended(outcome, None) => format!("{outcome} without a profit"),
+            Self::Running => "that it is open".to_owned(),
+            Self::Reverted => "that it was reverted".to_owned(),
+            Self::Twice => "two different results".to_owned(),
+        }
+    }
+}
+
+/// An outcome with its profit: `LOST with -10.00`.
+pub(crate) fn describe_result(outcome: Outcome, profit: Money, scale: MoneyScale) -> String {
+    let sign = if profit.is_positive() { "+" } else { "" };
+    format!("{outcome} with {sign}{}", scale.format(profit))
+}
+
+impl Settling {
+    /// Returns what a record says of the trade.
+    pub(crate) fn word(&self, report: &TradeReport, scale: MoneyScale) -> Word {
+        let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
+        let word = match &report.progress {
+            Progress::Over(outcome) if *outcome != self.outcome => {
+                let by_rule = || crate::coordinator::profit_by_rule(*outcome, self.stake, self.payout);
+                Word::Ended(*outcome, profit.or_else(by_rule))
+            }
+            Progress::Over(outcome) => match profit.filter(|profit| *profit != self.profit) {
+                Some(profit) => Word::Ended(*outcome, Some(profit)),
+                None => Word::Agrees,
+            },
+            Progress::Running => Word::Running,
+            Progress::OverUnreported | Progress::Unrecognised(_) => Word::Silent,
+        };
+        // A trade that is booked as cancelled moved no money either.
+        let is_returned = self.outcome == Outcome::Cancelled;
+        if report.is_reverted && matches!(word, Word::Agrees | Word::Silent) && !is_returned {
+            Word::Reverted
+        } else {
+            word
+        }
     }
 }
 
@@ -88,38 +169,6 @@ fn hash_of(venue_id: &str) -> u64 {
     hasher.finish()
 }
 
-impl Settling {
-    fn difference(
-        &self,
-        report: &TradeReport,
-        (began, lag): (Millis, Millis),
-        scale: MoneyScale,
-    ) -> Option<String> {
-        let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
-        if self.source == Source::Person {
-            let now =
-                report.progress.outcome().map_or("that it runs".to_owned(), |outcome| outcome.to_string());
-            return Some(format!(
-                "{} because a person said so, and the list has it again: {now}",
-                self.outcome
-            ));
-        }
-        match &report.progress {
-            Progress::Over(outcome) if *outcome != self.outcome => {
-                Some(format!("{}, and the list says {outcome} now", self.outcome))
-            }
-            Progress::Over(_) => profit.filter(|profit| *profit != self.profit).map(|profit| {
-                let (booked, listed) = (scale.to_decimal(self.profit), scale.to_decimal(profit));
-                format!("a profit of {booked}, and the list says {listed} now")
-            }),
-            Progress::Running if began - self.at > lag => {
-                Some(format!("{}, and the list says that it runs", self.outcome))
-            }
-            Progress::Running | Progress::OverUnreported | Progress::Unrecognised(_) => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,69 +176,76 @@ mod tests {
 
     const LAG: Millis = Millis::MINUTE;
 
+    fn won(number: u64) -> Settling {
+        Settling {
+            intent: IntentId::new(number),
+            bot: BotId::FIRST,
+            stake: Money::from_minor(1_000),
+            payout: Payout::from_percent(80.into()).ok(),
+            outcome: Outcome::Won,
+            profit: Money::from_minor(800),
+            at: Millis::ZERO,
+            source: Source::Venue,
+        }
+    }
+
+    fn listing(began: Millis, trades: Vec<TradeReport>) -> TradeListing {
+        TradeListing { began, ended: began, is_complete: true, trades, ended_early: None }
+    }
+
+    fn words(results: &mut ListedResults, at: Millis, trades: Vec<TradeReport>) -> Vec<Word> {
+        let found = results.words(&listing(at, trades), (LAG, MoneyScale::default(), at));
+        found.into_iter().map(|(.., word)| word).collect()
+    }
+
     #[test]
-    fn a_result_that_the_list_contradicts_is_reported_once() {
+    fn a_list_agrees_or_says_another_result() {
         let over = |outcome, profit: Option<i64>| TradeReport {
             progress: Progress::Over(outcome),
             profit: profit.map(|minor| Decimal::new(minor, 2)),
             ..TradeReport::new("01JT")
         };
+        let reverted = |report: TradeReport| TradeReport { is_reverted: true, ..report };
+        let ended = |outcome, minor| Word::Ended(outcome, Some(Money::from_minor(minor)));
         let late = LAG + Millis::new(1);
-        for (report, at, expected) in [
-            (over(Outcome::Won, Some(800)), late, None),
-            (over(Outcome::Won, None), late, None),
-            (over(Outcome::Lost, None), late, Some("booked as WON, and the list says LOST now")),
-            (over(Outcome::Cancelled, Some(0)), late, Some("booked as WON, and the list says CANCELLED now")),
-            (over(Outcome::Won, Some(799)), late, Some("a profit of 8.00, and the list says 7.99 now")),
-            (TradeReport::new("01JT"), late, Some("booked as WON, and the list says that it runs")),
-            (TradeReport::new("01JT"), LAG, None),
-            (TradeReport { id: "01JU".to_owned(), ..over(Outcome::Lost, None) }, late, None),
-            (over(Outcome::Lost, None), Millis::DAY, None),
+        for (reports, at, expected) in [
+            (vec![over(Outcome::Won, Some(800))], late, Some(Word::Agrees)),
+            (vec![over(Outcome::Won, None)], late, Some(Word::Agrees)),
+            (vec![over(Outcome::Lost, None)], late, Some(ended(Outcome::Lost, -1_000))),
+            (vec![over(Outcome::Cancelled, Some(0))], late, Some(ended(Outcome::Cancelled, 0))),
+            (vec![over(Outcome::Won, Some(799))], late, Some(ended(Outcome::Won, 799))),
+            (vec![TradeReport::new("01JT")], late, Some(Word::Running)),
+            (vec![TradeReport::new("01JT")], LAG, Some(Word::Silent)),
+            (vec![reverted(over(Outcome::Won, Some(800)))], late, Some(Word::Reverted)),
+            (vec![reverted(over(Outcome::Cancelled, Some(0)))], late, Some(ended(Outcome::Cancelled, 0))),
+            (vec![over(Outcome::Won, Some(800)), over(Outcome::Lost, None)], late, Some(Word::Twice)),
+            (vec![TradeReport { id: "01JU".to_owned(), ..over(Outcome::Lost, None) }], late, None),
+            (vec![over(Outcome::Lost, None)], Millis::DAY, None),
         ] {
             let mut results = ListedResults::default();
-            let (intent, profit) = (IntentId::new(7), Money::from_minor(800));
-            let settling =
-                Settling { intent, outcome: Outcome::Won, profit, at: Millis::ZERO, source: Source::Venue };
-            results.book("01JT", settling);
-            let mut check =
-                || results.check(std::slice::from_ref(&report), (at, LAG), (MoneyScale::default(), at));
-            let found = check();
-            assert_eq!(found.len(), usize::from(expected.is_some()), "{report:?} {found:?}");
-            if let (Some(finding), Some(expected)) = (found.first(), expected) {
-                assert!(
-                    finding.text.starts_with("intent 7 ") && finding.text.contains(expected),
-                    "{finding:?}"
-                );
-            }
-            assert_eq!(check(), []);
+            results.book("01JT", won(7));
+            let text = format!("{reports:?}");
+            assert_eq!(words(&mut results, at, reports), Vec::from_iter(expected), "{text}");
         }
     }
 
     #[test]
-    fn the_results_that_were_booked_last_are_compared() {
+    fn only_the_latest_results_are_compared() {
         let mut results = ListedResults::default();
-        let settling = |number: usize| Settling {
-            intent: IntentId::new(number as u64),
-            outcome: Outcome::Won,
-            profit: Money::from_minor(800),
-            at: Millis::ZERO,
-            source: Source::Venue,
-        };
-        for number in 0..MOST + 10 {
-            results.book(&format!("trade-{number}"), settling(number));
-            results.book("trade-0", settling(0));
+        for number in 0..MAX_RESULTS + 10 {
+            results.book(&format!("trade-{number}"), won(number as u64));
+            results.book("trade-0", won(0));
         }
-        assert_eq!((results.booked.len(), results.order.len()), (MOST, MOST));
-        let lost = |number: usize| TradeReport {
-            progress: Progress::Over(Outcome::Lost),
-            ..TradeReport::new(format!("trade-{number}"))
-        };
+        assert_eq!((results.booked.len(), results.order.len()), (MAX_RESULTS, MAX_RESULTS));
         let mut found = |number: usize| {
-            results.check(&[lost(number)], (Millis::ZERO, LAG), (MoneyScale::default(), Millis::ZERO)).len()
+            let lost = TradeReport {
+                progress: Progress::Over(Outcome::Lost),
+                ..TradeReport::new(format!("trade-{number}"))
+            };
+            words(&mut results, Millis::ZERO, vec![lost]).len()
         };
-        let looked = [2, MOST / 2, MOST + 9].map(&mut found);
-        assert_eq!(looked, [0, 1, 1]);
-        results.check(&[], (Millis::DAY, LAG), (MoneyScale::default(), Millis::DAY));
+        assert_eq!([2, MAX_RESULTS / 2, MAX_RESULTS + 9].map(&mut found), [0, 1, 1]);
+        words(&mut results, Millis::DAY, Vec::new());
         assert_eq!((results.booked.len(), results.order.len()), (0, 0));
     }
 }

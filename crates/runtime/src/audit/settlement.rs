@@ -1,6 +1,7 @@
 //! Settlements recomputed: the profit from stake and payout, the prices from the price records of their seconds.
 
-use super::{Audit, Finding, named};
+use super::profit::ProfitRules;
+use super::{Audit, Finding};
 use candlewick_broker::{PriceAnswer, PriceRecord};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
@@ -62,16 +63,16 @@ impl SettlementAudit {
         self.waiting.push_back(settlement);
     }
 
-    /// Takes a settlement: what is wrong with it by itself. Its prices are asked for later.
-    pub(crate) fn take(&mut self, settlement: Settlement) -> Vec<Finding> {
+    /// Takes a settlement, and returns what is wrong with it by itself. Its prices are requested later.
+    pub(crate) fn take(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.recall(settlement);
-        let alarm = |problem: String| {
-            Finding::alarm(
-                Audit::Settlement,
-                format!("{}settled wrongly: {problem}", named(settlement.intent)),
-            )
-        };
-        [settlement.check_profit(), settlement.check_outcome()].into_iter().flatten().map(alarm).collect()
+        let of_profit = settlement.check_profit(rules).map(|wrong| {
+            // A halt says it once more.
+            let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
+            finding(Audit::Settlement, wrong.text)
+        });
+        let of_outcome = settlement.check_outcome().map(|text| Finding::alarm(Audit::Settlement, text));
+        of_profit.into_iter().chain(of_outcome).collect()
     }
 
     /// The next step: of the settlement that is being checked, or of the next.
@@ -112,37 +113,11 @@ impl SettlementAudit {
 }
 
 impl Settlement {
-    /// Whether a trade of this stake can have ended so at all, whatever it pays up to `max_payout_percent`: nobody loses more
-    /// than the stake, and a win earns something.
-    pub(crate) fn is_possible(&self, max_payout_percent: u32) -> bool {
-        let (profit, stake) = (self.profit.minor(), self.stake.minor());
-        match self.outcome {
-            Outcome::Won => {
-                let most = stake.saturating_mul(i64::from(max_payout_percent));
-                profit >= 0 && profit.saturating_mul(100) <= most
-            }
-            Outcome::Lost => profit <= 0 && profit >= -stake,
-            Outcome::Draw | Outcome::Cancelled => profit == 0,
-        }
-    }
-
     /// The moments whose records are asked for. A record is a bar of one second: an exit on a full second is the end of
     /// the bar before it.
     pub(crate) fn moments(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))
-    }
-
-    /// A win earns the payout's share of the stake, rounded half to even.
-    fn check_profit(&self) -> Option<String> {
-        let expected = match self.outcome {
-            Outcome::Won => self.stake.profit_at(self.payout?),
-            Outcome::Lost => Money::ZERO - self.stake,
-            Outcome::Draw | Outcome::Cancelled => Money::ZERO,
-        };
-        let (reported, expected_minor) = (self.profit.minor(), expected.minor());
-        (self.profit != expected)
-            .then(|| format!("its profit is {reported} minor units, by its payout {expected_minor}"))
     }
 
     /// The result follows from the venue's own two prices.
@@ -160,7 +135,17 @@ impl Settlement {
             Outcome::Draw => order == Ordering::Equal,
             Outcome::Cancelled => true,
         };
-        (!is_sound).then(|| format!("a {} from {open} to {close} is {:?}", self.direction, self.outcome))
+        let (intent, outcome, direction) = (self.intent, self.outcome, self.direction);
+        let (moved, ends) = match order {
+            Ordering::Equal => ("stayed", "is a draw"),
+            _ if order == wins_when => (moves(order), "wins"),
+            _ => (moves(order), "loses"),
+        };
+        (!is_sound).then(|| {
+            format!(
+                "trade #{intent} was reported {outcome}, but a {direction} that {moved} from {open} to {close} {ends}"
+            )
+        })
     }
 }
 
@@ -187,14 +172,17 @@ impl Recomputed {
                 let PriceRecord { time, prices, .. } = record;
                 let (low, high) = (prices.low, prices.high);
                 let text = format!(
-                    "{}has the {name} price {price} at {at}; the price record of {time} has {low} to {high}",
-                    named(intent)
+                    "trade #{intent} has the {name} price {price} at {at}; the price record of {time} has {low} to {high}"
                 );
                 findings.push(Finding::alarm(Audit::Settlement, text));
             }
         }
         (checked, findings)
     }
+}
+
+const fn moves(order: Ordering) -> &'static str {
+    if order.is_gt() { "rose" } else { "fell" }
 }
 
 /// Prices may be rounded in another way: a millionth beside the record is within it.
@@ -205,7 +193,7 @@ fn contains(record: &PriceRecord, price: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::Ohlcv;
+    use candlewick_sdk::{MoneyScale, Ohlcv};
 
     fn settlement() -> Settlement {
         Settlement {
@@ -222,47 +210,33 @@ mod tests {
         }
     }
 
+    fn rules() -> ProfitRules {
+        ProfitRules { scale: MoneyScale::default(), max_payout_percent: 200 }
+    }
+
     fn problems(change: impl Fn(&mut Settlement)) -> Vec<String> {
         let mut settled = settlement();
         change(&mut settled);
-        SettlementAudit::default().take(settled).into_iter().map(|finding| finding.text).collect()
+        SettlementAudit::default().take(settled, rules()).into_iter().map(|finding| finding.text).collect()
     }
 
     #[test]
-    fn profit_and_result_follow_from_payout_and_prices() {
+    fn result_follows_from_prices() {
         assert_eq!(problems(|_| {}), [""; 0]);
         assert_eq!(
-            problems(|one| one.profit = Money::from_minor(841)),
-            ["intent 3 settled wrongly: its profit is 841 minor units, by its payout 840"]
+            problems(|one| one.direction = Direction::Sell),
+            ["trade #3 was reported WON, but a SELL that rose from 100 to 100.5 loses"]
         );
-        assert_eq!(problems(|one| one.direction = Direction::Sell).len(), 1);
-        assert_eq!(problems(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO)).len(), 1);
+        assert_eq!(
+            problems(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO)),
+            ["trade #3 was reported DRAW, but a BUY that rose from 100 to 100.5 wins"]
+        );
         let lost_at_par = |one: &mut Settlement| {
             (one.outcome, one.profit) = (Outcome::Lost, Money::from_minor(-1_025));
             one.close = Some((Millis::new(66_000), 100.0));
         };
         assert_eq!(problems(lost_at_par), [""; 0]);
         assert_eq!(problems(|one| one.payout = None), [""; 0], "an unknown payout proves nothing");
-    }
-
-    #[test]
-    fn no_trade_brings_more_than_the_highest_payout_or_costs_more_than_its_stake() {
-        for (outcome, profit, expected) in [
-            (Outcome::Won, 840, true),
-            (Outcome::Won, 2_050, true),
-            (Outcome::Won, 2_051, false),
-            (Outcome::Won, -1, false),
-            (Outcome::Lost, -1_025, true),
-            (Outcome::Lost, -500, true),
-            (Outcome::Lost, -1_026, false),
-            (Outcome::Lost, 840, false),
-            (Outcome::Draw, 0, true),
-            (Outcome::Draw, 1, false),
-            (Outcome::Cancelled, -1_025, false),
-        ] {
-            let settled = Settlement { outcome, profit: Money::from_minor(profit), ..settlement() };
-            assert_eq!(settled.is_possible(200), expected, "{outcome:?} {profit}");
-        }
     }
 
     #[test]

@@ -1,0 +1,227 @@
+//! The recent past of a Session: checkpoints, and the entries since them from which a corrected settlement is refolded.
+//!
+//! Only a live run, a replay of one and the fold of a journal keep it. It covers at least [`SPAN`], or the last
+//! [`MAX_SETTLEMENTS`] settlements.
+
+use super::Session;
+use super::verdicts::SharedVerdicts;
+use crate::intent::Intents;
+use crate::reentry::Reentry;
+use crate::risk::{Limits, OrderTerms, RiskState};
+use crate::stake::Stake;
+use crate::{Action, BotVerdict, Control, Event, EventKind, Header, IntentId, Ledger, SecondTrade, Settled};
+use candlewick_sdk::{Millis, Money, Outcome};
+
+/// How far back settlements can be corrected.
+const SPAN: Millis = Millis::new(25 * Millis::HOUR.get());
+
+/// Settlements of one segment.
+const MAX_SETTLEMENTS: usize = 20_000;
+
+/// Two consecutive segments; together they cover the span.
+#[derive(Clone)]
+pub(super) struct History {
+    segments: Vec<Segment>,
+}
+
+/// The state at a moment, and the entries from there on.
+#[derive(Clone)]
+pub(super) struct Segment {
+    pub(super) checkpoint: Checkpoint,
+    pub(super) entries: Vec<Entry>,
+    began: Millis,
+    settlements: usize,
+}
+
+/// An entry that changes what is folded.
+#[derive(Clone)]
+pub(super) enum Entry {
+    /// The start of a run.
+    Run(Box<Header>),
+    /// An event other than market data and polls.
+    Event(Event),
+    /// An approved trade.
+    Open(OrderTerms),
+    /// The start of a day.
+    Day(Millis),
+    /// A reload, with the limits in force from there on.
+    Reload(Event, Box<Limits>),
+}
+
+/// What is folded from entries.
+#[derive(Clone)]
+pub(super) struct Checkpoint {
+    bots: Vec<(Stake, BotVerdict, Option<Box<Reentry>>)>,
+    shared: SharedVerdicts,
+    state: RiskState,
+    ledger: Ledger,
+    intents: Intents,
+    second_trades: Vec<SecondTrade>,
+    next_release: Millis,
+    limits: Limits,
+}
+
+impl Segment {
+    fn new(checkpoint: Checkpoint, began: Millis) -> Self {
+        Self { checkpoint, entries: Vec::new(), began, settlements: 0 }
+    }
+
+    const fn is_full(&self, at: Millis) -> bool {
+        self.settlements >= MAX_SETTLEMENTS || at.get() - self.began.get() >= SPAN.get()
+    }
+}
+
+impl History {
+    /// Puts the right result into the settlement of an intent; the segment that has it, `None` if none has.
+    pub(super) fn replace(&mut self, intent: IntentId, result: (Outcome, Money)) -> Option<usize> {
+        let mut segments = self.segments.iter_mut().enumerate();
+        segments.find_map(|(place, segment)| {
+            let settlement = segment.entries.iter_mut().find_map(|entry| settlement_of(entry, intent))?;
+            *settlement = result_put_into(settlement, intent, result);
+            Some(place)
+        })
+    }
+
+    /// Whether the settlement of an intent is among the entries.
+    pub(super) fn has_settlement(&self, intent: IntentId) -> bool {
+        let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
+        entries.any(|entry| matches!(entry, Entry::Event(event) if settled_intent(&event.kind) == Some(intent)))
+    }
+
+    pub(super) fn segments_mut(&mut self) -> &mut [Segment] {
+        &mut self.segments
+    }
+}
+
+/// The settlement of an intent, where this entry is that.
+fn settlement_of(entry: &mut Entry, intent: IntentId) -> Option<&mut EventKind> {
+    let Entry::Event(event) = entry else { return None };
+    (settled_intent(&event.kind) == Some(intent)).then_some(&mut event.kind)
+}
+
+/// The intent whose trade an event settles.
+const fn settled_intent(kind: &EventKind) -> Option<IntentId> {
+    match kind {
+        EventKind::Settled(settled) => Some(settled.intent),
+        EventKind::SettledByPerson { intent, .. } => Some(*intent),
+        _ => None,
+    }
+}
+
+/// A settlement by the venue with this result. What the venue said of prices and payout stays.
+const fn result_put_into(
+    settlement: &EventKind,
+    intent: IntentId,
+    (outcome, profit): (Outcome, Money),
+) -> EventKind {
+    match settlement {
+        EventKind::Settled(settled) => EventKind::Settled(Settled { outcome, profit, ..*settled }),
+        _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
+    }
+}
+
+/// Whether an event changes what is folded, besides readings that hold until the next one.
+const fn is_folded(kind: &EventKind) -> bool {
+    !matches!(
+        kind,
+        EventKind::Candle { .. }
+            | EventKind::Price { .. }
+            | EventKind::Balance { .. }
+            | EventKind::Skew { .. }
+            | EventKind::OutsideSignal(_)
+            | EventKind::Correction { .. }
+    )
+}
+
+impl Session {
+    /// Takes an event like [`Session::handle`], and retains it so that a settlement can be corrected later: for live runs and their
+    /// replays.
+    pub fn handle_recorded(&mut self, event: &Event, actions: &mut Vec<Action>) {
+        let first = actions.len();
+        self.keep_checkpoint(event.at);
+        self.handle(event, actions);
+        self.keep_event(event);
+        for action in &actions[first..] {
+            match action {
+                Action::Open(approved) => self.keep(Entry::Open(*approved.terms())),
+                Action::DayOpened { start, .. } => self.keep(Entry::Day(*start)),
+                Action::Refuse(_) | Action::Verdict(_) => {}
+            }
+        }
+    }
+
+    /// Retains a new checkpoint when the last one is old; entries that are no longer needed are dropped.
+    pub(super) fn keep_checkpoint(&mut self, at: Millis) {
+        let is_due = self.history.as_ref().is_none_or(|history| {
+            history.segments.last().is_none_or(|last| last.is_full(at))
+        });
+        if is_due {
+            let segment = Segment::new(self.checkpoint(), at);
+            let history = self.history.get_or_insert_with(|| Box::new(History { segments: Vec::new() }));
+            if history.segments.len() > 1 {
+                history.segments.remove(0);
+            }
+            history.segments.push(segment);
+        }
+    }
+
+    /// Retains an event that was handled.
+    pub(super) fn keep_event(&mut self, event: &Event) {
+        if !is_folded(&event.kind) {
+            return;
+        }
+        self.keep(match event.kind {
+            EventKind::Control { control: Control::Reload } => {
+                Entry::Reload(*event, Box::new(self.limits.clone()))
+            }
+            _ => Entry::Event(*event),
+        });
+    }
+
+    pub(super) const fn keeps_history(&self) -> bool {
+        self.history.is_some()
+    }
+
+    /// Retains an entry, where the past is kept at all.
+    pub(super) fn keep(&mut self, entry: Entry) {
+        if let Some(segment) = self.history.as_mut().and_then(|history| history.segments.last_mut()) {
+            let is_settlement = |event: &Event| settled_intent(&event.kind).is_some();
+            segment.settlements += usize::from(matches!(&entry, Entry::Event(event) if is_settlement(event)));
+            segment.entries.push(entry);
+        }
+    }
+
+    /// Goes on with the past of another Session of the same settings, whose snapshot it was restored from.
+    pub fn share_history(&mut self, other: &Self) {
+        self.history.clone_from(&other.history);
+    }
+
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        let bots = self.bots.iter();
+        Checkpoint {
+            bots: bots.map(|bot| (bot.stake.clone(), (*bot.verdict).clone(), bot.reentry.clone())).collect(),
+            shared: self.shared.clone(),
+            state: self.state.clone(),
+            ledger: self.ledger.clone(),
+            intents: self.intents.clone(),
+            second_trades: self.second_trades.clone(),
+            next_release: self.next_release,
+            limits: self.limits.clone(),
+        }
+    }
+
+    /// Goes back to a checkpoint. Strategies, candles, signals from outside and names stay as they are.
+    pub(super) fn return_to(&mut self, checkpoint: &Checkpoint) {
+        for (bot, (stake, verdict, reentry)) in self.bots.iter_mut().zip(&checkpoint.bots) {
+            (bot.stake, *bot.verdict, bot.reentry) = (stake.clone(), verdict.clone(), reentry.clone());
+        }
+        self.shared = checkpoint.shared.clone();
+        self.state = checkpoint.state.clone();
+        self.state.make_room(self.symbols.len());
+        self.ledger = checkpoint.ledger.clone();
+        self.intents = checkpoint.intents.clone();
+        self.second_trades.clone_from(&checkpoint.second_trades);
+        self.next_release = checkpoint.next_release;
+        self.limits = checkpoint.limits.clone();
+    }
+}

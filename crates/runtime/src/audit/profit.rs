@@ -1,0 +1,161 @@
+//! The profit of a settled trade against its stake, its agreed payout and its outcome.
+
+use super::Settlement;
+use crate::coordinator::profit_by_rule;
+use candlewick_sdk::{Money, MoneyScale, Outcome};
+
+/// What a profit is held against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProfitRules {
+    pub(crate) scale: MoneyScale,
+    /// The highest payout that is believed, in percent.
+    pub(crate) max_payout_percent: u32,
+}
+
+/// A profit that stake, payout and outcome do not give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrongProfit {
+    pub(crate) text: String,
+    /// Whether it is more than another rounding.
+    pub(crate) is_halting: bool,
+}
+
+/// The difference between two ways to round a profit, in minor units.
+const ROUNDING: i64 = 1;
+
+impl Settlement {
+    /// Whether a trade of this stake can have ended so at all, whatever it pays up to `max_payout_percent`: nobody loses more
+    /// than the stake, and a win earns something.
+    pub(crate) fn is_possible(&self, max_payout_percent: u32) -> bool {
+        let (profit, stake) = (self.profit.minor(), self.stake.minor());
+        match self.outcome {
+            Outcome::Won => {
+                let most = stake.saturating_mul(i64::from(max_payout_percent));
+                profit >= 0 && profit.saturating_mul(100) <= most
+            }
+            Outcome::Lost => profit <= 0 && profit >= -stake,
+            Outcome::Draw | Outcome::Cancelled => profit == 0,
+        }
+    }
+
+    /// Holds the profit against stake, agreed payout and outcome.
+    pub(crate) fn check_profit(&self, rules: ProfitRules) -> Option<WrongProfit> {
+        let expected = profit_by_rule(self.outcome, self.stake, self.payout);
+        let is_possible = self.is_possible(rules.max_payout_percent);
+        let off = expected.map_or(0, |expected| (self.profit - expected).minor().saturating_abs());
+        let is_halting = !is_possible || off > ROUNDING;
+        (is_halting || off > 0)
+            .then(|| WrongProfit { text: self.describe_profit(expected, rules.scale), is_halting })
+    }
+
+    fn describe_profit(&self, expected: Option<Money>, scale: MoneyScale) -> String {
+        let Self { intent, outcome, profit, stake, .. } = *self;
+        let [profit_text, stake_text] = [profit, stake].map(|money| scale.format(money));
+        let sign = if profit.is_positive() { "+" } else { "" };
+        let known = format!("trade #{intent} was {outcome} with {sign}{profit_text}");
+        match (outcome, expected, self.payout) {
+            (Outcome::Draw, ..) => format!("{known}, but a drawn trade returns its stake"),
+            (Outcome::Cancelled, ..) => format!("{known}, but a cancelled trade returns its stake"),
+            (Outcome::Lost, ..) if profit.is_positive() => format!("{known}, but a lost trade earns nothing"),
+            (Outcome::Lost, Some(expected), _) => {
+                let expected = scale.format(expected);
+                format!("trade #{intent} was LOST: profit {profit_text}; stake and payout give {expected}")
+            }
+            (_, Some(expected), Some(payout)) => {
+                let gross = (profit - stake - expected).minor().abs() <= ROUNDING;
+                let hint = if gross { " (is it the gross amount?)" } else { "" };
+                let expected = scale.format(expected);
+                format!(
+                    "trade #{intent} was {outcome}: profit {profit_text}; stake {stake_text} and payout {payout} % give \
+                     {expected}{hint}"
+                )
+            }
+            _ => format!("{known} on a stake of {stake_text}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::IntentId;
+    use candlewick_sdk::{Direction, Payout};
+
+    fn rules() -> ProfitRules {
+        ProfitRules { scale: MoneyScale::default(), max_payout_percent: 200 }
+    }
+
+    fn settlement() -> Settlement {
+        Settlement {
+            intent: IntentId::new(3),
+            symbol: "BTCUSDT".parse().unwrap(),
+            direction: Direction::Buy,
+            stake: Money::from_minor(1_025),
+            payout: Payout::from_percent(82.into()).ok(),
+            outcome: Outcome::Won,
+            profit: Money::from_minor(840),
+            open: None,
+            close: None,
+        }
+    }
+
+    #[test]
+    fn profit_follows_from_stake_and_agreed_payout() {
+        let check = |outcome, profit: i64, payout: Option<u32>| {
+            let stake = Money::from_minor(1_000);
+            let payout = payout.and_then(|percent| Payout::from_parts(percent * 10_000));
+            let profit = Money::from_minor(profit);
+            let wrong = Settlement { outcome, profit, payout, stake, ..settlement() }.check_profit(rules());
+            wrong.map(|wrong| (wrong.is_halting, wrong.text))
+        };
+        let gross = "trade #3 was WON: profit 18.50; stake 10.00 and payout 85 % give 8.50 (is it the gross amount?)";
+        for (outcome, profit, payout, expected) in [
+            (Outcome::Won, 850, Some(85), None),
+            (Outcome::Won, 849, Some(85), Some((false, "profit 8.49; stake 10.00 and payout 85 % give 8.50"))),
+            (Outcome::Won, 852, Some(85), Some((true, "profit 8.52; stake 10.00 and payout 85 % give 8.50"))),
+            (Outcome::Won, 1_850, Some(85), Some((true, gross))),
+            (Outcome::Won, 600, Some(85), Some((true, "profit 6.00; stake 10.00 and payout 85 % give 8.50"))),
+            (Outcome::Won, 600, None, None),
+            (Outcome::Won, 100_000, None, Some((true, "was WON with +1000.00 on a stake of 10.00"))),
+            (Outcome::Lost, -1_000, None, None),
+            (Outcome::Lost, -1_500, None, Some((true, "profit -15.00; stake and payout give -10.00"))),
+            (Outcome::Lost, -500, Some(85), Some((true, "profit -5.00; stake and payout give -10.00"))),
+            (Outcome::Lost, 1_000, None, Some((true, "trade #3 was LOST with +10.00, but"))),
+            (
+                Outcome::Cancelled,
+                -1_000,
+                None,
+                Some((true, "trade #3 was CANCELLED with -10.00, but a cancelled trade returns its stake")),
+            ),
+            (Outcome::Draw, 1, None, Some((true, "trade #3 was DRAW with +0.01, but"))),
+        ] {
+            let found = check(outcome, profit, payout);
+            let is_expected = match (&found, expected) {
+                (None, None) => true,
+                (Some((halts, text)), Some((expected, part))) => *halts == expected && text.contains(part),
+                _ => false,
+            };
+            assert!(is_expected, "{outcome} {profit}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn no_trade_brings_more_than_the_highest_payout_or_costs_more_than_its_stake() {
+        for (outcome, profit, expected) in [
+            (Outcome::Won, 840, true),
+            (Outcome::Won, 2_050, true),
+            (Outcome::Won, 2_051, false),
+            (Outcome::Won, -1, false),
+            (Outcome::Lost, -1_025, true),
+            (Outcome::Lost, -500, true),
+            (Outcome::Lost, -1_026, false),
+            (Outcome::Lost, 840, false),
+            (Outcome::Draw, 0, true),
+            (Outcome::Draw, 1, false),
+            (Outcome::Cancelled, -1_025, false),
+        ] {
+            let settled = Settlement { outcome, profit: Money::from_minor(profit), ..settlement() };
+            assert_eq!(settled.is_possible(200), expected, "{outcome:?} {profit}");
+        }
+    }
+}

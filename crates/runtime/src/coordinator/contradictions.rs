@@ -1,0 +1,256 @@
+//! Booked results that the venue contradicts later: list and record are read again, then the result is corrected or the run halts.
+
+use crate::audit::{Settling, Word};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Millis, Money, Outcome};
+use std::collections::BTreeMap;
+
+/// Time between the first reading and the one that confirms it.
+pub(super) const READ_AGAIN_AFTER: Millis = Millis::from_seconds(5);
+
+/// How often the venue may change its word about one trade.
+const MAX_CHANGES: u32 = 3;
+
+/// Requests for the record of a trade before the list decides alone.
+const MAX_REQUESTS: u32 = 3;
+
+/// All contradictions that are not decided.
+#[derive(Debug, Default)]
+pub(crate) struct Contradictions {
+    pending: BTreeMap<IntentId, Contradiction>,
+    /// How often the venue has changed its word about a trade.
+    changes: BTreeMap<IntentId, u32>,
+    /// Cancelled trades that no list has confirmed, by when they were booked.
+    cancelled: BTreeMap<IntentId, Millis>,
+}
+
+/// A booked result and the word against it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Contradiction {
+    pub(crate) venue_id: String,
+    pub(crate) settling: Settling,
+    /// What the list says.
+    pub(crate) word: Word,
+    /// When the list said it first.
+    since: Millis,
+    /// Whether a second list says the same.
+    is_confirmed: bool,
+    /// What the trade's own record says, once it was read.
+    record: Option<Word>,
+    requests: u32,
+}
+
+/// What follows from a reading.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ruling {
+    /// Nothing.
+    Nothing,
+    /// Both are read again; whether it is the first time.
+    ReadAgain { is_first: bool },
+    /// The list says what was booked again.
+    Withdrawn(Contradiction),
+    /// This is the right result.
+    Correct(Contradiction, (Outcome, Money)),
+    /// Nobody can tell; why.
+    Undecidable(Contradiction, Undecidable),
+}
+
+/// Why a contradiction cannot be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undecidable {
+    /// The venue keeps changing its word.
+    Unsteady,
+    /// The record says something else than the list.
+    OtherRecord(Word),
+    /// The word is not a result.
+    NoResult,
+}
+
+impl Contradictions {
+    /// Whether anything waits for another reading.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.pending.is_empty() || !self.cancelled.is_empty()
+    }
+
+    /// A trade was booked as cancelled: the next list has to confirm it.
+    pub(crate) fn expect_cancelled(&mut self, intent: IntentId, now: Millis) {
+        self.cancelled.insert(intent, now);
+    }
+
+    /// A list that was requested at `began` was compared.
+    pub(crate) fn end_list(&mut self, began: Millis) {
+        self.cancelled.retain(|_, booked| *booked > began);
+    }
+
+    /// The venue's identifier of a trade whose record is to be read again.
+    pub(crate) fn request(&mut self, intent: IntentId) -> Option<String> {
+        let pending = self.pending.get_mut(&intent).filter(|pending| pending.record.is_none())?;
+        pending.requests += 1;
+        Some(pending.venue_id.clone())
+    }
+
+    pub(crate) fn find(&self, intent: IntentId) -> Option<&Contradiction> {
+        self.pending.get(&intent)
+    }
+
+    /// Takes what a list, requested at `began`, says of a booked trade.
+    pub(crate) fn on_list(
+        &mut self,
+        (venue_id, settling): (String, Settling),
+        word: Word,
+        (began, now): (Millis, Millis),
+    ) -> Ruling {
+        let intent = settling.intent;
+        let Some(pending) = self.pending.get_mut(&intent) else {
+            if !word.contradicts() {
+                return Ruling::Nothing;
+            }
+            let (since, is_confirmed, record, requests) = (now, false, None, 0);
+            let new = Contradiction { venue_id, settling, word, since, is_confirmed, record, requests };
+            self.pending.insert(intent, new);
+            return Ruling::ReadAgain { is_first: true };
+        };
+        if word == Word::Silent {
+            return Ruling::ReadAgain { is_first: false };
+        }
+        if word == pending.word {
+            pending.is_confirmed |= began >= pending.since + READ_AGAIN_AFTER;
+            return self.decide(intent);
+        }
+        let changes = self.changes.entry(intent).or_default();
+        *changes += 1;
+        if *changes >= MAX_CHANGES {
+            return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::Unsteady));
+        }
+        if word == Word::Agrees {
+            return self.end(intent, Ruling::Withdrawn);
+        }
+        (pending.word, pending.since, pending.is_confirmed) = (word, now, false);
+        (pending.record, pending.requests) = (None, 0);
+        Ruling::ReadAgain { is_first: false }
+    }
+
+    /// Takes what the record of a trade says; `None` if it could not be read.
+    pub(crate) fn on_record(&mut self, intent: IntentId, word: Option<Word>) -> Ruling {
+        let Some(pending) = self.pending.get_mut(&intent) else { return Ruling::Nothing };
+        match word {
+            Some(word) => pending.record = Some(word),
+            None if pending.requests >= MAX_REQUESTS => pending.record = Some(Word::Silent),
+            None => return Ruling::ReadAgain { is_first: false },
+        }
+        self.decide(intent)
+    }
+
+    /// The venue corrected a result: the next correction is a change of its word.
+    pub(crate) fn note_change(&mut self, intent: IntentId) {
+        *self.changes.entry(intent).or_default() += 1;
+    }
+
+    fn decide(&mut self, intent: IntentId) -> Ruling {
+        let Some(pending) = self.pending.get(&intent) else { return Ruling::Nothing };
+        let Some(record) = pending.record.filter(|_| pending.is_confirmed) else {
+            return Ruling::ReadAgain { is_first: false };
+        };
+        let word = pending.word;
+        match (word, record) {
+            (Word::Ended(outcome, Some(profit)), Word::Silent) => {
+                self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
+            }
+            (Word::Ended(outcome, Some(profit)), record) if record == word => {
+                self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
+            }
+            (_, Word::Silent) => {
+                self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
+            }
+            (_, record) if record == word => {
+                self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
+            }
+            (_, record) => {
+                self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::OtherRecord(record)))
+            }
+        }
+    }
+
+    fn end(&mut self, intent: IntentId, ruling: impl FnOnce(Contradiction) -> Ruling) -> Ruling {
+        self.pending.remove(&intent).map_or(Ruling::Nothing, ruling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::Source;
+    use candlewick_engine::BotId;
+
+    fn booked() -> (String, Settling) {
+        let settling = Settling {
+            intent: IntentId::new(3),
+            bot: BotId::FIRST,
+            stake: Money::from_minor(1_000),
+            payout: None,
+            outcome: Outcome::Cancelled,
+            profit: Money::ZERO,
+            at: Millis::ZERO,
+            source: Source::Venue,
+        };
+        ("01JT".to_owned(), settling)
+    }
+
+    const LOST: Word = Word::Ended(Outcome::Lost, Some(Money::from_minor(-1_000)));
+    const WON: Word = Word::Ended(Outcome::Won, Some(Money::from_minor(800)));
+
+    /// A reading of the list or of the record at this second.
+    enum Reading {
+        List(i64, Word),
+        Record(Option<Word>),
+    }
+    use Reading::{List, Record};
+
+    fn last_ruling(readings: &[Reading]) -> String {
+        let mut all = Contradictions::default();
+        let mut last = Ruling::Nothing;
+        for reading in readings {
+            last = match reading {
+                List(second, word) => {
+                    let at = Millis::from_seconds(*second);
+                    all.on_list(booked(), *word, (at, at))
+                }
+                Record(word) => {
+                    all.request(IntentId::new(3));
+                    all.on_record(IntentId::new(3), *word)
+                }
+            };
+        }
+        match last {
+            Ruling::Nothing => "nothing".to_owned(),
+            Ruling::ReadAgain { .. } => "again".to_owned(),
+            Ruling::Withdrawn(_) => "withdrawn".to_owned(),
+            Ruling::Correct(_, (outcome, profit)) => format!("{outcome} {}", profit.minor()),
+            Ruling::Undecidable(_, why) => format!("{why:?}"),
+        }
+    }
+
+    #[test]
+    fn a_second_reading_some_seconds_later_decides() {
+        for (readings, expected) in [
+            (&[List(0, Word::Agrees)][..], "nothing"),
+            (&[List(0, LOST)], "again"),
+            (&[List(0, LOST), Record(Some(LOST))], "again"),
+            (&[List(0, LOST), List(4, LOST), Record(Some(LOST))], "again"),
+            (&[List(0, LOST), List(5, LOST), Record(Some(LOST))], "LOST -1000"),
+            (&[List(0, LOST), Record(Some(Word::Silent)), List(5, LOST)], "LOST -1000"),
+            // The record cannot be read: the list decides.
+            (&[List(0, LOST), List(5, LOST), Record(None), Record(None)], "again"),
+            (&[List(0, LOST), List(5, LOST), Record(None), Record(None), Record(None)], "LOST -1000"),
+            (&[List(0, LOST), List(5, Word::Agrees)], "withdrawn"),
+            (&[List(0, LOST), List(5, LOST), Record(Some(Word::Agrees))], "OtherRecord(Agrees)"),
+            (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(9, WON)], "again"),
+            (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(10, WON)], "WON 800"),
+            (&[List(0, LOST), List(5, WON), List(10, LOST), List(15, WON)], "Unsteady"),
+            (&[List(0, Word::Running), List(5, Word::Running), Record(Some(Word::Running))], "NoResult"),
+            (&[List(0, Word::Twice), List(5, Word::Twice), Record(Some(Word::Silent))], "NoResult"),
+        ] {
+            assert_eq!(last_ruling(readings), expected);
+        }
+    }
+}
