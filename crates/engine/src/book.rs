@@ -3,8 +3,8 @@
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::refusal_count::RefusalCount;
 use crate::{
-    Action, Approved, CorrectedResult, Departure, Event, EventKind, IntentId, IntentState, Opened, OrderTerms, Recorded,
-    Rejection, Rule, Settled, VenueId,
+    Action, Approved, CorrectedResult, Departure, Event, EventKind, IntentId, IntentState, Opened,
+    OrderTerms, Recorded, Rejection, Rule, Settled, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,6 @@ pub struct TradeBook {
     /// How much has become known of intents.
     pub(crate) news: u32,
 }
-
 
 impl IntentRow {
     /// Of an intent of which nothing is known yet but that it was decided.

@@ -1,7 +1,9 @@
 //! Rows of a book, taken out to be kept and put back into another.
 
 use crate::refusal_count::RefusalCount;
-use crate::{CorrectedResult, Departure, IntentId, IntentRow, JournalDecoder, Renumbering, TradeBook, VenueId};
+use crate::{
+    CorrectedResult, Departure, IntentId, IntentRow, JournalDecoder, Renumbering, TradeBook, VenueId,
+};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 

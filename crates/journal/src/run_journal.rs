@@ -284,6 +284,7 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
         EventKind::SecondTrade(trade) => Some(trade.intent),
         EventKind::SecondTradeSettled { intent, .. }
         | EventKind::SettledByPerson { intent, .. }
+        | EventKind::Correction { intent, .. }
         | EventKind::Rejected { intent, .. }
         | EventKind::NotSent { intent }
         | EventKind::InDoubt { intent }

@@ -101,6 +101,9 @@ pub struct TradeLine {
     pub ordered_amount: Option<f64>,
     /// Whether a person said how it ended, because the venue no longer had it.
     pub settled_by_person: bool,
+    /// The result that was booked first, where the venue changed it later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_from: Option<Outcome>,
     #[serde(skip)]
     scale: MoneyScale,
 }
@@ -140,6 +143,7 @@ impl TradeLine {
             ordered_direction: departure.map(|departure| departure.ordered.direction()),
             ordered_amount: departure.map(|departure| origin.scale.to_f64(departure.ordered.stake())),
             settled_by_person: book.is_settled_by_person(trade.intent()),
+            corrected_from: book.correction(trade.intent()).map(|corrected| corrected.outcome),
             scale: origin.scale,
         }
     }
@@ -147,7 +151,8 @@ impl TradeLine {
     /// How it ended, and who said so where that was a person.
     pub fn result_text(&self) -> Option<String> {
         let by = if self.settled_by_person { ", a person said" } else { "" };
-        self.result.map(|result| format!("{result}{by}"))
+        let corrected = self.corrected_from.map(|first| format!(", corrected from {first}"));
+        self.result.map(|result| format!("{result}{by}{}", corrected.unwrap_or_default()))
     }
 
     /// The stake with the wallet's decimals.

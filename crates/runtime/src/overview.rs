@@ -1,6 +1,7 @@
 //! How a run stands as a whole, for whoever shows it: complete by itself, so that a watcher who missed notices is right again
 //! with the next one.
 
+use crate::audit::Settling;
 use crate::control::RunState;
 use crate::notice::Funds;
 use candlewick_engine::{BotVerdict, Edge, IntentId, IntentRow, IntentState, LimitUse, TradeBook};
@@ -141,6 +142,16 @@ struct BotTally {
     needed: MeanBreakEven,
 }
 
+impl BotTally {
+    const fn count_of(&mut self, outcome: Outcome) -> &mut u64 {
+        match outcome {
+            Outcome::Won => &mut self.won,
+            Outcome::Lost => &mut self.lost,
+            Outcome::Draw | Outcome::Cancelled => &mut self.returned,
+        }
+    }
+}
+
 impl BotTallies {
     /// Of so many bots without a trade.
     pub(crate) fn none(bots: usize) -> Self {
@@ -167,15 +178,26 @@ impl BotTallies {
         let bot = self.0.get_mut(row.approved.bot().index());
         let Some((bot, outcome)) = bot.zip(row.outcome) else { return };
         bot.profit += row.profit;
-        match outcome {
-            Outcome::Won => bot.won += 1,
-            Outcome::Lost => bot.lost += 1,
-            Outcome::Draw | Outcome::Cancelled => bot.returned += 1,
-        }
+        *bot.count_of(outcome) += 1;
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
             // A payout of nothing has no break-even.
             let _ = bot.needed.add(payout.to_fraction());
         }
+    }
+
+    /// Puts the right result of a trade in the place of the one that was counted.
+    pub(crate) fn correct(&mut self, before: &Settling, after: &Settling) {
+        let Some(bot) = self.0.get_mut(before.bot.index()) else { return };
+        bot.profit += after.profit - before.profit;
+        *bot.count_of(before.outcome) -= 1;
+        *bot.count_of(after.outcome) += 1;
+        let is_decided = |outcome| matches!(outcome, Outcome::Won | Outcome::Lost);
+        let Some(payout) = before.payout else { return };
+        let _ = match (is_decided(before.outcome), is_decided(after.outcome)) {
+            (false, true) => bot.needed.add(payout.to_fraction()),
+            (true, false) => bot.needed.remove(payout.to_fraction()),
+            (true, true) | (false, false) => Ok(()),
+        };
     }
 }
 

@@ -46,6 +46,16 @@ impl MeanBreakEven {
         Ok(())
     }
 
+    /// Takes out a trade that was added, which is not decided after all.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotAPayout`] unless `b` is finite and above 0.
+    pub fn remove(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
+        self.sum = self.sum.saturating_sub((break_even(payout_fraction)? * PARTS) as u128);
+        self.trades = self.trades.saturating_sub(1);
+        Ok(())
+    }
+
     /// The mean; none without a trade.
     pub fn mean(self) -> Option<f64> {
         (self.trades > 0).then(|| (self.sum / u128::from(self.trades)) as f64 / PARTS)

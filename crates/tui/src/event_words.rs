@@ -63,6 +63,9 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
         EventKind::SettledByPerson { intent, outcome, profit } => {
             (Tone::Note, format!("#{intent} {outcome} {}, as a person said", signed(scale, *profit)))
         }
+        EventKind::Correction { intent, outcome, profit } => {
+            (Tone::Bad, format!("#{intent} corrected to {outcome} {}", signed(scale, *profit)))
+        }
         EventKind::Rejected { intent, .. } => {
             (Tone::Note, format!("#{intent} rejected: its stake is free again"))
         }

@@ -117,6 +117,7 @@ impl Facts {
             | RunEvent::Updated { .. }
             | RunEvent::NotSent { .. }
             | RunEvent::NotOpened { .. }
+            | RunEvent::Corrected { .. }
             | RunEvent::SecondTradeSettled { .. }
             | RunEvent::Wallet { .. }
             | RunEvent::Skew { .. }

@@ -162,6 +162,10 @@ impl Screen {
                 let text = format!("#{intent} {outcome} {}, as a person said", self.signed(*profit));
                 self.line(event.at, NOTE, "resolved", &text);
             }
+            EventKind::Correction { intent, outcome, profit } => {
+                let text = format!("#{intent} is {outcome} {}", self.signed(*profit));
+                self.line(event.at, BAD, "corrected", &text);
+            }
             EventKind::Rejected { intent, .. } => self.show_end(event.at, "rejected", *intent),
             EventKind::NotSent { intent } => self.show_end(event.at, "not sent", *intent),
             EventKind::InDoubt { intent } => {

@@ -72,16 +72,27 @@ impl BotFigures {
             // A payout of nothing has no break-even.
             let _ = self.needed.add(payout.to_fraction());
         }
-        let count = match outcome {
+        *self.count_of(outcome) += 1;
+        self.profit += profit;
+        self.peak = self.peak.max(self.profit);
+        self.settled += 1;
+        self.curve.push(at, self.profit);
+    }
+
+    const fn count_of(&mut self, outcome: Outcome) -> &mut u64 {
+        match outcome {
             Outcome::Won => &mut self.won,
             Outcome::Lost => &mut self.lost,
             Outcome::Draw => &mut self.drawn,
             Outcome::Cancelled => &mut self.cancelled,
-        };
-        *count += 1;
-        self.profit += profit;
-        self.peak = self.peak.max(self.profit);
-        self.settled += 1;
+        }
+    }
+
+    /// Puts the right result of a settled trade in the place of the one that was taken. The interval stays as it was.
+    pub(crate) fn correct(&mut self, at: Millis, before: (Outcome, Money), after: (Outcome, Money)) {
+        *self.count_of(before.0) -= 1;
+        *self.count_of(after.0) += 1;
+        self.profit += after.1 - before.1;
         self.curve.push(at, self.profit);
     }
 

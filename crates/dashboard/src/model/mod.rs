@@ -26,7 +26,7 @@ use candlewick_engine::{
 };
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, read_refusal};
-use candlewick_sdk::{Direction, Millis, Series};
+use candlewick_sdk::{Direction, Millis, Money, Outcome, Series};
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 use tail::Tail;
@@ -222,6 +222,12 @@ impl Model {
             }
             return Ok(());
         };
+        if let Recorded::Event(Event {
+            at, kind: EventKind::Correction { intent, outcome, profit }, ..
+        }) = recorded
+        {
+            self.take_correction(intent, (outcome, profit), at);
+        }
         self.trades.book.recall(&recorded);
         match &recorded {
             Recorded::Open(approved) => self.take_open(stored, approved)?,
@@ -315,6 +321,17 @@ impl Model {
             }
         }
         self.trades.forget_old(at);
+    }
+
+    /// Takes the right result of a settled trade, before the book does.
+    fn take_correction(&mut self, intent: IntentId, after: (Outcome, Money), at: Millis) {
+        let Some(row) = self.trades.book.row(intent) else { return };
+        let Some(before) = row.outcome.map(|outcome| (outcome, row.profit)) else { return };
+        let bot = self.bots.get_mut(row.approved.bot().index());
+        if let Some(bot) = bot.filter(|bot| intent.number() >= bot.first_intent) {
+            bot.correct(at, before, after);
+        }
+        self.curve.push(at, self.fold.session.ledger().equity());
     }
 
     fn take_refusal(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {

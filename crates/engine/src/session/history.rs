@@ -85,7 +85,8 @@ impl History {
     /// Whether the settlement of an intent is among the entries.
     pub(super) fn has_settlement(&self, intent: IntentId) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
-        entries.any(|entry| matches!(entry, Entry::Event(event) if settled_intent(&event.kind) == Some(intent)))
+        entries
+            .any(|entry| matches!(entry, Entry::Event(event) if settled_intent(&event.kind) == Some(intent)))
     }
 
     pub(super) fn segments_mut(&mut self) -> &mut [Segment] {
@@ -152,9 +153,10 @@ impl Session {
 
     /// Retains a new checkpoint when the last one is old; entries that are no longer needed are dropped.
     pub(super) fn keep_checkpoint(&mut self, at: Millis) {
-        let is_due = self.history.as_ref().is_none_or(|history| {
-            history.segments.last().is_none_or(|last| last.is_full(at))
-        });
+        let is_due = self
+            .history
+            .as_ref()
+            .is_none_or(|history| history.segments.last().is_none_or(|last| last.is_full(at)));
         if is_due {
             let segment = Segment::new(self.checkpoint(), at);
             let history = self.history.get_or_insert_with(|| Box::new(History { segments: Vec::new() }));

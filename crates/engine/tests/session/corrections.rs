@@ -64,10 +64,9 @@ fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
         risk.pauses =
             vec![PauseSettings { after: 1, of: PauseCause::Losses, for_s: 600, scope: PauseScope::All }];
     };
-    for (change, refusal) in [
-        (&day as &dyn Fn(&mut candlewick_engine::RiskSettings), "a DailyLossLimit"),
-        (&pause, "a Pause"),
-    ] {
+    for (change, refusal) in
+        [(&day as &dyn Fn(&mut candlewick_engine::RiskSettings), "a DailyLossLimit"), (&pause, "a Pause")]
+    {
         let mut test = TestSession::new(&[bot()], change);
         test.check(&[
             (candle(0, 1), "#1 a BUY 10.00"),

@@ -233,7 +233,7 @@ impl Replay {
             let problem = "settings were read again, and the journal does not say which".to_owned();
             return Some(Difference::without_values(stored.seq, stored.line.run, problem));
         }
-        self.session.handle(&event, &mut self.actions);
+        self.session.handle_recorded(&event, &mut self.actions);
         let (format, without_verdicts) = (self.format, self.has_earlier_verdicts);
         let is_compared = |action: &Action| {
             is_kept(action, format) && !(without_verdicts && matches!(action, Action::Verdict(_)))

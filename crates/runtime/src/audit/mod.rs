@@ -1,5 +1,5 @@
-//! Audits: what the venue says, held against what was asked, recorded or computed. They change no decision; what they
-//! find is counted, kept in the journal as notes, and shown to people.
+//! Audits: what the venue says, held against what was asked, recorded or computed. What they find is counted, kept in the
+//! journal as notes and shown to people. A result that the venue contradicts is corrected, or halts the run (`domain 5.10`).
 
 mod candles;
 mod payout;
@@ -13,8 +13,8 @@ mod wallet;
 pub(crate) use candles::RevisionAudit;
 pub(crate) use payout::PayoutAudit;
 pub(crate) use prices::PriceAudit;
-pub(crate) use profit::ProfitRules;
-pub(crate) use results::{ListedResults, Settling, Source, Word};
+pub(crate) use profit::{ProfitRules, SettledProfit};
+pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{Terms, check_terms};
 pub(crate) use wallet::{Quiet, WalletAudit, WalletReading, WalletState};

@@ -49,7 +49,9 @@ mod tests {
         let cut = audit.take(symbol, payout(80)).unwrap();
         assert!(cut.text.contains("55.56 %") && cut.text.contains("54.05 %"), "{}", cut.text);
         assert_eq!(cut.weight, Weight::Alarm);
-        assert!(audit.take(symbol, payout(57)).unwrap().text.starts_with("BTCUSDT pays 57 % instead of 80 %"));
+        assert!(
+            audit.take(symbol, payout(57)).unwrap().text.starts_with("BTCUSDT pays 57 % instead of 80 %")
+        );
         audit.take(symbol, payout(80));
         assert_eq!(audit.take(symbol, payout(90)).map(|rise| rise.weight), Some(Weight::Note));
     }

@@ -1,8 +1,19 @@
 //! The profit of a settled trade against its stake, its agreed payout and its outcome.
 
-use super::Settlement;
 use crate::coordinator::profit_by_rule;
-use candlewick_sdk::{Money, MoneyScale, Outcome};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
+
+/// A settled trade's profit, with what it follows from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SettledProfit {
+    pub(crate) intent: IntentId,
+    pub(crate) stake: Money,
+    /// The payout that was agreed at the open.
+    pub(crate) payout: Option<Payout>,
+    pub(crate) outcome: Outcome,
+    pub(crate) profit: Money,
+}
 
 /// What a profit is held against.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +34,9 @@ pub(crate) struct WrongProfit {
 /// The difference between two ways to round a profit, in minor units.
 const ROUNDING: i64 = 1;
 
-impl Settlement {
-    /// Whether a trade of this stake can have ended so at all, whatever it pays up to `max_payout_percent`: nobody loses more
-    /// than the stake, and a win earns something.
+impl SettledProfit {
+    /// Whether a trade of this stake can have ended so at all with a payout of up to `max_payout_percent`: it loses at most its
+    /// stake, and a win earns something.
     pub(crate) fn is_possible(&self, max_payout_percent: u32) -> bool {
         let (profit, stake) = (self.profit.minor(), self.stake.minor());
         match self.outcome {
@@ -39,7 +50,7 @@ impl Settlement {
     }
 
     /// Holds the profit against stake, agreed payout and outcome.
-    pub(crate) fn check_profit(&self, rules: ProfitRules) -> Option<WrongProfit> {
+    pub(crate) fn check(&self, rules: ProfitRules) -> Option<WrongProfit> {
         let expected = profit_by_rule(self.outcome, self.stake, self.payout);
         let is_possible = self.is_possible(rules.max_payout_percent);
         let off = expected.map_or(0, |expected| (self.profit - expected).minor().saturating_abs());
@@ -78,25 +89,14 @@ impl Settlement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::IntentId;
-    use candlewick_sdk::{Direction, Payout};
 
     fn rules() -> ProfitRules {
         ProfitRules { scale: MoneyScale::default(), max_payout_percent: 200 }
     }
 
-    fn settlement() -> Settlement {
-        Settlement {
-            intent: IntentId::new(3),
-            symbol: "BTCUSDT".parse().unwrap(),
-            direction: Direction::Buy,
-            stake: Money::from_minor(1_025),
-            payout: Payout::from_percent(82.into()).ok(),
-            outcome: Outcome::Won,
-            profit: Money::from_minor(840),
-            open: None,
-            close: None,
-        }
+    fn settled(outcome: Outcome, minor: i64) -> SettledProfit {
+        let (stake, profit) = (Money::from_minor(1_025), Money::from_minor(minor));
+        SettledProfit { intent: IntentId::new(3), stake, payout: None, outcome, profit }
     }
 
     #[test]
@@ -104,14 +104,19 @@ mod tests {
         let check = |outcome, profit: i64, payout: Option<u32>| {
             let stake = Money::from_minor(1_000);
             let payout = payout.and_then(|percent| Payout::from_parts(percent * 10_000));
-            let profit = Money::from_minor(profit);
-            let wrong = Settlement { outcome, profit, payout, stake, ..settlement() }.check_profit(rules());
+            let wrong = SettledProfit { payout, stake, ..settled(outcome, profit) }.check(rules());
             wrong.map(|wrong| (wrong.is_halting, wrong.text))
         };
-        let gross = "trade #3 was WON: profit 18.50; stake 10.00 and payout 85 % give 8.50 (is it the gross amount?)";
+        let gross =
+            "trade #3 was WON: profit 18.50; stake 10.00 and payout 85 % give 8.50 (is it the gross amount?)";
         for (outcome, profit, payout, expected) in [
             (Outcome::Won, 850, Some(85), None),
-            (Outcome::Won, 849, Some(85), Some((false, "profit 8.49; stake 10.00 and payout 85 % give 8.50"))),
+            (
+                Outcome::Won,
+                849,
+                Some(85),
+                Some((false, "profit 8.49; stake 10.00 and payout 85 % give 8.50")),
+            ),
             (Outcome::Won, 852, Some(85), Some((true, "profit 8.52; stake 10.00 and payout 85 % give 8.50"))),
             (Outcome::Won, 1_850, Some(85), Some((true, gross))),
             (Outcome::Won, 600, Some(85), Some((true, "profit 6.00; stake 10.00 and payout 85 % give 8.50"))),
@@ -154,8 +159,7 @@ mod tests {
             (Outcome::Draw, 1, false),
             (Outcome::Cancelled, -1_025, false),
         ] {
-            let settled = Settlement { outcome, profit: Money::from_minor(profit), ..settlement() };
-            assert_eq!(settled.is_possible(200), expected, "{outcome:?} {profit}");
+            assert_eq!(settled(outcome, profit).is_possible(200), expected, "{outcome:?} {profit}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Results that were booked, against what the venue says of them later.
 
+use super::SettledProfit;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
 use candlewick_engine::{BotId, IntentId};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
@@ -54,6 +55,8 @@ pub(crate) enum Word {
     Ended(Outcome, Option<Money>),
     /// The trade is open.
     Running,
+    /// A result in a word that is not known.
+    Unknown,
     /// The venue took the trade back, and states no other result.
     Reverted,
     /// Two different results in one list.
@@ -94,7 +97,8 @@ impl ListedResults {
             let Some(settling) = self.booked.get(&hash_of(&report.id)) else { continue };
             let is_late = listing.began - settling.at > lag;
             let word = settling.word(report, scale);
-            let word = if word == Word::Running && !is_late { Word::Silent } else { word };
+            let may_lag = matches!(word, Word::Running | Word::Unknown) && !is_late;
+            let word = if may_lag { Word::Silent } else { word };
             let known = words.entry(&report.id).or_insert((*settling, word));
             known.1 = known.1.with(word);
         }
@@ -125,6 +129,7 @@ impl Word {
             Self::Ended(outcome, Some(profit)) => describe_result(outcome, profit, scale),
             Self::Ended(outcome, None) => format!("{outcome} without a profit"),
             Self::Running => "that it is open".to_owned(),
+            Self::Unknown => "a result that is not known".to_owned(),
             Self::Reverted => "that it was reverted".to_owned(),
             Self::Twice => "two different results".to_owned(),
         }
@@ -138,6 +143,12 @@ pub(crate) fn describe_result(outcome: Outcome, profit: Money, scale: MoneyScale
 }
 
 impl Settling {
+    /// Returns the profit that another result would bring.
+    pub(crate) const fn with_result(&self, (outcome, profit): (Outcome, Money)) -> SettledProfit {
+        let Self { intent, stake, payout, .. } = *self;
+        SettledProfit { intent, stake, payout, outcome, profit }
+    }
+
     /// Returns what a record says of the trade.
     pub(crate) fn word(&self, report: &TradeReport, scale: MoneyScale) -> Word {
         let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
@@ -151,7 +162,8 @@ impl Settling {
                 None => Word::Agrees,
             },
             Progress::Running => Word::Running,
-            Progress::OverUnreported | Progress::Unrecognised(_) => Word::Silent,
+            Progress::Unrecognised(_) => Word::Unknown,
+            Progress::OverUnreported => Word::Silent,
         };
         // A trade that is booked as cancelled moved no money either.
         let is_returned = self.outcome == Outcome::Cancelled;
@@ -216,6 +228,14 @@ mod tests {
             (vec![over(Outcome::Won, Some(799))], late, Some(ended(Outcome::Won, 799))),
             (vec![TradeReport::new("01JT")], late, Some(Word::Running)),
             (vec![TradeReport::new("01JT")], LAG, Some(Word::Silent)),
+            (
+                vec![TradeReport {
+                    progress: Progress::Unrecognised("REVERSED".to_owned()),
+                    ..TradeReport::new("01JT")
+                }],
+                late,
+                Some(Word::Unknown),
+            ),
             (vec![reverted(over(Outcome::Won, Some(800)))], late, Some(Word::Reverted)),
             (vec![reverted(over(Outcome::Cancelled, Some(0)))], late, Some(ended(Outcome::Cancelled, 0))),
             (vec![over(Outcome::Won, Some(800)), over(Outcome::Lost, None)], late, Some(Word::Twice)),

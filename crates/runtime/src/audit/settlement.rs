@@ -1,6 +1,6 @@
 //! Settlements recomputed: the profit from stake and payout, the prices from the price records of their seconds.
 
-use super::profit::ProfitRules;
+use super::profit::{ProfitRules, SettledProfit};
 use super::{Audit, Finding};
 use candlewick_broker::{PriceAnswer, PriceRecord};
 use candlewick_engine::IntentId;
@@ -66,7 +66,7 @@ impl SettlementAudit {
     /// Takes a settlement, and returns what is wrong with it by itself. Its prices are requested later.
     pub(crate) fn take(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.recall(settlement);
-        let of_profit = settlement.check_profit(rules).map(|wrong| {
+        let of_profit = settlement.profit_facts().check(rules).map(|wrong| {
             // A halt says it once more.
             let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
             finding(Audit::Settlement, wrong.text)
@@ -113,6 +113,11 @@ impl SettlementAudit {
 }
 
 impl Settlement {
+    pub(crate) const fn profit_facts(&self) -> SettledProfit {
+        let Self { intent, stake, payout, outcome, profit, .. } = *self;
+        SettledProfit { intent, stake, payout, outcome, profit }
+    }
+
     /// The moments whose records are asked for. A record is a bar of one second: an exit on a full second is the end of
     /// the bar before it.
     pub(crate) fn moments(&self) -> (Option<Millis>, Option<Millis>) {

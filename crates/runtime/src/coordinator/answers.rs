@@ -5,10 +5,8 @@ use super::agenda::Job;
 use super::believed::{TIME_SLACK, counted};
 use super::closing::Phase;
 use super::command::{Command, Step};
-use super::event_queue::Place;
 use super::input::Answer;
 use super::market_watch::GridPrice;
-use super::settlement::settlement_of;
 use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
 use crate::Notice;
@@ -17,7 +15,7 @@ use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
     BrokerError, Candles, OpenOutcome, PriceAnswer, RejectionReason, Reply, TradeReport,
 };
-use candlewick_engine::{EventKind, IntentId, Opened, Origin, Rejection, SeriesId, SymbolId};
+use candlewick_engine::{EventKind, IntentId, Origin, Rejection, SeriesId, SymbolId};
 use candlewick_sdk::{Millis, Price, Text};
 
 /// An answer's own time may lie in the future by at most this much: on a virtual clock it does, by the order's
@@ -224,7 +222,10 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         let (now, job) = (step.now, Job::Trade(intent));
-        let Some(trade) = self.trades.find(intent) else { return self.events.gate.settle_job(job) };
+        let Some(trade) = self.trades.find(intent) else {
+            self.on_record_again(intent, &answer, step);
+            return self.events.gate.settle_job(job);
+        };
         let venue_id = trade.venue_id.clone();
         let report = match answer {
             Ok(reply) => self.plausible(intent, reply.value, step),
@@ -250,46 +251,11 @@ impl Coordinator {
             return self.events.gate.settle_job(job);
         }
         self.trades.is_known(intent);
-        let taken = self.taken(intent, &report);
-        if let Some(taken) = taken {
-            self.trades.take_other(intent, taken.stake);
+        let report = self.with_agreed_payout(intent, report, step);
+        if self.is_end_proven(intent, &report, step) {
+            self.take_report(intent, &report, step);
         }
-        let Some(trade) = self.trades.find(intent) else { return };
-        let close = trade.close_time;
-        let settled = settlement_of(&report, intent, trade, self.session.scale());
-        let is_ours = report.account.is_none_or(|account| account == self.session.account());
-        if settled.is_some() || taken.is_some() || (!is_ours && self.session.halted().is_none()) {
-            self.audit_terms(intent, &report, step);
-        }
-        let Some(settled) = settled else {
-            self.learn_details(intent, &report, now);
-            return self.events.gate.settle_job(job);
-        };
-        if taken.is_some() {
-            self.learn_details(intent, &report, now);
-        }
-        let close = settled.close_time.or(close).unwrap_or(now);
-        self.audit_settlement(&settled, (venue_id, taken), step);
-        // A trade that was over when it was adopted may end while its adoption still waits in the queue.
-        let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
-        self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
-        self.trades.end(intent);
         self.events.gate.settle_job(job);
-    }
-
-    /// A trade that is not final may still say what the answer to its open left out.
-    fn learn_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
-        let is_news = self.session.row(intent).is_some_and(|row| {
-            let has_price = row.open_price.is_none() && report.open_price.is_some();
-            has_price || row.close_time.is_none() && report.close_time.is_some()
-        });
-        let opened = Opened { venue_id: None, ..self.opened(intent, report) };
-        if is_news || opened.taken.is_some() {
-            self.events.add(now, Place::Answer(intent), EventKind::Opened(opened));
-        }
-        if let Some(again) = self.trades.detail(intent, report.close_time, now) {
-            self.agenda.add(again, Job::Trade(intent));
-        }
     }
 
     fn on_open(&mut self, intent: IntentId, outcome: OpenOutcome, step: &mut Step<'_>) {

@@ -7,7 +7,7 @@ use super::trade_watch::Tracked;
 use crate::connect::without_noise;
 use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
-use candlewick_sdk::{Millis, MoneyScale, Outcome, Symbol};
+use candlewick_sdk::{Millis, MoneyScale, Outcome, Payout, Symbol};
 
 /// How long after twice its duration a trade may close, and before its decision be asked for, for clocks that differ: any
 /// other time is nonsense.
@@ -74,6 +74,8 @@ impl Coordinator {
             close_time: report.close_time,
             symbol: report.symbol.as_deref().map(VenueSymbol::truncated).or(known),
             direction: direction.or(ordered.map(|order| order.direction)),
+            // An earlier run may have it.
+            payout: self.session.row(intent).and_then(|row| row.payout).or(report.payout),
         };
         let first = self.trades.begin(intent, tracked, now);
         self.agenda.add(first, Job::Trade(intent));
@@ -86,6 +88,11 @@ impl Coordinator {
         taken_of(report, &terms, (self.session.symbol_of(&terms), known), self.session.scale())
     }
 
+    /// The payout that was agreed at the open of a trade, as far as it is known.
+    fn agreed_payout(&self, intent: IntentId) -> Option<Payout> {
+        self.trades.find(intent).and_then(|trade| trade.payout)
+    }
+
     /// A trade is open as its report says.
     pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
         Opened {
@@ -94,7 +101,7 @@ impl Coordinator {
             open_time: report.open_time,
             open_price: report.open_price,
             close_time: report.close_time,
-            payout: report.payout,
+            payout: report.payout.map(|paid| self.agreed_payout(intent).unwrap_or(paid)),
             taken: self.taken(intent, report),
         }
     }

@@ -11,6 +11,9 @@ pub(super) const READ_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 /// How often the venue may change its word about one trade.
 const MAX_CHANGES: u32 = 3;
 
+/// How long a contradiction waits for another reading.
+const MAX_WAIT: Millis = Millis::from_seconds(600);
+
 /// Requests for the record of a trade before the list decides alone.
 const MAX_REQUESTS: u32 = 3;
 
@@ -22,6 +25,8 @@ pub(crate) struct Contradictions {
     changes: BTreeMap<IntentId, u32>,
     /// Cancelled trades that no list has confirmed, by when they were booked.
     cancelled: BTreeMap<IntentId, Millis>,
+    /// Whether a correction reaches back further than this run knows: only the next start applies it.
+    pub(super) needs_restart: bool,
 }
 
 /// A booked result and the word against it.
@@ -64,12 +69,24 @@ pub(crate) enum Undecidable {
     OtherRecord(Word),
     /// The word is not a result.
     NoResult,
+    /// Neither list nor record could be read again.
+    NotRead,
 }
 
 impl Contradictions {
     /// Whether anything waits for another reading.
     pub(crate) fn is_any(&self) -> bool {
-        !self.pending.is_empty() || !self.cancelled.is_empty()
+        self.is_pending() || !self.cancelled.is_empty()
+    }
+
+    /// Whether a booked result is contradicted: what the wallet holds may follow either word.
+    pub(crate) fn is_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Takes out the contradictions that could not be read again for too long.
+    pub(crate) fn take_overdue(&mut self, now: Millis) -> Vec<Contradiction> {
+        self.pending.extract_if(.., |_, pending| now - pending.since > MAX_WAIT).map(|(_, one)| one).collect()
     }
 
     /// A trade was booked as cancelled: the next list has to confirm it.

@@ -5,10 +5,13 @@ use super::agenda::Job;
 use super::command::Step;
 use super::contradictions::{Contradiction, READ_AGAIN_AFTER, Ruling, Undecidable};
 use super::event_queue::Place;
-use crate::audit::{Audit, Finding, ProfitRules, Settlement, Settling, Source, Word, describe_result};
+use crate::audit::{Audit, Finding, ProfitRules, Settling, Source, Word, describe_result};
 use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
-use candlewick_sdk::{Direction, Money, Outcome};
+use candlewick_sdk::{Millis, Money, Outcome};
+
+/// Pause after a list that could not be read.
+const RETRY_AFTER: Millis = Millis::from_seconds(30);
 
 impl Coordinator {
     /// Compares listed trades with their booked results, and with the payouts that were agreed.
@@ -22,8 +25,16 @@ impl Coordinator {
             let ruling = self.contradictions.on_list((venue_id, settling), word, began);
             self.on_ruling(settling.intent, ruling, step);
         }
-        if listing.ended_early.is_none() {
+        let has_failed = listing.ended_early.is_some();
+        if !has_failed {
             self.contradictions.end_list(listing.began);
+        }
+        for pending in self.contradictions.take_overdue(step.now) {
+            self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
+        }
+        if self.contradictions.is_any() {
+            let pause = if has_failed { RETRY_AFTER } else { READ_AGAIN_AFTER };
+            self.agenda.add(step.now + pause, Job::Trades);
         }
     }
 
@@ -73,10 +84,7 @@ impl Coordinator {
         let booked = describe_result(settling.outcome, settling.profit, scale);
         let by = if settling.source == Source::Person { " on the operator's word" } else { "" };
         let says = word.describe(settling, scale);
-        format!(
-            "trade #{} was booked as {booked}{by}, and the venue's list now says {says}",
-            settling.intent
-        )
+        format!("trade #{} was booked as {booked}{by}, and the venue's list now says {says}", settling.intent)
     }
 
     /// Books the right result, as if it had come first.
@@ -84,8 +92,8 @@ impl Coordinator {
         let Contradiction { venue_id, settling, .. } = pending;
         let (intent, (outcome, profit)) = (settling.intent, result);
         let rules = self.profit_rules();
-        let settlement = self.corrected_settlement(settling, result);
-        if !settlement.is_possible(rules.max_payout_percent) {
+        let settled = settling.with_result(result);
+        if !settled.is_possible(rules.max_payout_percent) {
             return self.halt_at_contradiction(pending, Undecidable::NoResult, step);
         }
         let is_exact = self.session.session().can_correct(intent);
@@ -99,33 +107,19 @@ impl Coordinator {
         let scale = self.session.scale();
         let [before, after] = [(settling.outcome, settling.profit), result]
             .map(|(outcome, profit)| describe_result(outcome, profit, scale));
-        let text = format!("trade #{intent} is corrected from {before} to {after}: two readings of the venue agree");
+        let text =
+            format!("trade #{intent} is corrected from {before} to {after}: two readings of the venue agree");
         self.session.alarm(text, step);
-        if let Some(wrong) = settlement.check_profit(rules).filter(|wrong| wrong.is_halting) {
+        if let Some(wrong) = settled.check(rules).filter(|wrong| wrong.is_halting) {
             self.halt_at_oddity(wrong.text, step);
         }
         if !is_exact {
+            self.contradictions.needs_restart = true;
             let text = format!(
                 "trade #{intent} was settled before the last snapshot of the journal: ledger, limits and ladders are \
                  corrected by a restart"
             );
             self.halt_at_oddity(text, step);
-        }
-    }
-
-    fn corrected_settlement(&self, settling: &Settling, (outcome, profit): (Outcome, Money)) -> Settlement {
-        let Settling { intent, stake, payout, .. } = *settling;
-        let terms = self.session.terms(intent);
-        Settlement {
-            intent,
-            symbol: terms.map_or(self.session.session().symbols()[0], |terms| self.session.traded_symbol(&terms)),
-            direction: terms.map_or(Direction::Buy, |terms| terms.direction()),
-            stake,
-            payout,
-            outcome,
-            profit,
-            open: None,
-            close: None,
         }
     }
 
@@ -136,8 +130,12 @@ impl Coordinator {
         let text = match why {
             Undecidable::Unsteady => format!("{text}; it keeps changing its word"),
             Undecidable::OtherRecord(record) => {
-                format!("{text}, but the trade's own record says {}", record.describe(&pending.settling, scale))
+                format!(
+                    "{text}, but the trade's own record says {}",
+                    record.describe(&pending.settling, scale)
+                )
             }
+            Undecidable::NotRead => format!("{text}, which could not be read again"),
             Undecidable::NoResult => format!("{text} in two readings"),
         };
         self.audits.results.forget(&pending.venue_id);
@@ -145,9 +143,6 @@ impl Coordinator {
     }
 
     pub(super) fn profit_rules(&self) -> ProfitRules {
-        ProfitRules {
-            scale: self.session.scale(),
-            max_payout_percent: self.settings.max_payout_percent,
-        }
+        ProfitRules { scale: self.session.scale(), max_payout_percent: self.settings.max_payout_percent }
     }
 }

@@ -9,7 +9,7 @@ use crate::audit::{
     Audit, Finding, PriceCheck, Quiet, Settlement, Settling, Source, Terms, WalletReading, WalletState,
     Weight, check_terms,
 };
-use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeListing, TradeReport};
+use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeReport};
 use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Payout, Series};
 use serde_json::json;
@@ -109,14 +109,6 @@ impl Coordinator {
         }
     }
 
-    /// Listed trades against what was booked of them.
-    pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
-        let at = (self.session.scale(), step.now);
-        let findings =
-            self.audits.results.check(&listing.trades, (listing.began, self.doubts.list_lag()), at);
-        self.found(Audit::Settlement, 0, findings, step);
-    }
-
     /// The wallet against the ledger; a movement that nothing explains is booked.
     fn audit_wallet(&mut self, wallet: Money, step: &mut Step<'_>) {
         let (now, ledger) = (step.now, self.session.ledger());
@@ -124,6 +116,8 @@ impl Coordinator {
         let is_under_way = ledger.open_stakes().is_positive() || self.session.journal.has_waiting();
         // An intent that is unanswered, or whose trade may yet be found: its money may have moved unseen.
         let has_doubt = self.doubts.next_look().is_some() || self.session.has_unclear_intent();
+        // A result that the venue contradicts: the wallet may follow either.
+        let has_doubt = has_doubt || self.contradictions.is_pending();
         let quiet = if is_under_way || has_doubt { Quiet::No } else { Quiet::Yes };
         // A wallet may follow a list that lags, and lag itself.
         let patience = Millis::from_seconds(60) + self.doubts.list_lag() * 2;
@@ -134,6 +128,10 @@ impl Coordinator {
             WalletReading::Differs => {
                 // Soon again, to be sure.
                 self.agenda.add(now + Millis::from_seconds(11), Job::Balances);
+                // A changed result is known by the list before it is taken for a movement.
+                if !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
+                    self.agenda.add(now, Job::Trades);
+                }
                 Vec::new()
             }
             WalletReading::Moved(amount) => {
@@ -164,10 +162,19 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         let Settled { intent, outcome, profit, .. } = *settled;
-        let settling = Settling { intent, outcome, profit, at: step.now, source: Source::Venue };
-        self.audits.results.book(&venue_id, settling);
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = taken.map_or(row.approved, |taken| row.approved.as_taken(&taken));
+        let settling = Settling {
+            intent,
+            bot: terms.bot(),
+            stake: terms.stake(),
+            payout: settled.payout.or(row.payout),
+            outcome,
+            profit,
+            at: step.now,
+            source: Source::Venue,
+        };
+        self.audits.results.book(&venue_id, settling);
         let settlement = Settlement {
             intent: settled.intent,
             symbol: self.session.traded_symbol(&terms),
@@ -179,19 +186,12 @@ impl Coordinator {
             open: settled.open_time.or(row.open_time).zip(settled.open_price.or(row.open_price)),
             close: settled.close_time.or(row.close_time).zip(settled.close_price),
         };
-        let findings = self.audits.settlements.take(settlement);
+        let rules = self.profit_rules();
+        let findings = self.audits.settlements.take(settlement, rules);
         self.found(Audit::Settlement, 1, findings, step);
         // The wallet follows the venue's figure, so that is booked, whatever it is.
-        if !settlement.is_possible(self.settings.max_payout_percent) {
-            let profit = self.session.scale().to_decimal(settlement.profit);
-            let stake = self.session.scale().to_decimal(settlement.stake);
-            let reason = format!("intent {intent} ended with {profit} on a stake of {stake}");
-            // A run that is halted for something else is told all the same.
-            if self.session.halted().is_some() {
-                self.session.alarm(reason, step);
-            } else {
-                self.halt(reason, step);
-            }
+        if let Some(wrong) = settlement.profit_facts().check(rules).filter(|wrong| wrong.is_halting) {
+            self.halt_at_oddity(wrong.text, step);
         }
         if self.settings.audit_settlement_prices {
             self.agenda.add(step.now, Job::SettlementPrices);
@@ -209,10 +209,18 @@ impl Coordinator {
         if let Some(((outcome, at), id)) =
             row.outcome.zip(row.settled_at).zip(self.session.book().venue_id(row))
         {
-            let (intent, profit) = (terms.intent(), row.profit);
+            let intent = terms.intent();
             let is_by_person = self.session.book().is_settled_by_person(intent);
-            let source = if is_by_person { Source::Person } else { Source::Venue };
-            let settling = Settling { intent, outcome, profit, at, source };
+            let settling = Settling {
+                intent,
+                bot: terms.bot(),
+                stake: terms.stake(),
+                payout: row.payout,
+                outcome,
+                profit: row.profit,
+                at,
+                source: if is_by_person { Source::Person } else { Source::Venue },
+            };
             self.audits.results.book(id.as_str(), settling);
         }
         let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);

@@ -141,7 +141,16 @@ impl Coordinator {
         let profit = profit_by_rule(outcome, stake, row.payout);
         let profit =
             profit.ok_or_else(|| format!("what trade {id} pays is not known, nor a win's profit then"))?;
-        let settling = Settling { intent, outcome, profit, at: step.now, source: Source::Person };
+        let settling = Settling {
+            intent,
+            bot: row.approved.bot(),
+            stake,
+            payout: row.payout,
+            outcome,
+            profit,
+            at: step.now,
+            source: Source::Person,
+        };
         self.audits.results.book(&id, settling);
         self.trades.end(intent);
         let kind = EventKind::SettledByPerson { intent, outcome, profit };

@@ -31,7 +31,10 @@ mod warm_up;
 // How they are joined.
 mod answers;
 mod believed;
+mod cancellations;
 mod closing;
+mod contradictions;
+mod corrections;
 mod departures;
 mod findings;
 mod missing_trades;
@@ -67,6 +70,7 @@ use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
 use closing::Phase;
 use command::Step;
+use contradictions::Contradictions;
 use doubts::Doubts;
 use ending::{Ending, UnderWay};
 use event_queue::EventQueue;
@@ -98,6 +102,7 @@ pub struct Coordinator {
     trades: TradeWatch,
     doubts: Doubts,
     audits: Audits,
+    contradictions: Contradictions,
     skew: SkewWatch,
     /// An answer that waits until the clock has caught up.
     leap: Option<answers::Leap>,
@@ -154,6 +159,7 @@ impl Coordinator {
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             doubts: Doubts::new(account, &settings, &mut past, now),
             audits: Audits::after(past.wallet, past.found, past.old.payouts_of(session.symbols())),
+            contradictions: Contradictions::default(),
             skew: SkewWatch::default(),
             leap: None,
             requests: Requests::default(),
@@ -298,13 +304,6 @@ impl Coordinator {
         }
     }
 
-    fn ask_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
-        let Some(trade) = self.trades.find(intent) else { return };
-        self.events.gate.await_job(due, due, Job::Trade(intent));
-        self.requests.begin(RequestId::Trade(intent));
-        step.ask(Ask::Trade(intent, trade.venue_id.clone()));
-    }
-
     fn ask_trades(&mut self, step: &mut Step<'_>) {
         if self.requests.has_trades() {
             return;
@@ -390,7 +389,9 @@ impl Coordinator {
     fn under_way(&self) -> UnderWay {
         UnderWay {
             last_close: self.trades.last_close(),
-            is_waiting: !self.events.is_empty() || self.session.journal.has_waiting(),
+            is_waiting: !self.events.is_empty()
+                || self.session.journal.has_waiting()
+                || self.contradictions.is_any(),
             is_opening: self.requests.opening().next().is_some(),
             has_doubt: self.doubts.is_searching() || !self.session.session().second_trades().is_empty(),
         }

@@ -42,6 +42,10 @@ impl Coordinator {
             ControlOrder::Resume if self.ending.is_stopping() => {
                 ControlAnswer::Refused { problem: "the run is about to end".to_owned() }
             }
+            ControlOrder::Resume if self.contradictions.needs_restart => ControlAnswer::Refused {
+                problem: "a corrected result is applied by a restart only: stop the bot and start it again"
+                    .to_owned(),
+            },
             ControlOrder::Resume => {
                 self.session.set_halted(None);
                 self.control(Control::Resume, step);

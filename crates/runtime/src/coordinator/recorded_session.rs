@@ -3,6 +3,7 @@
 use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
 use crate::Notice;
+use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, SETTLED};
 use crate::past::{HALTED, OldIntents};
@@ -114,7 +115,7 @@ impl RecordedSession {
         let mut actions = std::mem::take(&mut self.actions);
         let about = intent_of(&kind);
         let before = about.and_then(|intent| self.book.row(intent)).map(|row| row.state);
-        self.session.handle(&event, &mut actions);
+        self.session.handle_recorded(&event, &mut actions);
         self.book.record_event(&event);
         for action in &actions {
             self.journal.record(Entry::Action(action), step);
@@ -154,6 +155,12 @@ impl RecordedSession {
         }
         self.actions = actions;
         handled
+    }
+
+    /// A result was corrected: what is shown of the bot follows.
+    pub(crate) fn after_correction(&mut self, before: &Settling, after: &Settling, step: &mut Step<'_>) {
+        self.tallies.correct(before, after);
+        self.tell_evidence(before.bot, step);
     }
 
     /// The last moment at which the request of an approved trade, which is about to leave, may do so.
@@ -350,6 +357,7 @@ const fn intent_of(kind: &EventKind) -> Option<IntentId> {
         EventKind::SecondTrade(trade) => Some(trade.intent),
         EventKind::SecondTradeSettled { intent, .. }
         | EventKind::SettledByPerson { intent, .. }
+        | EventKind::Correction { intent, .. }
         | EventKind::Rejected { intent, .. }
         | EventKind::NotSent { intent }
         | EventKind::InDoubt { intent }

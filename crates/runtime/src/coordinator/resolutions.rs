@@ -120,6 +120,7 @@ impl Coordinator {
         let Some(listing) = self.doubts.take_listing() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
+        self.look_at_ends(&listing, step);
         self.look_for_missing(&listing, step);
         self.look_at_other_accounts(&listing, step);
         let balance = balances.and_then(|reply| reply.value.of(self.session.account()));
@@ -168,8 +169,9 @@ impl Coordinator {
                 self.not_opened(intent, reserved_until, step.now);
             }
             Resolution::AskPerson { intent, why } => {
+                let reason = why.describe(self.session.scale());
                 let text = format!(
-                    "intent {intent} stays in doubt: {why}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                    "intent {intent} stays in doubt: {reason}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);

@@ -62,6 +62,7 @@ mod tests {
             close_time: None,
             symbol: None,
             direction: None,
+            payout: None,
         };
         watch.begin(intent, trade, Millis::ZERO);
         let settled = settlement_of(report, intent, watch.find(intent).unwrap(), MoneyScale::default());

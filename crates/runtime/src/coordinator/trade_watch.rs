@@ -1,9 +1,10 @@
 //! Accepted trades that are not final: when each is asked for.
 
+use super::cancellations::UnprovenEnd;
 use super::missing_trades::Absence;
 use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, VenueSymbol};
-use candlewick_sdk::{Direction, Millis, Money};
+use candlewick_sdk::{Direction, Millis, Money, Payout};
 use std::collections::BTreeMap;
 
 /// The pause before a trade that is not final, or did not answer, is asked for again; the last one repeats.
@@ -26,6 +27,10 @@ pub(crate) struct OpenTrade {
     asked: usize,
     /// That the venue does not know it any more, though it is to be over.
     pub(super) absence: Option<Absence>,
+    /// The payout that was agreed at the open, or stated first.
+    pub(super) payout: Option<Payout>,
+    /// An end that waits for its confirmation.
+    pub(super) unproven: Option<UnprovenEnd>,
     /// Whether a record under its name that is another trade's was reported.
     is_reported: bool,
 }
@@ -43,6 +48,8 @@ pub(crate) struct Tracked {
     pub(crate) symbol: Option<VenueSymbol>,
     /// Up or down.
     pub(crate) direction: Option<Direction>,
+    /// The payout that was agreed at the open.
+    pub(crate) payout: Option<Payout>,
 }
 
 /// A record that came under the name of a trade and is another's.
@@ -68,7 +75,7 @@ impl TradeWatch {
 
     /// Begins to track a trade at `now`; answers when to ask for it first.
     pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
-        let Tracked { venue_id, stake, duration, close_time, symbol, direction } = trade;
+        let Tracked { venue_id, stake, duration, close_time, symbol, direction, payout } = trade;
         let open = OpenTrade {
             venue_id,
             stake,
@@ -78,6 +85,8 @@ impl TradeWatch {
             assumed_close: now + duration,
             asked: 0,
             absence: None,
+            payout,
+            unproven: None,
             is_reported: false,
         };
         self.trades.insert(intent, open);
@@ -204,6 +213,7 @@ mod tests {
             close_time,
             symbol: Some(VenueSymbol::truncated("BTCUSDT")),
             direction: Some(Direction::Buy),
+            payout: None,
         };
         watch.begin(INTENT, trade, Millis::ZERO)
     }

@@ -140,6 +140,19 @@ pub enum RunEvent {
         /// What is staked after it.
         open_stakes: f64,
     },
+    /// The venue changed the result of a settled trade: the ledger follows.
+    Corrected {
+        /// Intent of the trade.
+        #[schemars(with = "u64")]
+        intent: IntentId,
+        /// Right outcome.
+        #[schemars(with = "String")]
+        outcome: Outcome,
+        /// Right net profit.
+        pnl: f64,
+        /// Free balance after the correction.
+        balance: f64,
+    },
     /// The venue has a second trade of one request.
     SecondTrade {
         /// Of which intent.

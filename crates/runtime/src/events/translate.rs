@@ -188,6 +188,10 @@ impl Names {
                 row.map(|row| RunEvent::NotOpened { order: order(row) }).into_iter().for_each(&mut *take);
                 doubt("not_opened")
             }
+            EventKind::Correction { intent, outcome, profit } => {
+                let (pnl, balance) = (money(*profit), money(funds.free));
+                Some(RunEvent::Corrected { intent: *intent, outcome: *outcome, pnl, balance })
+            }
             EventKind::SecondTrade(trade) => {
                 let (intent, venue_id) = (trade.intent, trade.venue_id.as_str().to_owned());
                 Some(RunEvent::SecondTrade { intent, venue_id, stake: money(trade.stake) })

@@ -231,6 +231,9 @@ impl JournalFold {
                 return Ok(Ok(Some(fold)));
             }
             lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+            if fold.past.lacks_settlement {
+                return unusable("a trade that settled before it was corrected after it".to_owned());
+            }
         }
     }
 
@@ -319,6 +322,7 @@ impl JournalFold {
     pub fn hand_over(&self, session: &mut Session) -> Result<Past, RuntimeError> {
         let restored = session.restore(self.session.snapshot());
         restored.map_err(|error| super::damaged(0, &error.to_string()))?;
+        session.share_history(&self.session);
         Ok(self.past.clone())
     }
 

@@ -62,6 +62,12 @@ pub struct Past {
     pub(crate) unexplained: Vec<String>,
     /// Trades that were found to be second trades of requests, booked or not, over or not.
     pub(crate) second_trades: Vec<String>,
+    /// Intents whose results were corrected, in the order of the corrections.
+    pub(crate) corrected: Vec<IntentId>,
+    /// Whether a correction was met whose settlement lies before the entries that were folded.
+    pub(crate) lacks_settlement: bool,
+    /// Venue time at which the last entry was received.
+    pub(crate) last_received: Millis,
     /// What people were alarmed of; what halted a run among it, without that it did.
     pub(crate) alarms: BTreeSet<String>,
     /// What audits found of single trades and of what the venue sends: nobody is told of it twice.
@@ -207,7 +213,11 @@ impl Past {
             self.sent.insert(approved.intent(), line.received);
             self.decided.insert(approved.intent(), decided(seq, line)?);
         }
+        self.last_received = self.last_received.max(line.received);
         if let Recorded::Event(event) = &recorded {
+            if let EventKind::Correction { intent, .. } = event.kind {
+                self.lacks_settlement |= !session.can_correct(intent);
+            }
             self.take_event(event);
             match event.kind {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
@@ -241,6 +251,7 @@ impl Past {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
             }
+            EventKind::Correction { intent, .. } => self.corrected.push(intent),
             EventKind::SecondTrade(trade) => self.second_trades.push(trade.venue_id.as_str().to_owned()),
             EventKind::Control { control: Control::Halt } => self.is_halted = true,
             EventKind::Control { control: Control::Resume } => self.is_halted = false,

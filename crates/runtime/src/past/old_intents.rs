@@ -95,6 +95,8 @@ pub(super) struct OldFilter {
     has_last: bool,
     /// Intents of the part before which are left out: it may be the next one that has them as they stood before.
     gone: BTreeSet<IntentId>,
+    /// Intents that were met with a corrected result: whether they stay. Earlier parts have them with the wrong one.
+    corrected: BTreeMap<IntentId, bool>,
     kept: Kept,
     old: OldIntents,
 }
@@ -166,6 +168,7 @@ impl OldFilter {
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             gone: BTreeSet::new(),
+            corrected: BTreeMap::new(),
             kept,
             old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
         }
@@ -178,14 +181,27 @@ impl OldFilter {
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
             let id = row.approved.intent();
-            if self.gone.contains(&id) {
+            let is_left = match self.corrected.get(&id) {
+                // It is counted already.
+                Some(stays) => !stays,
+                None if self.gone.contains(&id) => true,
+                None => {
+                    let is_old = self.has_last && seq <= self.held_to && self.is_old(&intent);
+                    if is_old {
+                        self.leave(&intent, &row);
+                    } else {
+                        self.has_last = true;
+                        self.shown += usize::from(row.settled_at.is_some());
+                    }
+                    if intent.is_corrected() {
+                        self.corrected.insert(id, !is_old);
+                    }
+                    is_old
+                }
+            };
+            if is_left {
                 gone.insert(id);
-            } else if self.has_last && seq <= self.held_to && self.is_old(&intent) {
-                gone.insert(id);
-                self.leave(&intent, &row);
             } else {
-                self.has_last = true;
-                self.shown += usize::from(row.settled_at.is_some());
                 kept.push(intent);
             }
         }

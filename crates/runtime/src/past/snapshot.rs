@@ -84,6 +84,7 @@ pub(super) struct Written {
     open: Vec<IntentId>,
     unexplained: usize,
     second_trades: usize,
+    corrected: usize,
     told: usize,
     alarms: BTreeSet<String>,
     found: BTreeSet<String>,
@@ -101,6 +102,11 @@ impl KeptIntent {
     /// Whether a person said how its trade ended.
     pub(super) const fn is_by_person(&self) -> bool {
         self.kept.is_by_person()
+    }
+
+    /// Whether its result was corrected.
+    pub(super) const fn is_corrected(&self) -> bool {
+        self.kept.is_corrected()
     }
 
     /// The venue's name of its trade.
@@ -146,6 +152,7 @@ impl Written {
             open: under_way.map(|row| row.approved.intent()).collect(),
             unexplained: past.unexplained.len(),
             second_trades: past.second_trades.len(),
+            corrected: past.corrected.len(),
             told: past.told.len(),
             alarms: past.alarms.clone(),
             found: past.found.clone(),
@@ -174,7 +181,7 @@ impl Written {
         self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_over()));
         self.last = end;
         (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
-        self.told = past.told.len();
+        (self.corrected, self.told) = (past.corrected.len(), past.told.len());
         self.alarms.extend(gain.alarms.iter().cloned());
         self.found.extend(gain.found.iter().cloned());
         serde_json::to_string(&Piece::SnapshotPart(gain))
@@ -203,7 +210,8 @@ impl Written {
 
     /// What the parts so far do not hold, of intents those up to this one.
     fn gain(&self, past: &Past, end: u64) -> Gain {
-        let intents = self.open.iter().copied().chain((self.last + 1..=end).map(IntentId::new));
+        let new = (self.last + 1..=end).map(IntentId::new);
+        let intents = self.open.iter().copied().chain(self.corrected_since(past)).chain(new);
         Gain {
             previous: self.previous,
             intents: intents.filter_map(|intent| KeptIntent::of(past, intent)).collect(),
@@ -214,6 +222,14 @@ impl Written {
             told: past.told[self.told..].to_vec(),
             names_before: self.names.clone().map(Box::new),
         }
+    }
+
+    /// Intents that the parts hold with results that were corrected since.
+    fn corrected_since<'a>(&'a self, past: &'a Past) -> impl Iterator<Item = IntentId> {
+        let corrected = &past.corrected[self.corrected..];
+        let corrected: BTreeSet<IntentId> = corrected.iter().copied().collect();
+        let is_held = |intent: &IntentId| intent.number() <= self.last && !self.open.contains(intent);
+        corrected.into_iter().filter(is_held).collect::<Vec<_>>().into_iter()
     }
 
     /// The last intent of a part, by its text; none where it is no part.

@@ -2,7 +2,7 @@
 
 use candlewick_broker::TradeReport;
 use candlewick_engine::IntentId;
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt;
 
 /// What was found out.
@@ -87,6 +87,19 @@ pub(crate) enum Undecidable {
     NotInDoubt,
     /// The trade is another intent's.
     TradeTaken,
+}
+
+impl Why {
+    /// The reason with its amounts in money.
+    pub(crate) fn describe(&self, scale: MoneyScale) -> String {
+        match self {
+            Self::WalletUnexplained { surplus } => {
+                let surplus = scale.format(*surplus);
+                format!("no such trade is listed, and {surplus} in the wallet are not explained by that")
+            }
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Why {

@@ -1,7 +1,7 @@
 //! Nothing is silent: whatever a process has taken that is unlike what was ordered, or cannot be, it has said by the end of
 //! that step; and where money differs it has halted, for that reason.
 
-use crate::lies::direction_of;
+use crate::lies::{WRONG_PROFIT, direction_of};
 use crate::truth::Trade;
 use crate::watcher::Watcher;
 use crate::world::World;
@@ -114,7 +114,8 @@ impl Watcher {
 }
 
 fn about(intent: IntentId) -> Vec<String> {
-    vec![format!("intent {intent} "), format!("intent {intent}:")]
+    let kinds = ["intent ", "trade #"];
+    kinds.iter().flat_map(|kind| [format!("{kind}{intent} "), format!("{kind}{intent}:")]).collect()
 }
 
 /// A report beside what was ordered.
@@ -189,9 +190,10 @@ fn of_end(intent: IntentId, outcome: Outcome, profit: Decimal, trade: &Trade) ->
         .rounded(trade.order.amount * trade.payout / Decimal::ONE_HUNDRED)
         .map_or(i64::MAX, Money::minor);
     let is_beside = outcome == Outcome::Won && is_possible && profit != expected;
-    let due = |words, is_halting| Due { names: about(intent), words: vec![words], is_halting };
-    let impossible = (!is_possible).then(|| due("ended with", true));
-    let beside = is_beside.then(|| due("settled wrongly", false));
+    let due =
+        |words: &[&'static str], is_halting| Due { names: about(intent), words: words.to_vec(), is_halting };
+    let impossible = (!is_possible).then(|| due(&WRONG_PROFIT, true));
+    let beside = is_beside.then(|| due(&[" give "], (profit - expected).abs() > 1));
     impossible.into_iter().chain(beside).collect()
 }
 

@@ -130,6 +130,13 @@ impl Tally {
                 self.climb(bot, *intent, *outcome);
                 self.profits[bot] += profit.minor();
             }
+            EventKind::Correction { intent, profit, .. } => {
+                // Where its ladder stands follows from the order of all its trades.
+                let bot = bot_of(book, *intent);
+                let first = book.correction(*intent).map_or(*profit, |first| first.profit);
+                (self.levels[bot], self.may_give_up[bot]) = (None, true);
+                self.profits[bot] += (*profit - first).minor();
+            }
             EventKind::SecondTradeSettled { intent, profit, .. } => {
                 self.profits[bot_of(book, *intent)] += profit.minor();
             }

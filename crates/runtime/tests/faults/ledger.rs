@@ -102,7 +102,13 @@ fn check_said(world: &World, (intent, claimed): (u64, &str), truth: &Truth) {
 /// Whether the lie about a trade was said, of its intent or of itself.
 fn is_said(world: &World, trade: &Trade) -> bool {
     let (Some(lie), Some(intent)) = (trade.lie, trade.intent) else { return false };
-    let names = [format!("intent {intent} "), format!("intent {intent}:"), format!("{} ", trade.id)];
+    let names = [
+        format!("intent {intent} "),
+        format!("intent {intent}:"),
+        format!("trade #{intent} "),
+        format!("trade #{intent}:"),
+        format!("{} ", trade.id),
+    ];
     world.has_said(|text| {
         let is_named = names.iter().any(|name| text.contains(name)) || text.ends_with(&trade.id);
         is_named && lie.words().iter().any(|words| text.contains(words))

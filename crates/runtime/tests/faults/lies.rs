@@ -15,12 +15,12 @@
 //! | `HasPayout` | the payout; every record has one that none can be | halted, and booked as the venue says |
 //! | `HasTime(moment, _)` | the order, at its times; every record has a time that cannot be | the time is not believed, and said; everything else as if it were missing |
 //! | `EndsWith(_)` | the figure: nobody can end so, and the wallet follows it | booked as the venue says, and halted |
-//! | `EndsBeside` | the figure, which is a little beside the payout; the wallet follows it | booked as the venue says, with an alarm |
+//! | `EndsBeside` | the figure, which is one minor unit beside the payout; the wallet follows it | booked as the venue says, with an alarm |
 //! | `RecordOfAnother(_)` | the order; for a minute the record by its id is of another trade | not booked, said, asked for again |
 //! | `NotFoundById` | the order; only the list knows it | found in the list |
 //! | `Vanishes` | the order, and the wallet follows it; from its close on neither the id nor the list knows it | halted or said after its patience, and settled by a person |
-//! | `ListedOtherwise`, `ListedProfit`, `ListedTwice` | the record by its id; the list says another end, or both | booked by the record, with an alarm |
-//! | `Reopens` | the end that was said first; later the list says that it runs | booked once, with an alarm |
+//! | `ListedOtherwise`, `ListedProfit`, `ListedTwice` | the record by its id; the list says another end, or both | booked by the record, with an alarm, and halted after a second reading |
+//! | `Reopens` | the end that was said first; later the list says that it runs | booked once, with an alarm, and halted after a second reading |
 //! | balances below zero, missing, with noise | the balance without it | an alarm, never a booking |
 //!
 //! `alarms.rs` holds every answer that a process has taken, and survived, against this: what is unlike the order or cannot
@@ -54,6 +54,8 @@ const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 /// What is said of a trade that no answer explains.
 const UNEXPLAINED: &str = "explained by no intent";
 const SECOND: &str = "asked for one trade";
+/// What is said of a profit that its trade cannot have, one of these.
+pub(crate) const WRONG_PROFIT: [&str; 3] = [" give ", ", but a ", " on a stake of "];
 /// What is said of one that the venue does not have.
 pub(crate) const MISSING: &str = "the venue has had no trade";
 
@@ -309,8 +311,8 @@ impl Lie {
             Self::Takes(Term::Account) | Self::Answers(Term::Account) => &["account is"],
             Self::PaysTooMuch | Self::HasPayout => &["is to pay"],
             Self::Vanishes => &[MISSING],
-            Self::EndsWith(_) => &["ended with"],
-            Self::EndsBeside => &["settled wrongly"],
+            Self::EndsWith(_) => &WRONG_PROFIT,
+            Self::EndsBeside => &[" give "],
             Self::AnswersStrangersId => {
                 &["amount is", "symbol is", "direction is", "is of another trade", UNEXPLAINED, SECOND]
             }

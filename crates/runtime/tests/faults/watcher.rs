@@ -208,7 +208,8 @@ impl Watcher {
             seen.reported.insert(id.to_owned());
         }
         // What the venue says of a settlement is consistent, unless prices are odd.
-        let is_wronged = text.contains("settled wrongly") || text.contains("the price record of");
+        let is_wronged =
+            ["; stake ", ", but a ", "the price record of"].iter().any(|words| text.contains(words));
         let is_lying = self.world.is_lying();
         let is_odd = self.world.plan.habits.odd_prices > 0 || is_lying;
         self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
@@ -260,7 +261,8 @@ impl Watcher {
                 self.check_absent(*intent, seen);
             }
             EventKind::Settled(Settled { intent, outcome, profit, .. })
-            | EventKind::SettledByPerson { intent, outcome, profit } => {
+            | EventKind::SettledByPerson { intent, outcome, profit }
+            | EventKind::Correction { intent, outcome, profit } => {
                 for names in [&mut seen.open, &mut seen.missing] {
                     names.remove(&intent.number());
                 }

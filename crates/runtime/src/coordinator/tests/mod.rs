@@ -1,5 +1,6 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
+mod corrections;
 mod instant;
 mod missing;
 mod oddities;

@@ -1,7 +1,16 @@
 //! The fold goes on beside a run that writes, and has snapshots kept.
 
 use super::JournalFold;
+use crate::least_remembered;
+use crate::past::Past;
+use candlewick_engine::IntentId;
 use candlewick_journal::{Follower, Head, IntentRows, JournalError, LineKind, StoredLine};
+use candlewick_sdk::Millis;
+use std::collections::BTreeSet;
+
+/// How long a settled trade's row is retained for a correction, and how many of them.
+const CORRECTED_FOR: Millis = Millis::DAY;
+const MAX_CORRECTED: usize = 20_000;
 
 /// At a run's end a snapshot is worth its room once this part of the usual lines has come.
 const WORTH_AT_END: u64 = 10;
@@ -14,8 +23,12 @@ impl JournalFold {
     /// Forgets the intents that are over and stand in the tables and in the parts of snapshots: nothing is made of them here any more.
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
+        let is_recent = recent_settlements(past);
         // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
-        let is_held = |intent| *every == 0 || written.holds_for_good(intent) && before.holds_for_good(intent);
+        let is_held = |intent: IntentId| {
+            let is_written = || written.holds_for_good(intent) && before.holds_for_good(intent);
+            !is_recent.contains(&intent) && (*every == 0 || is_written())
+        };
         let worth = past.book.rows().len() / 2;
         let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
         if over.count() > worth {
@@ -35,6 +48,13 @@ impl JournalFold {
     }
 }
 
+/// The trades that settled last: their results may be corrected.
+fn recent_settlements(past: &Past) -> BTreeSet<IntentId> {
+    let since = past.last_received - least_remembered().unwrap_or(CORRECTED_FOR);
+    let rows = past.book.rows().iter().rev().filter(|row| row.settled_at.is_some_and(|at| at > since));
+    rows.take(MAX_CORRECTED).map(|row| row.approved.intent()).collect()
+}
+
 impl Follower for JournalFold {
     fn take(&mut self, stored: &StoredLine) {
         if self.is_broken {
@@ -43,6 +63,12 @@ impl Follower for JournalFold {
         if let Err(error) = self.fold(stored.seq, &stored.line) {
             tracing::warn!(
                 "no snapshot and no table is written any more, and the next start reads the journal as a whole: {error}"
+            );
+            self.is_broken = true;
+        }
+        if self.past.lacks_settlement && !self.is_broken {
+            tracing::warn!(
+                "no snapshot is written any more, and the next start reads the journal as a whole"
             );
             self.is_broken = true;
         }

@@ -1,0 +1,203 @@
+//! Records of open trades: an end that the record does not prove is confirmed by the list or by a second reading, then booked.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::{Ask, Step};
+use super::contradictions::READ_AGAIN_AFTER;
+use super::event_queue::Place;
+use super::input::RequestId;
+use super::settlement::settlement_of;
+use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_engine::{EventKind, IntentId, Opened};
+use candlewick_sdk::{Millis, Outcome, Payout};
+
+/// How long an unproven end waits for a list that cannot be read.
+const MAX_WAIT: Millis = Millis::from_seconds(60);
+
+/// The end of a trade that its record states without a result, or of a trade that is marked as reverted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnprovenEnd {
+    /// When it was first read.
+    since: Millis,
+    /// Whether a list was read since then.
+    is_looked_up: bool,
+    /// Whether a list has the same end.
+    is_listed: bool,
+    /// The other result that a list has, and when it had that first.
+    other: Option<(Outcome, Millis)>,
+}
+
+impl Coordinator {
+    /// Requests the record of an open trade, or of a settled one whose result is contradicted.
+    pub(super) fn ask_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
+        let id = if let Some(trade) = self.trades.find(intent) {
+            self.events.gate.await_job(due, due, Job::Trade(intent));
+            trade.venue_id.clone()
+        } else if let Some(id) = self.contradictions.request(intent) {
+            id
+        } else {
+            return;
+        };
+        self.requests.begin(RequestId::Trade(intent));
+        step.ask(Ask::Trade(intent, id));
+    }
+
+    /// Whether an end may be booked. One by status only is confirmed by the list, or by a second reading where the list does not
+    /// have the trade.
+    pub(super) fn is_end_proven(
+        &mut self,
+        intent: IntentId,
+        report: &TradeReport,
+        step: &mut Step<'_>,
+    ) -> bool {
+        let now = step.now;
+        let Some(trade) = self.trades.find_mut(intent) else { return true };
+        let is_cancelled = report.progress == Progress::Over(Outcome::Cancelled);
+        let is_over = report.progress.outcome().is_some();
+        if !(is_cancelled && report.is_by_status || is_over && report.is_reverted) {
+            trade.unproven = None;
+            return true;
+        }
+        let new = UnprovenEnd { since: now, is_looked_up: false, is_listed: false, other: None };
+        let unproven = *trade.unproven.get_or_insert(new);
+        let is_read_twice = now >= unproven.since + READ_AGAIN_AFTER;
+        let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
+        if unproven.other.is_none() && (is_confirmed || now >= unproven.since + MAX_WAIT) {
+            return true;
+        }
+        self.agenda.add(now, Job::Trades);
+        self.agenda.add(now + READ_AGAIN_AFTER, Job::Trade(intent));
+        false
+    }
+
+    /// Holds a list against the ends that are not proven, and all listed open trades against their agreed payouts.
+    pub(super) fn look_at_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        for report in &listing.trades {
+            let open = self.trades.all().find(|(_, trade)| trade.venue_id == report.id);
+            let Some((intent, payout)) = open.map(|(intent, trade)| (intent, trade.payout)) else { continue };
+            self.check_payout((intent, payout), report, step);
+        }
+        let unproven: Vec<IntentId> = self
+            .trades
+            .all()
+            .filter(|(_, trade)| trade.unproven.is_some())
+            .map(|(intent, _)| intent)
+            .collect();
+        for intent in unproven {
+            self.look_at_end(intent, listing, step);
+        }
+    }
+
+    fn look_at_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
+        let now = step.now;
+        let Some(trade) = self.trades.find_mut(intent) else { return };
+        let Some(unproven) = trade.unproven.as_mut().filter(|one| listing.began >= one.since) else { return };
+        unproven.is_looked_up = true;
+        let Some(report) = listing.trades.iter().find(|report| report.id == trade.venue_id) else { return };
+        match report.progress.outcome() {
+            None => {}
+            Some(Outcome::Cancelled) => {
+                (unproven.is_listed, unproven.other) = (true, None);
+                self.agenda.add(now, Job::Trade(intent));
+            }
+            // A result outweighs a status: the second list that has it decides.
+            Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
+                Some((_, first)) if listing.began >= first + READ_AGAIN_AFTER => {
+                    let text = format!(
+                        "trade #{intent}: its own record says CANCELLED, and the venue's list says {outcome} in two \
+                         readings, which counts"
+                    );
+                    self.session.alarm(text, step);
+                    let report = self.plausible(intent, report.clone(), step);
+                    let report = self.with_agreed_payout(intent, report, step);
+                    self.take_report(intent, &report, step);
+                }
+                known => {
+                    unproven.other = known.or(Some((outcome, now)));
+                    self.agenda.add(now + READ_AGAIN_AFTER, Job::Trades);
+                }
+            },
+        }
+    }
+
+    /// Takes the record of an open trade: books its end, or learns what it says.
+    pub(super) fn take_report(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        let now = step.now;
+        let taken = self.taken(intent, report);
+        if let Some(taken) = taken {
+            self.trades.take_other(intent, taken.stake);
+        }
+        let Some(trade) = self.trades.find(intent) else { return };
+        let (venue_id, close) = (trade.venue_id.clone(), trade.close_time);
+        let settled = settlement_of(report, intent, trade, self.session.scale());
+        let is_ours = report.account.is_none_or(|account| account == self.session.account());
+        if settled.is_some() || taken.is_some() || (!is_ours && self.session.halted().is_none()) {
+            self.audit_terms(intent, report, step);
+        }
+        let Some(settled) = settled else { return self.learn_details(intent, report, now) };
+        if taken.is_some() {
+            self.learn_details(intent, report, now);
+        }
+        if report.is_reverted && settled.outcome != Outcome::Cancelled {
+            let text =
+                format!("trade #{intent} ended {}, and the venue marks it as reverted", settled.outcome);
+            self.halt_at_oddity(text, step);
+        }
+        let close = settled.close_time.or(close).unwrap_or(now);
+        self.audit_settlement(&settled, (venue_id, taken), step);
+        // A trade that was over when it was adopted may end while its adoption still waits in the queue.
+        let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
+        self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
+        self.trades.end(intent);
+        if settled.outcome == Outcome::Cancelled && !self.is_simulated {
+            self.contradictions.expect_cancelled(intent, now);
+            self.agenda.add(now, Job::Trades);
+        }
+    }
+
+    /// A trade that is not final may still say what the answer to its open left out.
+    fn learn_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
+        let is_news = self.session.row(intent).is_some_and(|row| {
+            let has_price = row.open_price.is_none() && report.open_price.is_some();
+            has_price || row.close_time.is_none() && report.close_time.is_some()
+        });
+        let opened = Opened { venue_id: None, ..self.opened(intent, report) };
+        if is_news || opened.taken.is_some() {
+            self.events.add(now, Place::Answer(intent), EventKind::Opened(opened));
+        }
+        if let Some(again) = self.trades.detail(intent, report.close_time, now) {
+            self.agenda.add(again, Job::Trade(intent));
+        }
+    }
+
+    /// A record with the payout that was agreed at the open; another payout halts.
+    pub(super) fn with_agreed_payout(
+        &mut self,
+        intent: IntentId,
+        report: TradeReport,
+        step: &mut Step<'_>,
+    ) -> TradeReport {
+        let Some(trade) = self.trades.find_mut(intent) else { return report };
+        trade.payout = trade.payout.or(report.payout);
+        let agreed = trade.payout;
+        self.check_payout((intent, agreed), &report, step);
+        TradeReport { payout: report.payout.and(agreed), ..report }
+    }
+
+    /// Halts where a record has another payout than was agreed at the open.
+    pub(super) fn check_payout(
+        &mut self,
+        (intent, agreed): (IntentId, Option<Payout>),
+        report: &TradeReport,
+        step: &mut Step<'_>,
+    ) {
+        if let (Some(agreed), Some(paid)) = (agreed, report.payout)
+            && agreed != paid
+            && paid.to_percent() <= f64::from(self.settings.max_payout_percent)
+        {
+            let text =
+                format!("trade #{intent}: the venue now pays {paid} %, agreed at the open were {agreed} %");
+            self.halt_at_oddity(text, step);
+        }
+    }
+}

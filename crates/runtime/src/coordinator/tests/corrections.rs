@@ -1,0 +1,183 @@
+//! Results and payouts that the venue changes: confirmed, corrected, or a halt.
+
+use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
+use super::*;
+use candlewick_broker::Progress;
+use candlewick_engine::{IntentState, Settled};
+use candlewick_sdk::{Outcome, Payout};
+
+/// What the venue says of the trade at a moment, in ms after the start.
+struct Venue<'a> {
+    opened: TradeReport,
+    record: &'a dyn Fn(i64) -> TradeReport,
+    /// `None` while the list does not have it.
+    listed: &'a dyn Fn(i64) -> Option<TradeReport>,
+}
+
+fn seen(venue: &Venue<'_>) -> Seen {
+    let mut parts = parts();
+    parts.settings.list_every_s = 60;
+    let mut bench = Bench::of(parts);
+    play(&mut bench, 0, |ask, ms, now| match ask {
+        Asked::Open => {
+            Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(venue.opened.clone()), now)))
+        }
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at((venue.record)(ms), now)))),
+        Asked::List => {
+            let trades = (venue.listed)(ms).filter(|_| ms > OPENED).into_iter().collect();
+            let is_complete = true;
+            Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
+        }
+    })
+}
+
+fn ended(outcome: Outcome, cents: i64) -> TradeReport {
+    let profit = Some(Decimal::new(cents, 2));
+    TradeReport { progress: Progress::Over(outcome), profit, ..running() }
+}
+
+/// Corrected outcomes with their profits in minor units.
+fn corrections(seen: &Seen) -> Vec<(Outcome, i64)> {
+    let corrected = seen.entries.iter().filter_map(|entry| match entry {
+        JournalEntry::Event(Event { kind: EventKind::Correction { outcome, profit, .. }, .. }) => {
+            Some((*outcome, profit.minor()))
+        }
+        _ => None,
+    });
+    corrected.collect()
+}
+
+#[test]
+fn a_result_that_changes_in_list_and_record_is_corrected() {
+    for (first, then, free) in [
+        ((Outcome::Cancelled, 0), (Outcome::Lost, -1_000), 99_000),
+        ((Outcome::Won, 800), (Outcome::Lost, -1_000), 99_000),
+        ((Outcome::Lost, -1_000), (Outcome::Won, 800), 100_800),
+        ((Outcome::Won, 800), (Outcome::Cancelled, 0), 100_000),
+    ] {
+        let word = |ms: i64| {
+            let (outcome, cents) = if ms < 150_000 { first } else { then };
+            if ms < 121_000 { running() } else { ended(outcome, cents) }
+        };
+        let seen = seen(&Venue { opened: running(), record: &word, listed: &|ms| Some(word(ms)) });
+        assert_eq!((seen.money.1, corrections(&seen)), (free, vec![then]), "{:?}", seen.warnings);
+        assert_eq!(seen.booked, Some((first.1, 125_000)));
+        assert_eq!(seen.halted, None);
+        assert_eq!(seen.warnings_about("trade #1 is corrected from"), 1, "{:?}", seen.warnings);
+    }
+}
+
+#[test]
+fn a_contradiction_that_cannot_be_decided_halts_and_stays_booked() {
+    let lost = || ended(Outcome::Lost, -1_000);
+    let listings: [(&dyn Fn(i64) -> TradeReport, &str); 3] = [
+        (
+            &|_| lost(),
+            "the venue's list now says LOST with -10.00, but the trade's own record says WON with +8.00",
+        ),
+        (&|_| running(), "the venue's list now says that it is open"),
+        (&|_| ended(Outcome::Lost, 1_000), "LOST with +10.00"),
+    ];
+    for (listed, expected) in listings {
+        let word = |ms: i64| if ms < 121_000 { running() } else { over() };
+        let mut parts = parts();
+        parts.settings.list_lag_ms = 10_000;
+        let listed = |ms: i64| Some(if ms < 140_000 { word(ms) } else { listed(ms) });
+        let mut bench = Bench::of({
+            parts.settings.list_every_s = 60;
+            parts
+        });
+        let seen = play(&mut bench, 0, |ask, ms, now| match ask {
+            Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+            Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(word(ms), now)))),
+            Asked::List => {
+                let trades = listed(ms).filter(|_| ms > OPENED).into_iter().collect();
+                let is_complete = true;
+                Answer::Trades(TradeListing {
+                    began: now,
+                    ended: now,
+                    is_complete,
+                    trades,
+                    ended_early: None,
+                })
+            }
+        });
+        let halted = seen.halted.clone().unwrap_or_default();
+        assert!(halted.starts_with("trade #1 was booked as WON with +8.00"), "{expected}: {halted}");
+        assert!(halted.contains(expected), "{halted}");
+        assert_eq!((seen.money.1, corrections(&seen)), (100_800, vec![]));
+    }
+}
+
+#[test]
+fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
+    let unproven = || TradeReport { is_by_status: true, profit: None, ..ended(Outcome::Cancelled, 0) };
+    let record = |ms: i64| if ms < 121_000 { running() } else { unproven() };
+    let check = |listed: &dyn Fn(i64) -> Option<TradeReport>, expected: (i64, i64)| {
+        let seen = seen(&Venue { opened: running(), record: &record, listed });
+        assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some(expected)), "{:?}", seen.warnings);
+        assert_eq!((seen.halted.clone(), corrections(&seen)), (None, vec![]));
+    };
+    // An honest list: one look, and nothing is lost but that.
+    check(&|ms| Some(record(ms)), (0, 125_000));
+    // It has none: a second reading of the record.
+    check(&|_| None, (0, 130_000));
+    // It says LOST, twice.
+    check(&|_| Some(ended(Outcome::Lost, -1_000)), (-1_000, 130_000));
+}
+
+#[test]
+fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
+    let paying = |report: TradeReport, percent: i64| TradeReport {
+        payout: Payout::from_percent(percent.into()).ok(),
+        ..report
+    };
+    let cut = "trade #1: the venue now pays 60 %, agreed at the open were 85 %";
+    let gross =
+        "trade #1 was WON: profit 18.50; stake 10.00 and payout 85 % give 8.50 (is it the gross amount?)";
+    for (end, halted, booked) in [
+        (paying(ended(Outcome::Won, 850), 85), None, 850),
+        (ended(Outcome::Won, 850), None, 850),
+        (paying(ended(Outcome::Won, 600), 60), Some(cut), 600),
+        (paying(ended(Outcome::Lost, -1_000), 60), Some(cut), -1_000),
+        (ended(Outcome::Won, 1_850), Some(gross), 1_850),
+    ] {
+        let record = |ms: i64| if ms < 121_000 { paying(running(), 85) } else { end.clone() };
+        let seen = seen(&Venue { opened: paying(running(), 85), record: &record, listed: &|_| None });
+        assert_eq!(seen.halted.as_deref(), halted);
+        assert_eq!(seen.booked, Some((booked, 125_000)), "the venue's figure is booked");
+        let payouts = seen.entries.iter().filter_map(|entry| match entry {
+            JournalEntry::Event(Event { kind: EventKind::Settled(Settled { payout, .. }), .. }) => *payout,
+            _ => None,
+        });
+        assert!(payouts.into_iter().all(|payout| payout.parts() == 850_000));
+    }
+    // The list is held against it, too, while the trade is open.
+    let record = |ms: i64| if ms < 121_000 { paying(running(), 85) } else { ended(Outcome::Won, 850) };
+    let seen = seen(&Venue {
+        opened: paying(running(), 85),
+        record: &record,
+        listed: &|ms| Some(paying(record(ms), if ms < 121_000 { 60 } else { 85 })),
+    });
+    assert_eq!(seen.halted.as_deref(), Some(cut));
+}
+
+#[test]
+fn a_reverted_trade_is_confirmed_and_halts_unless_its_stake_returns() {
+    let reverted = |report: TradeReport| TradeReport { is_reverted: true, ..report };
+    let record = |then: TradeReport| {
+        move |ms: i64| match ms {
+            ..121_000 => running(),
+            121_000..150_000 => over(),
+            _ => reverted(then.clone()),
+        }
+    };
+    let word = record(over());
+    let halts = seen(&Venue { opened: running(), record: &word, listed: &|ms| Some(word(ms)) });
+    let halted = halts.halted.clone().unwrap_or_default();
+    assert!(halted.ends_with("the venue's list now says that it was reverted in two readings"), "{halted}");
+    let word = record(ended(Outcome::Cancelled, 0));
+    let returned = seen(&Venue { opened: running(), record: &word, listed: &|ms| Some(word(ms)) });
+    assert_eq!((returned.halted.clone(), corrections(&returned)), (None, vec![(Outcome::Cancelled, 0)]));
+    assert_eq!(returned.money.1, 100_000);
+}
