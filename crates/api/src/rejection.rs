@@ -1,20 +1,167 @@
-//! Why the venue rejected an open, by what a program can read of it: the HTTP status, and a code in the body.
+//! Why the venue rejected an open: by the HTTP status, a code in the body, and the venue's words.
+//!
+//! The contract shows no wording (contract 7), so words are matched by tolerant patterns. What no pattern matches is
+//! [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
 
-/// The codes that are known, exactly as they are written. The contract shows the body of a 401 alone (contract 5): the
-/// codes of other rejections are the sandbox's.
+/// The sandbox's codes, exactly as they are written.
 const CODES: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// The reason of a rejection with this status and this code.
-pub(crate) fn reason_of(status: StatusCode, code: Option<&str>) -> RejectionReason {
-    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+/// Patterns in the order in which they are tried. One matches if the text has a part of each of its groups.
+const PATTERNS: [(RejectionReason, &[&[&str]]); 12] = [
+    (
+        RejectionReason::InsufficientBalance,
+        &[&["insufficient", "enough", "exceed", "too low", "low "], BALANCE],
+    ),
+    (RejectionReason::AccountRestricted, &[&["banned", "blacklisted"]]),
+    (RejectionReason::SymbolInactive, &[SYMBOL, INACTIVE]),
+    (RejectionReason::AccountRestricted, &[ACCOUNT, INACTIVE]),
+    (RejectionReason::TradesPerDay, &[TRADE, LIMIT, &["per day", "a day", "daily", "today", "24h", "24 h"]]),
+    (
+        RejectionReason::PendingLimit,
+        &[
+            LIMIT,
+            &[
+                "pending",
+                "open trade",
+                "open order",
+                "open position",
+                "opened trade",
+                "active trade",
+                "concurrent",
+                "simultaneous",
+            ],
+        ],
+    ),
+    (RejectionReason::AmountAboveMaximum, &[AMOUNT, ABOVE]),
+    (RejectionReason::AmountBelowMinimum, &[AMOUNT, BELOW]),
+    (RejectionReason::TradesPerMinute, &[TRADE, LIMIT]),
+    (
+        RejectionReason::TradesPerMinute,
+        &[&["too fast", "too frequent", "per minute", "per second", "slow down", "rate limit"]],
+    ),
+    (
+        RejectionReason::OutdatedPrice,
+        &[
+            &["price", "quote", "quotation", "tick"],
+            &[
+                "outdated",
+                "out of date",
+                "stale",
+                "expired",
+                "too old",
+                "changed",
+                "unavailable",
+                "not available",
+                "missing",
+                "no price",
+                "no quote",
+                "not found",
+            ],
+        ],
+    ),
+    (
+        RejectionReason::AccountRestricted,
+        &[ACCOUNT, &["not allowed", "not permitted", "may not", "cannot trade", "forbidden"]],
+    ),
+];
+const BALANCE: &[&str] = &["balance", "fund", "money", "wallet"];
+const SYMBOL: &[&str] = &["symbol", "asset", "pair", "market", "instrument"];
+const ACCOUNT: &[&str] = &["user", "account", "trader"];
+const AMOUNT: &[&str] = &["amount", "stake", "volume"];
+const ABOVE: &[&str] = &[
+    "above",
+    "maximum",
+    "at most",
+    "too large",
+    "too high",
+    "too big",
+    "exceed",
+    "not be greater",
+    "not be more",
+    "not be higher",
+    "must be less",
+    "must be lower",
+    "max ",
+];
+const BELOW: &[&str] = &[
+    "below",
+    "minimum",
+    "at least",
+    "too small",
+    "too low",
+    "less than",
+    "lower than",
+    "must be",
+    "not be",
+    "min ",
+];
+const TRADE: &[&str] = &["trade", "order", "operation", "position", "request"];
+const LIMIT: &[&str] = &["too many", "limit", "max", "exceed", "reached"];
+const INACTIVE: &[&str] = &[
+    "inactive",
+    "not active",
+    "disabled",
+    "not enabled",
+    "closed",
+    "not open",
+    "unavailable",
+    "not available",
+    "suspended",
+    "blocked",
+    "deactivated",
+    "deleted",
+    "locked",
+    "restricted",
+    "halted",
+    "unknown",
+    "not found",
+    "not supported",
+    "invalid",
+];
+
+/// Returns the reason of a rejection with this status, code and text.
+pub(crate) fn reason_of(status: StatusCode, code: Option<&str>, text: &str) -> RejectionReason {
+    if status == StatusCode::UNAUTHORIZED {
         return RejectionReason::Credentials;
     }
-    let known = CODES.iter().find(|(text, _)| code == Some(*text));
-    known.map_or(RejectionReason::Other, |(_, reason)| *reason)
+    if let Some((_, reason)) = CODES.iter().find(|(known, _)| code == Some(*known)) {
+        return *reason;
+    }
+    // A code such as SYMBOL_NOT_ACTIVE has words as well.
+    let by_words = [Some(text), code].into_iter().flatten().find_map(reason_in);
+    match by_words {
+        None if status == StatusCode::FORBIDDEN => RejectionReason::Credentials,
+        found => found.unwrap_or(RejectionReason::Other),
+    }
+}
+
+/// Returns the reason that a text gives, `None` if no pattern matches.
+fn reason_in(text: &str) -> Option<RejectionReason> {
+    let text = words_of(text);
+    let has = |parts: &&[&str]| parts.iter().any(|part| text.contains(part));
+    PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
+}
+
+/// Rewrites `tooManyTrades`, `TOO_MANY_TRADES` and `Too many trades!` as `too many trades `.
+fn words_of(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + 8);
+    let mut was_small = false;
+    for letter in text.chars() {
+        let is_letter = letter.is_alphanumeric();
+        if (letter.is_uppercase() && was_small || !is_letter) && !words.ends_with(' ') {
+            words.push(' ');
+        }
+        if is_letter {
+            words.extend(letter.to_lowercase());
+        }
+        was_small = letter.is_lowercase();
+    }
+    words.push(' ');
+    words
 }
 
 #[cfg(test)]
@@ -22,18 +169,66 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_counts_exactly_as_it_is_written() {
+    fn status_and_code_decide_before_words() {
         for (status, code, expected) in [
             (400, Some("NO_PRICE"), RejectionReason::NoPrice),
             (422, Some("INSUFFICIENT_BALANCE"), RejectionReason::InsufficientBalance),
-            (400, Some("no_price"), RejectionReason::Other),
-            (400, Some("NO_PRICE "), RejectionReason::Other),
+            (400, Some("SYMBOL_NOT_ACTIVE"), RejectionReason::SymbolInactive),
+            (400, Some("tooManyPendingTrades"), RejectionReason::PendingLimit),
+            (400, Some("Bad Request"), RejectionReason::Other),
             (400, None, RejectionReason::Other),
             (401, Some("NO_PRICE"), RejectionReason::Credentials),
             (403, None, RejectionReason::Credentials),
+            (403, Some("USER_BANNED"), RejectionReason::AccountRestricted),
         ] {
             let status = StatusCode::from_u16(status).unwrap();
-            assert_eq!(reason_of(status, code), expected, "{status} {code:?}");
+            assert_eq!(reason_of(status, code, "no"), expected, "{status} {code:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_recognised_in_any_spelling() {
+        use RejectionReason::*;
+        for (text, expected) in [
+            ("Insufficient balance", InsufficientBalance),
+            ("insufficientFunds", InsufficientBalance),
+            ("You do not have enough balance", InsufficientBalance),
+            ("Not enough money in the wallet", InsufficientBalance),
+            ("Amount exceeds your balance", InsufficientBalance),
+            ("Symbol not active", SymbolInactive),
+            ("SYMBOL_IS_DISABLED", SymbolInactive),
+            ("The market is closed", SymbolInactive),
+            ("Asset EURUSD unavailable", SymbolInactive),
+            ("Too many trades per minute", TradesPerMinute),
+            ("Maximum number of operations per minute reached", TradesPerMinute),
+            ("too many requests", TradesPerMinute),
+            ("Trades per day limit reached", TradesPerDay),
+            ("Daily trade limit exceeded", TradesPerDay),
+            ("Too many pending trades", PendingLimit),
+            ("max open positions", PendingLimit),
+            ("Outdated price", OutdatedPrice),
+            ("price expired, try again", OutdatedPrice),
+            ("Quote has changed", OutdatedPrice),
+            ("Amount below minimum", AmountBelowMinimum),
+            ("amount must be greater than 1", AmountBelowMinimum),
+            ("The minimum stake is 5", AmountBelowMinimum),
+            ("amount cannot be less than 1", AmountBelowMinimum),
+            ("minAmount", AmountBelowMinimum),
+            ("Amount above the maximum", AmountAboveMaximum),
+            ("Amount cannot be greater than 500", AmountAboveMaximum),
+            ("amount must be less than 500", AmountAboveMaximum),
+            ("stake must be at most 500", AmountAboveMaximum),
+            ("User banned", AccountRestricted),
+            ("your account is suspended", AccountRestricted),
+            ("User is not active", AccountRestricted),
+            ("this user is not allowed to trade", AccountRestricted),
+            ("Opening needs an internal bot", Other),
+            ("Bad Request", Other),
+            ("x-timestamp expired", Other),
+            ("", Other),
+        ] {
+            let found = reason_of(StatusCode::BAD_REQUEST, None, text);
+            assert_eq!(found, expected, "{text}");
         }
     }
 }

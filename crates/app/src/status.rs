@@ -19,7 +19,7 @@ use candlewick_engine::{IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{MarketState, Phase, RunState, SignalTally};
+use candlewick_runtime::control::{ApiState, MarketState, Phase, RunState, SignalTally};
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use signals::signals_since;
@@ -205,14 +205,21 @@ impl Status {
 
     /// As the bot answers, which knows whether it has asked; without one, the journal's last event stands for it.
     fn heard_text(&self) -> String {
-        let heard = self.bot.as_ref().map_or(Some(self.last_event), |bot| bot.heard);
-        let is_silent =
-            |bot: &RunState| bot.troubles.iter().any(|trouble| trouble.as_str() == RunState::SILENT);
-        let mark = |at| match &self.bot {
-            Some(bot) if !is_silent(bot) => String::new(),
-            Some(_) | None => self.stale(at),
+        let Some(bot) = &self.bot else {
+            return format!("{}{}", utc(self.last_event), self.stale(self.last_event));
         };
-        heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)))
+        let one = |state: &ApiState| {
+            let mark = |at| if state.is_silent { self.stale(at) } else { String::new() };
+            let heard = state.heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)));
+            format!("{} {heard}", state.api.label())
+        };
+        let apis: Vec<String> = bot.apis.iter().map(one).collect();
+        match bot.heard {
+            _ if !apis.is_empty() => apis.join("; "),
+            // A bot of an earlier version.
+            Some(at) => utc(at),
+            None => "not yet".to_owned(),
+        }
     }
 
     fn market(&self) -> Option<&MarketState> {

@@ -52,16 +52,33 @@ pub struct Rejection {
     pub venue_time: Option<Millis>,
 }
 
-/// Why a venue rejected an open. Only what the venue says by a code is anything but [`Self::Other`]: words are
-/// for people.
+/// Why a venue rejected an open, by its code or, as far as they are recognised, its words.
+///
+/// Every reason but [`Self::NoPrice`] and [`Self::Credentials`] pauses further opens for a while (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// It has no price for the moment.
+    /// The venue has no price for the moment, as a simulator says by a code.
     NoPrice,
     /// The account does not cover the stake.
     InsufficientBalance,
     /// The credentials are missing, not accepted, or give no right to trade.
     Credentials,
+    /// The symbol cannot be traded at present.
+    SymbolInactive,
+    /// The price of the symbol is outdated or missing.
+    OutdatedPrice,
+    /// Too many trades within a minute, or too fast.
+    TradesPerMinute,
+    /// Too many trades within a day.
+    TradesPerDay,
+    /// Too many trades are open or pending.
+    PendingLimit,
+    /// The amount is below the venue's minimum.
+    AmountBelowMinimum,
+    /// The amount is above the venue's maximum.
+    AmountAboveMaximum,
+    /// The account may not trade.
+    AccountRestricted,
     /// Anything else.
     Other,
 }

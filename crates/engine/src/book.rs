@@ -364,10 +364,10 @@ impl TradeBook {
         }
         match rejection {
             Rejection::NoPrice => self.no_price += 1,
-            Rejection::InsufficientBalance => {
+            rejection if rejection.is_for_balance() => {
                 self.refused.record(Rule::InsufficientBalance, self.last_intent());
             }
-            Rejection::Other(_) => self.rejected += 1,
+            _ => self.rejected += 1,
         }
     }
 

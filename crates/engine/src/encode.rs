@@ -268,6 +268,10 @@ fn encode_rejection(rejection: &Rejection, out: &mut Vec<u8>) {
             out.push(2);
             put_text(text.as_str(), out);
         }
+        Rejection::Refused { reason, text } => {
+            out.extend_from_slice(&[3, *reason as u8]);
+            put_text(text.as_str(), out);
+        }
     }
 }
 

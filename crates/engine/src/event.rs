@@ -1,6 +1,6 @@
 //! What a Session is handed: events.
 
-use crate::{IntentId, OutsideSignal, SeriesId, SymbolId, Taken};
+use crate::{IntentId, OutsideSignal, RefusalReason, SeriesId, SymbolId, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
@@ -209,8 +209,25 @@ pub enum Rejection {
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// Anything else, in its own words.
+    /// Anything else, in its own words. Simulators and journals of earlier versions; starts no pause.
     Other(Text<79>),
+    /// A refusal by a real venue: starts a pause (rule `RefusedByVenue`).
+    Refused {
+        /// The reason as a program reads it.
+        reason: RefusalReason,
+        /// The venue's own words.
+        text: Text<79>,
+    },
+}
+
+impl Rejection {
+    /// Returns whether the wallet does not cover the stake.
+    pub const fn is_for_balance(&self) -> bool {
+        matches!(
+            self,
+            Self::InsufficientBalance | Self::Refused { reason: RefusalReason::InsufficientBalance, .. }
+        )
+    }
 }
 
 impl Display for Rejection {
@@ -218,7 +235,7 @@ impl Display for Rejection {
         match self {
             Self::NoPrice => f.write_str("it has no price for the moment"),
             Self::InsufficientBalance => f.write_str("the wallet does not cover the stake"),
-            Self::Other(words) => f.write_str(words.as_str()),
+            Self::Other(words) | Self::Refused { text: words, .. } => f.write_str(words.as_str()),
         }
     }
 }

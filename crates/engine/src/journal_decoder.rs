@@ -282,6 +282,13 @@ mod tests {
             EventKind::Adopted(opened),
             EventKind::Rejected { intent, rejection: Rejection::NoPrice },
             EventKind::Rejected { intent, rejection: Rejection::Other(Text::truncated("too small")) },
+            EventKind::Rejected {
+                intent,
+                rejection: Rejection::Refused {
+                    reason: crate::RefusalReason::SymbolInactive,
+                    text: Text::truncated("closed"),
+                },
+            },
             EventKind::NotSent { intent },
             EventKind::InDoubt { intent },
             EventKind::NotOpened { intent, reserved_until: Millis::MINUTE },

@@ -35,6 +35,7 @@ mod reasons;
 mod record;
 mod reentry;
 mod refusal_count;
+mod refusal_reason;
 mod reload;
 mod renumbering;
 mod risk;
@@ -70,13 +71,15 @@ pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use percent_beside_default::percent_beside_default;
 pub use record::{Entry, Header, Interest, Recorder};
+pub use refusal_reason::RefusalReason;
 pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
 pub use renumbering::{Renumbering, SessionNames};
 pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours, LambdaRule,
     Lateness, LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity,
-    RiskSettings, Rule, RunningPause, SessionLimitSettings, SessionSpan, VerdictSettings, Weekday, Window,
-    offset_zone, pause_after, time_zone, time_zone_help, without_summer_time, zone_note,
+    RefusalPause, RiskSettings, Rule, RunningPause, SessionLimitSettings, SessionSpan, VenueAnswer,
+    VerdictSettings, Weekday, Window, offset_zone, pause_after, refusal_pause_after, time_zone,
+    time_zone_help, without_summer_time, zone_note,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{

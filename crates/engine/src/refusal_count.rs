@@ -3,6 +3,9 @@
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
+/// Number of rules of the versions whose snapshots are read: their totals have exactly so many.
+const FIRST_RULES: usize = 35;
+
 /// Counts by rule.
 type Counts = [u64; Rule::ALL.len()];
 
@@ -68,13 +71,18 @@ impl RefusalCount {
         self.suspended = later.suspended;
     }
 
-    /// What it counts in all, by the places of the rules.
+    /// Returns the total of each rule by its number. Rules after [`FIRST_RULES`] follow only where one of them refused.
     pub(crate) fn totals(&self) -> Vec<u64> {
-        self.all.to_vec()
+        let later = &self.all[FIRST_RULES..];
+        let used = later.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        self.all[..FIRST_RULES + used].to_vec()
     }
 
-    /// From such totals, with nothing since the last intent; none of totals of other rules than there are.
-    pub(crate) fn of_totals(totals: Vec<u64>) -> Option<Self> {
+    /// Builds a count from such totals, with nothing since the last intent; `None` if they are of rules that do not exist.
+    pub(crate) fn of_totals(mut totals: Vec<u64>) -> Option<Self> {
+        if totals.len() >= FIRST_RULES && totals.len() < Rule::ALL.len() {
+            totals.resize(Rule::ALL.len(), 0);
+        }
         Some(Self { all: Counts::try_from(totals).ok()?, ..Self::default() })
     }
 

@@ -185,7 +185,8 @@ impl Session {
             }
             EventKind::OutsideSignal(signal) => self.on_outside_signal(signal, event, actions),
             EventKind::Opened(opened) => self.on_opened(opened, event.at),
-            EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => self.on_refused(*intent),
+            EventKind::Rejected { intent, rejection } => self.on_rejected(*intent, rejection, event.at),
+            EventKind::NotSent { intent } => self.on_refused(*intent),
             EventKind::InDoubt { intent } => self.intents.doubt(*intent),
             EventKind::Adopted(opened) => self.on_adopted(opened, event.at),
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),

@@ -53,5 +53,5 @@ pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};
 pub use settings::{RuntimeSettings, SecondTradeRule};
-pub use skew::{ClockEstimate, ClockSource};
+pub use skew::{ClockEstimate, ClockSource, describe_skew};
 pub use stop::Stop;

@@ -1,6 +1,6 @@
 //! What whoever watches a run receives, and the bounded channel that it goes through.
 
-use crate::control::Phase;
+use crate::control::{LateSeries, Phase, VenueApi};
 use crate::{Overview, Stop};
 use candlewick_engine::{Action, BotId, BotVerdict, Edge, Event, EventKind, IntentRow, IntentState, Ledger};
 use candlewick_sdk::{Millis, Money, Price, Symbol};
@@ -47,12 +47,21 @@ pub enum Notice {
         /// Why it is halted or suspended.
         reason: Option<String>,
     },
-    /// The venue has not been heard for a while, and what is asked of it fails; or it is heard again.
+    /// An API of the venue has not answered for a while, and requests to it fail; or it answers again.
     Venue {
+        /// Which API.
+        api: VenueApi,
         /// Whether it is silent now.
         is_silent: bool,
-        /// When it was last heard.
+        /// When it last answered.
         heard: Option<Millis>,
+    },
+    /// Candles of a series are late by more than two intervals, or come again.
+    Candles {
+        /// The series, and since when candles are missing.
+        series: LateSeries,
+        /// Whether they are late now.
+        is_late: bool,
     },
     /// The latest price of a symbol whose strategies did not ask for it.
     Price(Symbol, Price),

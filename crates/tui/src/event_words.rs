@@ -82,9 +82,7 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
         EventKind::Deposit { amount } => {
             (Tone::Note, format!("{} in the wallet that no trade explains", signed(scale, *amount)))
         }
-        EventKind::Skew { offset } => {
-            (Tone::Note, format!("the venue's clock differs by {offset} ms at least"))
-        }
+        EventKind::Skew { offset } => (Tone::Note, candlewick_runtime::describe_skew(*offset, None)),
         EventKind::SecondTrade(trade) => {
             (Tone::Bad, format!("#{}: the venue has {} as well", trade.intent, trade.venue_id.as_str()))
         }

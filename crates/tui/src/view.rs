@@ -117,7 +117,8 @@ impl View {
             | Notice::Logged { is_alarm: false, .. }
             | Notice::Evidence(_)
             | Notice::Phase { .. }
-            | Notice::Venue { .. } => {}
+            | Notice::Venue { .. }
+            | Notice::Candles { .. } => {}
             Notice::Note { mended, .. } => {
                 let is_of = |alarm: &str| mended.iter().any(|problem| alarm.contains(&*visible(problem)));
                 self.alarm.take_if(|(_, alarm)| is_of(alarm));

@@ -74,6 +74,7 @@ fn state() -> RunState {
         clock: None,
         audits: std::collections::BTreeMap::new(),
         heard: Some(NOON - Millis::from_seconds(3)),
+        apis: Vec::new(),
         troubles: Vec::new(),
         reloaded: None,
         stale_after_s: None,

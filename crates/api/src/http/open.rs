@@ -160,7 +160,7 @@ impl HttpBroker {
             | StatusCode::NOT_FOUND
             | StatusCode::UNPROCESSABLE_ENTITY => {
                 let FailureBody { text, code, venue_time } = FailureBody::read(status, answer.body.bytes());
-                let reason = reason_of(answer.status, code.as_deref());
+                let reason = reason_of(answer.status, code.as_deref(), &text);
                 let rejection = Rejection { reason, text: self.credentials.hide_in(&text), venue_time };
                 Err(Unopened::Rejected { status, rejection })
             }
@@ -293,7 +293,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn a_rejection_is_known_by_its_status_and_its_code_and_never_by_its_words() {
+    async fn a_rejection_is_known_by_its_status_its_code_and_its_words() {
         let rejected = async |status: &str, body: &str| {
             let script = Script::start(vec![Act::Reply(answer(status, body))]).await;
             match script.broker(patient()).open(&order(), Millis::MAX).await {
@@ -304,7 +304,9 @@ pub(super) mod tests {
         let no_price = r#"{"statusCode": 400, "data": {"message": "whatever", "error": "NO_PRICE"}}"#;
         assert_eq!(rejected("400 Bad Request", no_price).await, RejectionReason::NoPrice);
         let words = r#"{"statusCode": 400, "data": {"message": "No price", "error": "Bad Request"}}"#;
-        assert_eq!(rejected("400 Bad Request", words).await, RejectionReason::Other);
+        assert_eq!(rejected("400 Bad Request", words).await, RejectionReason::OutdatedPrice);
+        let unknown = r#"{"statusCode": 400, "data": {"message": "Tuesday", "error": "Bad Request"}}"#;
+        assert_eq!(rejected("400 Bad Request", unknown).await, RejectionReason::Other);
         assert_eq!(rejected("401 Unauthorized", words).await, RejectionReason::Credentials);
     }
 

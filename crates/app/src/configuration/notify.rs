@@ -140,17 +140,22 @@ pub enum AlertEvent {
     SecondTrade,
     /// No opens until somebody resumes. Critical.
     Halted,
-    /// No opens until the journal can be written, or the venue accepts the token. Critical.
+    /// No opens until the journal can be written, the venue accepts the token and the account may trade. Critical.
     Suspended,
     /// Opens are allowed again. Notice.
     Resumed,
     /// Settings that were read again are in force. Notice.
     Reloaded,
-    /// The venue is not heard any more. Critical.
+    /// An API of the venue does not answer any more. Critical.
     VenueSilent,
-    /// The venue is heard again. Notice.
+    /// It answers again. Notice.
     VenueHeard,
-    /// A limit refuses signals: of the day, of drawdown or streak, or of the balance; once a day for each bot. Warning.
+    /// Candles of a series are late by more than two intervals. Critical.
+    SeriesLate,
+    /// They come again. Notice.
+    SeriesRecovered,
+    /// A limit refuses signals: of the day, of drawdown or streak, of the balance, or a pause after refusals by the venue; once a day
+    /// for each bot. Warning.
     Limit,
     /// Free balance and open stakes are below `balance_below`. Warning.
     Balance,

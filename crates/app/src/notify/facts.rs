@@ -6,13 +6,14 @@ use crate::configuration::NotifySettings;
 use candlewick_engine::{Edge, IntentId};
 use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
+use candlewick_runtime::control::VenueApi;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, price_text, visible};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rules whose refusal is told: a person set them, or has to act.
-const LIMITS: [&str; 9] = [
+const LIMITS: [&str; 10] = [
     "DailyLossLimit",
     "DailyProfitTarget",
     "SessionLossLimit",
@@ -22,6 +23,7 @@ const LIMITS: [&str; 9] = [
     "LossStreak",
     "InsufficientBalance",
     "EdgeRejected",
+    "RefusedByVenue",
 ];
 
 /// What is remembered between events, so that each fact is told once.
@@ -76,15 +78,25 @@ impl Facts {
                 format!("the venue has a second trade of intent {intent}: {venue_id}, stake {stake:.2}"),
             ),
             RunEvent::Halted { reason } => plain(Kind::Halted, halted_words("somebody resumes", reason)),
-            RunEvent::Suspended { reason } => {
-                plain(Kind::Suspended, halted_words("journal and token are in order", reason))
-            }
+            RunEvent::Suspended { reason } => plain(Kind::Suspended, describe_suspension(reason)),
             RunEvent::Resumed => plain(Kind::Resumed, "trades are opened again".to_owned()),
             RunEvent::Reloaded => {
                 plain(Kind::Reloaded, "settings that were read again are in force".to_owned())
             }
-            RunEvent::VenueSilent { heard } => plain(Kind::VenueSilent, silent_words(at, heard)),
-            RunEvent::VenueHeard => plain(Kind::VenueHeard, "the venue is heard again".to_owned()),
+            RunEvent::VenueSilent { heard, api } => {
+                plain(Kind::VenueSilent, describe_silence(at, heard, api))
+            }
+            RunEvent::VenueHeard { api } => plain(Kind::VenueHeard, format!("{} answers again", api.label())),
+            RunEvent::SeriesLate { symbol, interval, since, is_unanswered } => {
+                let text = describe_late(at, (&symbol, &interval), since, is_unanswered);
+                let alert = Alert { symbol: Some(symbol), ..alert(at, Kind::SeriesLate, text) };
+                Some(repeating(alert, "series late".to_owned()))
+            }
+            RunEvent::SeriesRecovered { symbol, interval, .. } => {
+                let text = format!("candles of {symbol} {interval} come again");
+                let alert = Alert { symbol: Some(symbol), ..alert(at, Kind::SeriesRecovered, text) };
+                Some(repeating(alert, "series recovered".to_owned()))
+            }
             RunEvent::Refused { bot, rule, .. } => self.of_refused(at, bot, rule),
             RunEvent::Day { .. } => {
                 self.limits.clear();
@@ -178,6 +190,7 @@ pub(super) fn alert(at: Millis, kind: Kind, text: String) -> Alert {
         | Kind::Resumed
         | Kind::Reloaded
         | Kind::VenueHeard
+        | Kind::SeriesRecovered
         | Kind::Verdict
         | Kind::Test => Severity::Notice,
         Kind::Rejected
@@ -187,9 +200,12 @@ pub(super) fn alert(at: Millis, kind: Kind, text: String) -> Alert {
         | Kind::Deposit
         | Kind::Warning
         | Kind::Missed => Severity::Warning,
-        Kind::SecondTrade | Kind::Halted | Kind::Suspended | Kind::VenueSilent | Kind::Alarm => {
-            Severity::Critical
-        }
+        Kind::SecondTrade
+        | Kind::Halted
+        | Kind::Suspended
+        | Kind::VenueSilent
+        | Kind::SeriesLate
+        | Kind::Alarm => Severity::Critical,
     };
     // What a venue says is one line, and nothing but its letters.
     let shown = match visible(&text) {
@@ -222,15 +238,27 @@ fn of_rejected(at: Millis, order: &OrderFacts, reason: &str) -> Alert {
     repeating(of_order(alert(at, Kind::Rejected, text), order), key)
 }
 
+fn describe_suspension(reason: Option<String>) -> String {
+    let why = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    format!("opens are suspended{why}")
+}
+
 fn halted_words(until: &str, reason: Option<String>) -> String {
     let why = reason.map_or(String::new(), |reason| format!(": {reason}"));
     format!("no trade is opened until {until}{why}")
 }
 
-fn silent_words(at: Millis, heard: Option<Millis>) -> String {
+fn describe_silence(at: Millis, heard: Option<Millis>, api: VenueApi) -> String {
     let ago = heard.map(|heard| (at - heard).get() / 1_000);
     let ago = ago.map_or(String::new(), |seconds| format!(" for {seconds} s"));
-    format!("the venue is not heard{ago}, and what is asked of it fails")
+    format!("{} has not answered{ago}, and requests to it fail", api.label())
+}
+
+fn describe_late(at: Millis, series: (&str, &str), since: Millis, is_unanswered: bool) -> String {
+    let (symbol, interval) = series;
+    let seconds = (at - since).get() / 1_000;
+    let why = if is_unanswered { "requests fail" } else { "the price API answers without it" };
+    format!("{symbol} {interval} has had no candle for {seconds} s: {why}; nothing is opened on it")
 }
 
 /// Whose numbers alone differ is the same.
@@ -288,6 +316,11 @@ mod tests {
         RunEvent::Refused { bot, direction: Direction::Buy, decision_time: Millis::ZERO, rule, reason }
     }
 
+    fn late_series(is_unanswered: bool) -> RunEvent {
+        let (symbol, interval) = ("EURUSD".to_owned(), "1m".to_owned());
+        RunEvent::SeriesLate { symbol, interval, since: at(120), is_unanswered }
+    }
+
     const fn at(seconds: i64) -> Millis {
         Millis::from_seconds(seconds)
     }
@@ -333,17 +366,37 @@ mod tests {
                 "suspended",
                 Severity::Critical,
                 None,
-                "no trade is opened until journal and token are in order: the venue refuses the token",
+                "opens are suspended: the venue refuses the token",
             ),
             (RunEvent::Resumed, "resumed", Severity::Notice, None, "trades are opened again"),
             (
-                RunEvent::VenueSilent { heard: Some(at(100)) },
+                RunEvent::VenueSilent { heard: Some(at(100)), api: VenueApi::Prices },
                 "venue_silent",
                 Severity::Critical,
                 None,
-                "the venue is not heard for 200 s, and what is asked of it fails",
+                "the price API has not answered for 200 s, and requests to it fail",
             ),
-            (RunEvent::VenueHeard, "venue_heard", Severity::Notice, None, "the venue is heard again"),
+            (
+                RunEvent::VenueHeard { api: VenueApi::Trading },
+                "venue_heard",
+                Severity::Notice,
+                None,
+                "the trading API answers again",
+            ),
+            (
+                late_series(true),
+                "series_late",
+                Severity::Critical,
+                None,
+                "EURUSD 1m has had no candle for 180 s: requests fail; nothing is opened on it",
+            ),
+            (
+                late_series(false),
+                "series_late",
+                Severity::Critical,
+                None,
+                "EURUSD 1m has had no candle for 180 s: the price API answers without it; nothing is opened on it",
+            ),
             (
                 RunEvent::Alarm { text: "the wallet differs".to_owned() },
                 "alarm",

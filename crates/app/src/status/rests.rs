@@ -38,7 +38,14 @@ impl PauseLine {
             after: running.pause.cause_words(),
             until: running.until,
         };
-        running.map(line).collect()
+        let refused = session.refusal_pauses(now).into_iter().map(|(pause, symbol)| Self {
+            whose: symbol.map(|symbol| symbol.to_string()),
+            after: pause.cause(),
+            until: pause.until,
+        });
+        let mut lines: Vec<Self> = running.map(line).chain(refused).collect();
+        lines.sort_by_key(|line| std::cmp::Reverse(line.until));
+        lines
     }
 
     /// As a person reads it.

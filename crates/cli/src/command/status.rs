@@ -5,6 +5,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
 use candlewick_app::status::Status;
+use candlewick_runtime::control::RunState;
 use clap::Args;
 
 /// Whose.
@@ -18,7 +19,7 @@ use clap::Args;
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// End with exit code 5 where no bot runs on the journal and answers: a health check
+    /// Health check: end with exit code 5 if no bot answers, an API of the venue is silent, or candles are late
     #[arg(long)]
     running: bool,
 }
@@ -33,6 +34,13 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> Result<
         return Err(Failure::new(
             FailureKind::Check,
             anyhow::anyhow!("no bot answers on {}", status.journal),
+        ));
+    }
+    let problems = status.bot.as_ref().map(RunState::venue_problems).unwrap_or_default();
+    if arguments.running && !problems.is_empty() {
+        return Err(Failure::new(
+            FailureKind::Check,
+            anyhow::anyhow!("the bot on {} cannot trade: {}", status.journal, problems.join("; ")),
         ));
     }
     Ok(Ending::Done)

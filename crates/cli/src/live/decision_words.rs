@@ -2,7 +2,7 @@
 
 use super::line::{BAD, BEFORE, BOLD, DIM, GOOD, NOTE};
 use crate::wrap::columns_of;
-use candlewick_engine::{Approved, Edge, Judgement, Lateness, Refused, RiskSettings};
+use candlewick_engine::{Approved, Edge, Judgement, Lateness, Refused, RiskSettings, Rule};
 use candlewick_sdk::{ExpirationType, Millis, MoneyScale, Reason, price_text, visible};
 use console::Term;
 
@@ -73,9 +73,13 @@ pub(super) fn refusal_words(
     refused: &Refused,
     (bot, interval): (&str, Millis),
     received: Millis,
-    risk: Option<&RiskSettings>,
+    (risk, suspended): (Option<&RiskSettings>, Option<&str>),
 ) -> String {
-    let rule = risk.map_or_else(|| refused.rule.words(), |risk| refused.rule.words_within(risk, bot));
+    let own = || risk.map_or_else(|| refused.rule.words(), |risk| refused.rule.words_within(risk, bot));
+    let rule = match suspended {
+        Some(reason) if refused.rule == Rule::Halted => format!("opens are suspended: {}", visible(reason)),
+        _ => own(),
+    };
     let lateness = Lateness::of((refused.decision_time, received), interval, risk);
     let rule = refused.rule.with_lateness(rule, lateness);
     let reason = with_values(&refused.reason);

@@ -13,7 +13,8 @@ use candlewick_engine::{
     Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
     RiskSettings, Settled, VenueId,
 };
-use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher};
+use candlewick_runtime::control::Phase;
+use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, price_text, visible};
 use console::Term;
 use std::io::Write as _;
@@ -55,6 +56,8 @@ pub(crate) struct Screen {
     series: Vec<Series>,
     /// The limits, as long as they are those of the start.
     risk: Option<RiskSettings>,
+    /// Why opens are suspended, if they are.
+    suspended: Option<String>,
     /// What is said before anything happens.
     header: Option<Header>,
     /// Closes of an instant that are not printed yet.
@@ -88,6 +91,7 @@ impl Screen {
             symbols,
             series,
             risk: None,
+            suspended: None,
             header: None,
             closes: Vec::new(),
             instant: Millis::ZERO,
@@ -185,8 +189,9 @@ impl Screen {
                 self.line(event.at, NOTE, "wallet", &text);
             }
             EventKind::Skew { offset } => {
-                let text = format!("differs from the venue's by {offset} ms at least");
-                self.line(event.at, NOTE, "clock", &text);
+                let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
+                let limit = limit.filter(|limit| *limit > 0).map(Millis::new);
+                self.line(event.at, NOTE, "clock", &describe_skew(*offset, limit));
             }
             EventKind::SecondTrade(trade) => {
                 let (id, stake) = (trade.venue_id.as_str(), self.scale.format(trade.stake));
@@ -266,7 +271,8 @@ impl Screen {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index());
             let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
-            let text = refusal_words(refused, bot, received, self.risk.as_ref());
+            let limits = (self.risk.as_ref(), self.suspended.as_deref());
+            let text = refusal_words(refused, bot, received, limits);
             self.line(at, DIM, "signal", &text);
         }
     }
@@ -344,6 +350,9 @@ impl Screen {
                     self.print(&header.text(funds.free, self.scale));
                 }
             }
+            Notice::Phase { phase, reason } => {
+                self.suspended = reason.filter(|_| phase == Phase::Suspended);
+            }
             Notice::Note { text, .. } => self.line(self.latest, NOTE, "note", &visible(&text)),
             // The log shows warnings and alarms.
             Notice::Price(..)
@@ -353,8 +362,8 @@ impl Screen {
             | Notice::Logged { .. }
             | Notice::LeftInDoubt(_)
             | Notice::Evidence(_)
-            | Notice::Phase { .. }
-            | Notice::Venue { .. } => {}
+            | Notice::Venue { .. }
+            | Notice::Candles { .. } => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = stopping_words(why, unfinished, (last_close, waits_until));

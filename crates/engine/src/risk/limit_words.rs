@@ -19,6 +19,11 @@ impl Rule {
             let pauses: Vec<String> = risk.pauses.iter().map(PauseSettings::words).collect();
             return (!pauses.is_empty()).then(|| pauses.join(", or "));
         }
+        if self == Self::RefusedByVenue {
+            let first = risk.refused_by_venue_pause_s;
+            return (first > 0)
+                .then(|| format!("refused_by_venue_pause_s = {first}, doubled with each refusal"));
+        }
         let of_bot = |most: fn(&BotLimitSettings) -> u32| Some(most(risk.bots.get(bot)?));
         let (key, most) = match self {
             Self::MaxOpenTrades => ("max_open_trades", Some(risk.max_open_trades)),

@@ -29,6 +29,8 @@ pub(crate) struct Limits {
     pub(super) cooldown_after_losses_span: Millis,
     pub(super) cooldown_scope: CooldownScope,
     pub(super) pauses: Vec<PauseSettings>,
+    /// First pause after a refusal by the venue.
+    pub(super) refused_by_venue_pause: Millis,
     min_payout: Option<Payout>,
     /// Those of single symbols, by name, and by the place that a Session has given them; there with that of all others.
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
@@ -96,6 +98,7 @@ impl Limits {
             cooldown_after_losses_span: seconds(settings.cooldown_after_losses_s),
             cooldown_scope: settings.cooldown_scope,
             pauses: settings.pauses.clone(),
+            refused_by_venue_pause: seconds(settings.refused_by_venue_pause_s),
             min_payout: payout(settings.min_payout_percent, "risk.min_payout_percent")?,
             named_payouts: payouts_by_symbol(&settings.min_payout_percent_by_symbol)?,
             payouts: Vec::new(),

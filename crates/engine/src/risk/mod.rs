@@ -39,6 +39,7 @@ mod opposite_open;
 mod outside_hours;
 mod pause;
 mod pauses;
+mod refused_by_venue;
 mod rule;
 mod session_limits;
 mod session_loss_limit;
@@ -50,6 +51,7 @@ mod standing;
 mod state;
 #[cfg(test)]
 mod testing;
+mod venue_refusals;
 mod verdict_settings;
 mod zone_help;
 
@@ -63,6 +65,7 @@ pub use pauses::{EndedTrade, PauseCause, PauseScope, PauseSettings, RunningPause
 pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
 pub use settings::{CooldownScope, RiskSettings};
+pub use venue_refusals::{RefusalPause, VenueAnswer, refusal_pause_after};
 pub use verdict_settings::{LambdaRule, VerdictSettings};
 pub use zone_help::{offset_zone, time_zone, time_zone_help, without_summer_time, zone_note};
 
@@ -172,6 +175,7 @@ chain! {
     Blackout: blackout,
     Cooldown: cooldown,
     Pause: pause,
+    RefusedByVenue: refused_by_venue,
     OppositeOpen: opposite_open,
     DuplicateOpen: duplicate_open,
     MaxOpenTrades: max_open_trades,

@@ -80,6 +80,8 @@ pub enum Rule {
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
+    /// The venue refused an order on the symbol, or of the account, a while ago.
+    RefusedByVenue = 35,
 }
 
 impl Rule {
@@ -136,6 +138,7 @@ impl Rule {
             Self::BotSessionLossLimit => "the bot's loss limit of the session",
             Self::BotSessionProfitTarget => "the bot's profit target of the session",
             Self::BestPayout => "another symbol pays more",
+            Self::RefusedByVenue => "pause after a refusal by the venue",
         };
         format!("{words} ({self})")
     }

@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Default of `refused_by_venue_pause_s`.
+const REFUSAL_PAUSE_S: u32 = 60;
+
 /// The rules before every open. 0 turns any limit off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -48,6 +51,10 @@ pub struct RiskSettings {
     /// Pauses after a number of wins, losses or trades.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<PauseSettings>,
+    /// Seconds without opens after the venue refused an order, doubled with each further refusal up to an hour; of the symbol, or of
+    /// all where the reason concerns the account.
+    #[serde(skip_serializing_if = "is_usual_refusal_pause")]
+    pub refused_by_venue_pause_s: u32,
     /// No open on a symbol that pays less than this percent.
     pub min_payout_percent: f64,
     /// The same for single symbols, in place of it: `{ EURUSD = 85.0 }`.
@@ -133,6 +140,7 @@ impl Default for RiskSettings {
             cooldown_after_losses_s: 0,
             cooldown_scope: CooldownScope::All,
             pauses: Vec::new(),
+            refused_by_venue_pause_s: REFUSAL_PAUSE_S,
             min_payout_percent: 0.0,
             min_payout_percent_by_symbol: BTreeMap::new(),
             best_payout_of: Vec::new(),
@@ -157,6 +165,12 @@ impl Default for RiskSettings {
             ruin_horizon_trades: 1_000,
         }
     }
+}
+
+/// Returns whether the pause is the default, which is not written.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_usual_refusal_pause(seconds: &u32) -> bool {
+    *seconds == REFUSAL_PAUSE_S
 }
 
 /// Whether a limit in percent is off: it is not written then.

@@ -3,8 +3,8 @@
 use super::{Proposal, Rule, Ruling, View};
 use super::{
     bot_limits, cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance,
-    loss_streak, max_drawdown, max_trades_per_day, pause, session_loss_limit, session_profit_target,
-    stake_bounds,
+    loss_streak, max_drawdown, max_trades_per_day, pause, refused_by_venue, session_loss_limit,
+    session_profit_target, stake_bounds,
 };
 use candlewick_sdk::Millis;
 
@@ -57,6 +57,9 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     }
     if refuses(pause::check) {
         until = until.max(view.state.paused_until(proposal.bot, proposal.symbol));
+    }
+    if refuses(refused_by_venue::check) {
+        until = until.max(view.state.refused_until(view.limits, proposal.symbol));
     }
     until
 }

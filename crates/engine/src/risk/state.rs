@@ -4,9 +4,10 @@ mod carried;
 
 use super::pauses::{PauseState, RunningPause};
 use super::session_limits::SessionTally;
+use super::venue_refusals::{RefusalPause, VenueRefusals};
 use super::{CooldownScope, Limits};
 use crate::ledger::losses_after;
-use crate::{BotId, IntentId, SymbolId};
+use crate::{BotId, IntentId, RefusalReason, SymbolId};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -35,6 +36,9 @@ pub(crate) struct RiskState {
     /// What is counted of the session, where it is limited.
     #[serde(default, skip_serializing_if = "SessionTally::is_new")]
     session: SessionTally,
+    /// Refusals by the venue since the last accepted order.
+    #[serde(default, skip_serializing_if = "VenueRefusals::is_empty")]
+    venue_refusals: VenueRefusals,
 }
 
 /// What is counted of a bot.
@@ -77,6 +81,7 @@ impl RiskState {
             bots: Vec::new(),
             pauses: PauseState::default(),
             session: SessionTally::default(),
+            venue_refusals: VenueRefusals::default(),
         }
     }
 
@@ -152,6 +157,7 @@ impl RiskState {
         self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
         self.bots.iter_mut().for_each(|bot| bot.losses = 0);
         self.pauses.resume();
+        self.venue_refusals.clear();
     }
 
     pub(crate) fn suspend(&mut self) {
@@ -324,6 +330,39 @@ impl RiskState {
     /// The pauses that are under way.
     pub(crate) fn running_pauses(&self, now: Millis) -> Vec<RunningPause> {
         self.pauses.running(now)
+    }
+
+    /// Records that the venue refused an order.
+    pub(crate) fn record_refusal(
+        &mut self,
+        reason: RefusalReason,
+        symbol: SymbolId,
+        decided: Millis,
+        at: Millis,
+    ) {
+        self.venue_refusals.record(reason, symbol, decided, at);
+    }
+
+    /// Records that the venue accepted an order on the symbol that was decided at `decided`.
+    #[inline]
+    pub(crate) fn record_accepted(&mut self, symbol: SymbolId, decided: Millis) {
+        if !self.venue_refusals.is_empty() {
+            self.venue_refusals.forget_before(symbol, decided);
+        }
+    }
+
+    /// Returns the time from which orders on the symbol may be sent again after refusals by the venue.
+    #[inline]
+    pub(super) fn refused_until(&self, limits: &Limits, symbol: SymbolId) -> Millis {
+        if self.venue_refusals.is_empty() {
+            return Millis::new(i64::MIN);
+        }
+        self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
+    }
+
+    /// Returns the pauses after refusals by the venue in force at `now`.
+    pub(crate) fn refusal_pauses(&self, limits: &Limits, now: Millis) -> Vec<RefusalPause> {
+        self.venue_refusals.running(limits.refused_by_venue_pause, now)
     }
 
     /// A loss, counted already, starts the cooldowns. `streak` is the number of losses in a row over all bots.

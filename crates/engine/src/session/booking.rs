@@ -3,12 +3,15 @@
 use super::Session;
 use crate::bot::Bot;
 use crate::intent::{Intent, Reinstated};
-use crate::{Action, BotId, IntentId, Opened, Settled, SymbolId, Taken};
+use crate::{Action, BotId, IntentId, Opened, Rejection, Settled, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
     pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
-        let Some(&Intent { bot, symbol, .. }) = self.intents.open(opened.intent) else { return };
+        let Some(&Intent { bot, symbol, decision_time, .. }) = self.intents.open(opened.intent) else {
+            return;
+        };
+        self.state.record_accepted(symbol, decision_time);
         if let Some(taken) = &opened.taken {
             self.take_other(opened.intent, taken);
         }
@@ -29,6 +32,17 @@ impl Session {
         if taken.is_another_bet(before.direction) {
             self.leave_out(&before);
         }
+    }
+
+    /// Books a refusal by the venue, which may start a pause.
+    pub(super) fn on_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
+        let found = self.intents.all().iter().find(|known| known.id == intent);
+        if let (Some(&Intent { symbol, decision_time, .. }), Rejection::Refused { reason, .. }) =
+            (found, rejection)
+        {
+            self.state.record_refusal(*reason, symbol, decision_time, at);
+        }
+        self.on_refused(intent);
     }
 
     pub(super) fn on_refused(&mut self, intent: IntentId) {

@@ -2,8 +2,8 @@
 
 use super::Session;
 use crate::BotId;
-use crate::risk::{PauseScope, RunningPause};
-use candlewick_sdk::{Millis, Money, Payout};
+use crate::risk::{PauseScope, RefusalPause, RunningPause};
+use candlewick_sdk::{Millis, Money, Payout, Symbol};
 
 /// Where the ladder of a bot stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,13 @@ impl Session {
     pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
         let bot = self.bots.get(bot.index())?;
         self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
+    }
+
+    /// Returns the pauses after refusals by the venue in force at `now`, each with its symbol; `None` for all symbols.
+    pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
+        let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
+        let running = self.state.refusal_pauses(&self.limits, now).into_iter();
+        running.map(|pause| (pause, symbol(&pause))).collect()
     }
 
     /// Whether a ladder of the bot stands above its first level and is given up unless a trade is approved at its next candle: what is

@@ -4,7 +4,7 @@ use super::candle::CandleLine;
 use super::conditions::{self, ConditionState};
 use super::indicators::{Asking, recompute};
 use super::outside::SignalMoment;
-use super::pause::pause_at;
+use super::pause::{pause_at, refusal_pause_at};
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::lines::is_candle;
@@ -12,7 +12,8 @@ use crate::moment::utc;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use candlewick_engine::{
-    BotSettings, Event, EventKind, IntentId, IntentRow, IntentState, Lateness, Origin, RiskSettings, Rule,
+    BotSettings, Event, EventKind, IntentId, IntentRow, IntentState, Lateness, Origin, Rejection,
+    RiskSettings, Rule,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Registry, Symbol, visible};
@@ -119,6 +120,12 @@ pub async fn read_moment(
         let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_at(run, time)?;
         let mut moment = BotMoment::of(bot, run, &lines)?.with_limit(contents, risk.as_ref());
+        if let (true, Some((_, at)), Some(risk)) =
+            (moment.rule == Some(Rule::RefusedByVenue.as_str()), moment.judged, &risk)
+        {
+            let pause = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?;
+            moment.refusal = moment.refusal.zip(pause).map(|(words, pause)| format!("{words}, {pause}"));
+        }
         let later = reader.sound_lines_between(from, time + reach_of(time), MAX_LINES).await?;
         let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);
         moment.signals = SignalMoment::all_of(&later, (bot, run), begun, risk.as_ref())?;
@@ -295,7 +302,7 @@ impl BotMoment {
                 "open" | "settled" => "opened",
                 state => state,
             };
-            self.rejection = rejection_in(lines);
+            self.rejection = rejection_in(lines).map(|rejection| rejection.to_string());
         }
         self
     }
@@ -380,12 +387,12 @@ fn reach_of(time: Millis) -> Millis {
         .unwrap_or(Millis::new(1))
 }
 
-/// Why the venue rejected the intent that these lines are about, in its words.
-fn rejection_in(lines: &[StoredLine]) -> Option<String> {
+/// Returns why the venue rejected the intent that these lines are about.
+pub(super) fn rejection_in(lines: &[StoredLine]) -> Option<Rejection> {
     let events = lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
     let mut events = events.filter_map(|stored| serde_json::from_str::<Event>(&stored.line.body).ok());
     events.find_map(|event| match event.kind {
-        EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
+        EventKind::Rejected { rejection, .. } => Some(rejection),
         _ => None,
     })
 }

@@ -13,6 +13,57 @@ pub struct MarketState {
     /// The prices that stream, where the venue was asked to stream them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamState>,
+    /// Series whose candles are late by more than two intervals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<LateSeries>,
+}
+
+/// One of the venue's two APIs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VenueApi {
+    /// The trading token API.
+    Trading,
+    /// The symbol price API.
+    Prices,
+}
+
+/// How an API of the venue answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiState {
+    /// Which API.
+    pub api: VenueApi,
+    /// Venue time of its last answer, `None` before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard: Option<Millis>,
+    /// Whether requests fail and it has not answered for [`RunState::SILENT_AFTER`](super::RunState::SILENT_AFTER).
+    pub is_silent: bool,
+}
+
+/// A series whose candles are late by more than two intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateSeries {
+    /// The symbol of the candles.
+    pub symbol: Symbol,
+    /// Their length.
+    pub interval: Interval,
+    /// Close time of the first missing candle.
+    pub since: Millis,
+    /// Whether the last request for them failed; else it was answered without the candle.
+    pub is_unanswered: bool,
+}
+
+impl VenueApi {
+    /// Both, in the order of their discriminants.
+    pub const ALL: [Self; 2] = [Self::Trading, Self::Prices];
+
+    /// The name in messages.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Trading => "the trading API",
+            Self::Prices => "the price API",
+        }
+    }
 }
 
 /// A candle, and how late it is.
@@ -54,6 +105,21 @@ impl fmt::Display for SlowestCandle {
         let what = if self.has_come { "after its close" } else { "past its close and still waited for" };
         write!(f, "{series}, {seconds:.1} s {what}")
     }
+}
+
+/// `ETHUSDT 1m: no candle since 2026-01-05 02:31:00 UTC, requests fail`.
+impl fmt::Display for LateSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let series = Series { symbol: self.symbol, interval: self.interval };
+        let why = if self.is_unanswered { "requests fail" } else { "the price API answers without it" };
+        write!(f, "{series}: no candle since {} UTC, {why}", second_of(self.since))
+    }
+}
+
+/// Formats a time to the second.
+fn second_of(at: Millis) -> String {
+    let time = chrono::DateTime::from_timestamp_millis(at.get());
+    time.map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 /// `3 of 5 symbols`.

@@ -1,6 +1,6 @@
 //! What is ordered, and what is answered.
 
-use super::MarketState;
+use super::{ApiState, LateSeries, MarketState, VenueApi};
 use super::{ControlError, NextEntry, SignalOrder, SignalOutcome, SignalTally};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
@@ -166,6 +166,9 @@ pub struct RunState {
     /// Venue time at which the venue last answered anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<Millis>,
+    /// How each API of the venue answers; empty before the first answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apis: Vec<ApiState>,
     /// What stands between the run and its venue at present, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
@@ -188,10 +191,40 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// Among the troubles: what was asked of the venue fails, and it has not been heard for a while.
-    pub const SILENT: &str = "the venue does not answer";
-    /// For how long it has not been heard then; what is read or heard at least every minute is stale after that.
+    /// An API whose requests fail is silent if it has not answered for longer; what is read every minute is stale then.
     pub const SILENT_AFTER: Millis = Millis::from_seconds(180);
+
+    /// Returns whether requests to an API fail and it has not answered for a while.
+    pub fn is_silent(&self, api: VenueApi) -> bool {
+        self.apis.iter().any(|state| state.api == api && state.is_silent)
+    }
+
+    /// Describes what keeps the run from hearing its venue: silent APIs and late candles. Empty if it is healthy.
+    pub fn venue_problems(&self) -> Vec<String> {
+        let late = self.market.iter().flat_map(|market| describe_late(&market.late));
+        silence(|api| self.is_silent(api)).into_iter().chain(late).collect()
+    }
+}
+
+/// Names the silent APIs, the venue if both are.
+pub(crate) fn silence(is_silent: impl Fn(VenueApi) -> bool) -> Option<String> {
+    let silent: Vec<VenueApi> = VenueApi::ALL.into_iter().filter(|api| is_silent(*api)).collect();
+    let name = match silent[..] {
+        [] => return None,
+        [api] => api.label(),
+        _ => "the venue",
+    };
+    Some(format!("{name} does not answer"))
+}
+
+/// Describes late series, at most three by name.
+pub(crate) fn describe_late(late: &[LateSeries]) -> Vec<String> {
+    const MAX_NAMED: usize = 3;
+    let mut lines: Vec<String> = late.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+    if late.len() > MAX_NAMED {
+        lines.push(format!("{} more series have no candle either", late.len() - MAX_NAMED));
+    }
+    lines
 }
 
 /// What a run does with signals.
@@ -202,7 +235,7 @@ pub enum Phase {
     Trading,
     /// They are refused until somebody resumes: a person or a rule halted them.
     Halted,
-    /// They are refused until the journal can be written again, or the venue accepts the token.
+    /// They are refused until the journal can be written, the venue accepts the token and the account may trade.
     Suspended,
     /// They are refused, and the run ends once what is open has settled.
     Stopping,
@@ -324,6 +357,7 @@ mod tests {
             }),
             audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
             heard: Some(Millis::new(59_000)),
+            apis: Vec::new(),
             troubles: vec!["the account is banned".to_owned()],
             reloaded: None,
             stale_after_s: None,

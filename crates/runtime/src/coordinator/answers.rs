@@ -7,6 +7,7 @@ use super::closing::Phase;
 use super::command::{Command, Step};
 use super::input::Answer;
 use super::market_watch::GridPrice;
+use super::rejection::rejection_of;
 use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
 use crate::Notice;
@@ -15,8 +16,8 @@ use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
     BrokerError, Candles, OpenOutcome, PriceAnswer, RejectionReason, Reply, TradeReport,
 };
-use candlewick_engine::{EventKind, IntentId, Origin, Rejection, SeriesId, SymbolId};
-use candlewick_sdk::{Millis, Price, Text};
+use candlewick_engine::{EventKind, IntentId, Origin, SeriesId, SymbolId};
+use candlewick_sdk::{Millis, Price};
 
 /// An answer's own time may lie in the future by at most this much: on a virtual clock it does, by the order's
 /// latency; beyond it the time is nonsense and the answer counts as of now.
@@ -102,7 +103,9 @@ impl Coordinator {
     }
 
     fn alarm_leap(&mut self, by: Millis, step: &mut Step<'_>) {
-        self.session.alarm(format!("the venue's clock leapt by {by} ms against this machine's"), step);
+        if let Some(text) = self.skew.describe_leap(by, step.now) {
+            self.session.alarm(text, step);
+        }
     }
 
     /// Any difference of the clocks that is not caught up with is for the rules and for people.
@@ -278,6 +281,9 @@ impl Coordinator {
             }
             OpenOutcome::Rejected(answer) => {
                 self.session.log_rejection(intent, &answer.text, step);
+                if answer.reason == RejectionReason::AccountRestricted {
+                    self.begin_user(now);
+                }
                 let rejection = rejection_of(&answer);
                 (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
@@ -325,17 +331,6 @@ fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
     venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
 }
 
-/// The venue's rejection as an event has it.
-fn rejection_of(answer: &candlewick_broker::Rejection) -> Rejection {
-    match answer.reason {
-        RejectionReason::NoPrice => Rejection::NoPrice,
-        RejectionReason::InsufficientBalance => Rejection::InsufficientBalance,
-        RejectionReason::Credentials | RejectionReason::Other => {
-            Rejection::Other(Text::truncated(&answer.text))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,20 +341,5 @@ mod tests {
         assert_eq!(not_far(Some(now + Millis::SECOND), now), now + Millis::SECOND);
         assert_eq!(not_far(Some(now + Millis::DAY), now), now);
         assert_eq!(not_far(None, now), now);
-    }
-
-    #[test]
-    fn a_rejection_is_known_by_its_reason_and_not_by_its_words() {
-        for (reason, expected) in [
-            (RejectionReason::NoPrice, Rejection::NoPrice),
-            (RejectionReason::InsufficientBalance, Rejection::InsufficientBalance),
-            (RejectionReason::Other, Rejection::Other(Text::truncated("no price, no balance"))),
-        ] {
-            let text = "no price, no balance".to_owned();
-            assert_eq!(
-                rejection_of(&candlewick_broker::Rejection { reason, text, venue_time: None }),
-                expected
-            );
-        }
     }
 }

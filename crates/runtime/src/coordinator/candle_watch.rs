@@ -1,5 +1,6 @@
 //! When candles of a series are asked for, and which of them are new.
 
+use super::trading_week::TradingWeek;
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Interval, Millis};
 
@@ -27,6 +28,53 @@ pub(crate) struct CandleWatch {
     awaited_close: Millis,
     /// How long after its close the last candle came that had just closed.
     latest_delay: Option<Millis>,
+    lateness: Lateness,
+}
+
+/// How many intervals a candle may be late before the series counts as late.
+const MAX_INTERVALS_LATE: i64 = 2;
+
+/// Whether candles are missing that the venue should have.
+#[derive(Debug)]
+struct Lateness {
+    /// Close time of the first candle that was due and has not come.
+    first_missing: Millis,
+    /// Until when a closed market explains that no candle came.
+    excused_until: Millis,
+    week: TradingWeek,
+    /// Time of the last answer, and whether it was a failure.
+    last_answer: Option<(Millis, bool)>,
+}
+
+impl Lateness {
+    const fn new(due_close: Millis) -> Self {
+        Self {
+            first_missing: due_close,
+            excused_until: Millis::new(i64::MIN),
+            week: TradingWeek::Unknown,
+            last_answer: None,
+        }
+    }
+
+    fn on_candle(&mut self, close: Millis, length: Millis) {
+        self.first_missing = self.first_missing.max(close + length);
+        self.week.on_candle(close);
+    }
+
+    /// Records an answer; one without a candle is excused while the market may be closed.
+    fn on_answer(&mut self, now: Millis, is_failure: bool) {
+        self.last_answer = Some((now, is_failure));
+        if !is_failure && self.week.may_be_closed(now) {
+            self.excused_until = now;
+        }
+    }
+
+    /// Returns the close of the first missing candle and whether the last request failed, `None` if the series is not late.
+    fn late_since(&self, length: Millis) -> Option<(Millis, bool)> {
+        let (answered, is_failure) = self.last_answer?;
+        let waited = answered - self.first_missing.max(self.excused_until);
+        (waited > length * MAX_INTERVALS_LATE).then_some((self.first_missing, is_failure))
+    }
 }
 
 /// What follows from a poll.
@@ -60,7 +108,13 @@ impl CandleWatch {
             repeats: 0,
             awaited_close: due_close,
             latest_delay: None,
+            lateness: Lateness::new(due_close),
         }
+    }
+
+    /// Returns the close of the first missing candle and whether the last request failed, `None` if the series is not late.
+    pub(crate) fn late_since(&self) -> Option<(Millis, bool)> {
+        self.lateness.late_since(self.interval.length())
     }
 
     pub(crate) fn ask_at(&self) -> Millis {
@@ -103,7 +157,9 @@ impl CandleWatch {
         }
         if let Some((close, _, _)) = news.last() {
             self.next_open = *close;
+            self.lateness.on_candle(*close, length);
         }
+        self.lateness.on_answer(now, false);
         let has_come = self.next_open >= self.due_close;
         if has_come {
             let ask_at = self.wait_for_next(now);
@@ -116,6 +172,12 @@ impl CandleWatch {
             self.awaited_close = self.due_close;
         }
         Polled { news, ask_at, is_settled }
+    }
+
+    /// Takes a failed request: like [`Self::ask_again`].
+    pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {
+        self.lateness.on_answer(now, true);
+        self.ask_again(now)
     }
 
     /// After an answer without the due candle, or no answer: when to ask again, and whether that ends the wait

@@ -11,6 +11,7 @@ use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Something that a run learns. Several may be handed over at one moment; a batch ends with [`Input::Time`], and only then
 /// are events handed to the Session, so that those of one instant are in order however they arrived.
@@ -38,6 +39,8 @@ pub enum Input {
     JournalClosed(Result<(), JournalError>),
     /// The clock was asked to catch up, and moved forward by so much.
     ClockMoved(Millis),
+    /// This process did not run for so long in real time, and its clock went on.
+    Absent(Duration),
     /// A person orders something.
     Order(OrderId, ControlOrder),
     /// The run is to stop.

@@ -6,7 +6,7 @@ use super::command::{Ask, Step};
 use super::event_queue::{EventQueue, Place};
 use super::price_stream::PriceStream;
 use crate::RuntimeSettings;
-use crate::control::SlowestCandle;
+use crate::control::{LateSeries, SlowestCandle};
 use candlewick_broker::{CandleQuery, Candles, PriceTick};
 use candlewick_engine::{EventKind, SeriesId, Session, SymbolId};
 use candlewick_sdk::{Candle, Millis, Price, Series, Symbol};
@@ -131,7 +131,7 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) {
         let Some(watch) = &mut self.series[id.index()].watch else { return };
-        let (ask_at, is_settled) = watch.ask_again(now);
+        let (ask_at, is_settled) = watch.fail(now);
         if is_settled {
             events.gate.settle_job(Job::Candles(id));
         }
@@ -154,6 +154,24 @@ impl MarketWatch {
             .iter()
             .filter_map(delay)
             .reduce(|slowest, next| if next.delay_ms > slowest.delay_ms { next } else { slowest })
+    }
+
+    /// Returns the series whose candles are late by more than two intervals, with their numbers.
+    pub(crate) fn late_series(&self) -> impl Iterator<Item = (SeriesId, LateSeries)> {
+        self.series.iter().enumerate().filter_map(|(place, watch)| {
+            let (since, is_unanswered) = watch.watch.as_ref()?.late_since()?;
+            let Series { symbol, interval } = watch.series;
+            Some((SeriesId::new(place)?, LateSeries { symbol, interval, since, is_unanswered }))
+        })
+    }
+
+    /// Returns how many candles of all series closed in `(from, to]`.
+    pub(crate) fn closes_between(&self, from: Millis, to: Millis) -> i64 {
+        let closes = |watch: &SeriesWatch| {
+            let length = watch.series.interval.length().get();
+            to.get().div_euclid(length) - from.get().div_euclid(length)
+        };
+        self.series.iter().map(closes).sum()
     }
 
     /// How many symbols stream.

@@ -27,8 +27,10 @@ mod standing;
 mod strangers;
 mod subscriptions;
 mod trade_watch;
+mod trading_week;
 mod warm_up;
 // How they are joined.
+mod absence;
 mod answers;
 mod believed;
 mod cancellations;
@@ -43,6 +45,7 @@ mod orders;
 mod outside;
 mod overview;
 mod priorities;
+mod rejection;
 mod reloading;
 mod resolutions;
 mod second_trades;
@@ -197,6 +200,7 @@ impl Coordinator {
             Input::RenewJournal => self.save(Urgency::Now, step),
             Input::JournalClosed(result) => self.on_journal_closed(result, step),
             Input::ClockMoved(by) => self.on_clock_moved(by, step),
+            Input::Absent(span) => self.on_absence(span, step),
             Input::Order(id, order) => self.on_order(id, order, step),
             Input::Stop(why) => self.on_stop(why, step),
             Input::Finish(why) => self.on_finish(why, step),
@@ -351,9 +355,7 @@ impl Coordinator {
             Released::Failed(error) => self.suspend(error, step),
             Released::Durable { opens, was_suspended } => {
                 if was_suspended {
-                    if !self.ending.is_stopping() && self.token_refused.is_none() {
-                        self.control(Control::Continue, step);
-                    }
+                    self.continue_opens(step);
                     step.warn("the journal can be written again");
                 }
                 for approved in opens {

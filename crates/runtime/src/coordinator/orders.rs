@@ -49,6 +49,7 @@ impl Coordinator {
             ControlOrder::Resume => {
                 self.session.set_halted(None);
                 self.control(Control::Resume, step);
+                self.override_restrictions(step);
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
                 self.done(step)
             }

@@ -4,8 +4,8 @@ use super::Coordinator;
 use super::command::{Command, Step};
 use super::token::WHERE_FROM;
 use crate::Notice;
-use crate::control::{ControlAnswer, Phase, RunState};
-use candlewick_engine::IntentState;
+use crate::control::{ControlAnswer, LateSeries, Phase, RunState, VenueApi};
+use candlewick_engine::{IntentState, SeriesId};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,13 +15,14 @@ use std::collections::BTreeMap;
 pub(crate) struct Told {
     phase: Phase,
     reason: Option<String>,
-    is_silent: bool,
+    silent: Vec<VenueApi>,
+    late: BTreeMap<SeriesId, LateSeries>,
 }
 
 /// A run begins with the news that it trades, unless something else is so.
 impl Default for Told {
     fn default() -> Self {
-        Self { phase: Phase::Trading, reason: None, is_silent: false }
+        Self { phase: Phase::Trading, reason: None, silent: Vec::new(), late: BTreeMap::new() }
     }
 }
 
@@ -33,7 +34,7 @@ impl Coordinator {
             Phase::Stopping
         } else if halted.is_some() {
             Phase::Halted
-        } else if suspended.is_some() || self.token_refused.is_some() {
+        } else if suspended.is_some() || self.token_refused.is_some() || self.is_account_barred() {
             Phase::Suspended
         } else {
             Phase::Trading
@@ -42,7 +43,8 @@ impl Coordinator {
             format!("the venue does not accept the token: {text}; a new one is waited for, {WHERE_FROM}")
         });
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
-        (phase, reason.or(suspended.map(|text| Cow::Borrowed(text.as_str()))))
+        let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
+        (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))
     }
 
     /// The answer to an order that was carried out.
@@ -64,6 +66,7 @@ impl Coordinator {
             clock: self.skew.estimate(),
             audits: self.audits.tallies(),
             heard: self.heard(),
+            apis: self.api_states(now),
             troubles: self.troubles(now),
             reloaded: self.reloaded.clone().map(Box::new),
             stale_after_s: self.settings.stale_after_s,
@@ -81,10 +84,35 @@ impl Coordinator {
             step.commands.push(Command::Notify(Notice::Phase { phase, reason: reason.clone() }));
             (self.told.phase, self.told.reason) = (phase, reason);
         }
-        let is_silent = self.is_silent(step.now);
-        if is_silent != self.told.is_silent {
-            self.told.is_silent = is_silent;
-            step.commands.push(Command::Notify(Notice::Venue { is_silent, heard: self.heard() }));
+        self.tell_silence(step);
+        self.tell_late_series(step);
+    }
+
+    fn tell_silence(&mut self, step: &mut Step<'_>) {
+        for api in VenueApi::ALL {
+            let (was, is_silent) = (self.told.silent.contains(&api), self.is_silent(api, step.now));
+            if was == is_silent {
+                continue;
+            }
+            self.told.silent.retain(|told| *told != api);
+            self.told.silent.extend(is_silent.then_some(api));
+            let heard = self.venue_heard(api);
+            step.commands.push(Command::Notify(Notice::Venue { api, is_silent, heard }));
         }
+    }
+
+    fn tell_late_series(&mut self, step: &mut Step<'_>) {
+        let late: BTreeMap<SeriesId, LateSeries> = self.market.late_series().collect();
+        if late.is_empty() && self.told.late.is_empty() {
+            return;
+        }
+        let began = late.iter().filter(|(id, _)| !self.told.late.contains_key(id));
+        let ended = self.told.late.iter().filter(|(id, _)| !late.contains_key(id));
+        let notices =
+            began.map(|(_, series)| (*series, true)).chain(ended.map(|(_, series)| (*series, false)));
+        for (series, is_late) in notices {
+            step.commands.push(Command::Notify(Notice::Candles { series, is_late }));
+        }
+        self.told.late = late;
     }
 }

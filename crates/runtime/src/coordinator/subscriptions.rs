@@ -113,8 +113,9 @@ impl Coordinator {
             wanted: self.market.wanted().count(),
             missed_since,
         });
-        let is_known = slowest_candle.is_some() || stream.is_some();
-        is_known.then_some(MarketState { slowest_candle, stream })
+        let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
+        let is_known = slowest_candle.is_some() || stream.is_some() || !late.is_empty();
+        is_known.then_some(MarketState { slowest_candle, stream, late })
     }
 
     /// What is amiss with prices that should stream, in words.

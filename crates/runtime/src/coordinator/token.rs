@@ -35,9 +35,7 @@ impl Coordinator {
                 self.session.alarm(text, step);
             }
             None if self.token_refused.take().is_some() => {
-                if !self.ending.is_stopping() && self.session.journal.suspended().is_none() {
-                    self.control(Control::Continue, step);
-                }
+                self.continue_opens(step);
                 step.warn("the venue accepts the token again");
             }
             None => {}

@@ -1,38 +1,73 @@
-//! What stands between a run and its venue: when it was last heard, and whether the account may trade.
+//! Health of the venue: when each of its APIs last answered, and whether the account may trade.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Ask, Step};
 use super::input::{Answer, RequestId};
 use crate::audit::WalletState;
-use crate::control::RunState;
+use crate::control::{ApiState, RunState, VenueApi, describe_late, silence};
 use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
+use candlewick_engine::Control;
 use candlewick_sdk::Millis;
 
 /// How often the venue is asked whether the account may still trade.
 const USER_PACE: Millis = Millis::from_seconds(600);
+/// The same while it may not.
+const RESTRICTED_USER_PACE: Millis = Millis::from_seconds(60);
 
 /// What is known of the venue besides its trades.
 #[derive(Debug, Default)]
 pub(crate) struct VenueWatch {
-    /// When it last answered what it was asked; a refusal is no answer, but to an open.
-    heard: Option<Millis>,
-    /// Whether a question has failed since then: a run may have nothing to ask for a while.
-    has_failed: bool,
+    trading: ApiHealth,
+    prices: ApiHealth,
     /// Why the account may not trade, in the venue's words.
     restrictions: Vec<String>,
+    /// Whether an operator resumed in spite of these restrictions.
+    is_overridden: bool,
+}
+
+/// When an API answered.
+#[derive(Debug, Default)]
+struct ApiHealth {
+    /// Time of its last answer; a refusal is no answer, but to an open.
+    heard: Option<Millis>,
+    /// Time of the first request that failed since then: a run may have nothing to ask for a while.
+    failing_since: Option<Millis>,
+}
+
+impl ApiHealth {
+    fn is_silent(&self, now: Millis) -> bool {
+        self.failing_since.is_some_and(|since| now - self.heard.unwrap_or(since) > RunState::SILENT_AFTER)
+    }
+}
+
+impl VenueWatch {
+    const fn health_of(&self, api: VenueApi) -> &ApiHealth {
+        match api {
+            VenueApi::Trading => &self.trading,
+            VenueApi::Prices => &self.prices,
+        }
+    }
+
+    /// Returns whether the venue says that the account may not trade, and no operator has overridden that.
+    const fn bars_account(&self) -> bool {
+        !self.restrictions.is_empty() && !self.is_overridden
+    }
 }
 
 impl Coordinator {
     /// An answer came: it is the venue's, or says that there is none.
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
-        if let Answer::Settings(_) = answer {
+        let health = match api_of(answer) {
             // This process's own files were asked, not the venue.
-            return;
-        }
-        self.venue.has_failed = !is_heard(answer);
-        if !self.venue.has_failed {
-            self.venue.heard = Some(now);
+            None => return,
+            Some(VenueApi::Trading) => &mut self.venue.trading,
+            Some(VenueApi::Prices) => &mut self.venue.prices,
+        };
+        if is_heard(answer) {
+            *health = ApiHealth { heard: Some(now), failing_since: None };
+        } else if health.failing_since.is_none() {
+            health.failing_since = Some(now);
         }
     }
 
@@ -48,32 +83,90 @@ impl Coordinator {
         step.ask(Ask::User);
     }
 
-    /// A user that may not trade is said at once, at the start and later.
+    /// An account that may not trade suspends opens, until the venue says otherwise or an operator resumes.
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
-        self.agenda.add(step.now + USER_PACE, Job::User);
+        let pace = if self.venue.restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
         let restrictions = match answer {
             Ok(reply) => reply.value.restrictions,
-            Err(error) => return self.warn_of("nobody knows whether the account may trade", &error, step),
+            Err(error) => {
+                self.agenda.add(step.now + pace, Job::User);
+                return self.warn_of("nobody knows whether the account may trade", &error, step);
+            }
         };
+        let pace = if restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
+        self.agenda.add(step.now + pace, Job::User);
         if restrictions == self.venue.restrictions {
             return;
         }
-        let text = match restrictions.as_slice() {
-            [] => "the venue says no more that the account may not trade".to_owned(),
-            words => format!("the venue says that the account is {}: it may take no trade", words.join(", ")),
+        let was_barred = self.venue.bars_account();
+        (self.venue.restrictions, self.venue.is_overridden) = (restrictions, false);
+        let text = match self.account_barred() {
+            Some(text) => text,
+            None => "the venue says that the account may trade again".to_owned(),
         };
         self.session.alarm(text, step);
-        self.venue.restrictions = restrictions;
+        match (was_barred, self.venue.bars_account()) {
+            (false, true) if !self.ending.is_stopping() => self.control(Control::Suspend, step),
+            (true, false) => self.continue_opens(step),
+            _ => {}
+        }
+    }
+
+    /// An operator resumes: opens go on although the venue says that the account may not trade, until it says so anew.
+    pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
+        if self.venue.bars_account() {
+            self.venue.is_overridden = true;
+            self.continue_opens(step);
+        }
+    }
+
+    /// Lifts the suspension of opens unless the journal, the token or the account still requires it.
+    pub(super) fn continue_opens(&mut self, step: &mut Step<'_>) {
+        let is_journalled = self.session.journal.suspended().is_none();
+        let may_open = is_journalled && self.token_refused.is_none() && !self.venue.bars_account();
+        if may_open && !self.ending.is_stopping() {
+            self.control(Control::Continue, step);
+        }
+    }
+
+    /// Returns whether the venue says that the account may not trade, and no operator has overridden that.
+    pub(super) const fn is_account_barred(&self) -> bool {
+        self.venue.bars_account()
+    }
+
+    /// Describes why the account may not trade, `None` if it may.
+    pub(super) fn account_barred(&self) -> Option<String> {
+        self.venue.bars_account().then(|| {
+            format!(
+                "the venue says that the account is {}; no trade is opened until it lifts that, or after `candlewick resume`",
+                self.venue.restrictions.join(", ")
+            )
+        })
+    }
+
+    /// Returns when an API last answered.
+    pub(super) const fn venue_heard(&self, api: VenueApi) -> Option<Millis> {
+        self.venue.health_of(api).heard
     }
 
     /// When the venue last answered anything.
-    pub(super) const fn heard(&self) -> Option<Millis> {
-        self.venue.heard
+    pub(super) fn heard(&self) -> Option<Millis> {
+        self.venue.trading.heard.max(self.venue.prices.heard)
     }
 
-    /// Whether what is asked of the venue fails, and it has not been heard for a while.
-    pub(super) fn is_silent(&self, now: Millis) -> bool {
-        self.venue.heard.is_some_and(|at| now - at > RunState::SILENT_AFTER) && self.venue.has_failed
+    /// Returns how each API that was asked answers.
+    pub(super) fn api_states(&self, now: Millis) -> Vec<ApiState> {
+        let state = |api| {
+            let health = self.venue.health_of(api);
+            let is_asked = health.heard.is_some() || health.failing_since.is_some();
+            is_asked.then(|| ApiState { api, heard: health.heard, is_silent: health.is_silent(now) })
+        };
+        VenueApi::ALL.into_iter().filter_map(state).collect()
+    }
+
+    /// Returns whether requests to an API fail and it has not answered for a while.
+    pub(super) fn is_silent(&self, api: VenueApi, now: Millis) -> bool {
+        self.venue.health_of(api).is_silent(now)
     }
 
     /// What stands in the way at present, in words.
@@ -86,10 +179,11 @@ impl Coordinator {
             WalletState::Missing => Some(format!("the venue shows no {account} wallet")),
             WalletState::BelowZero => Some(format!("the {account} wallet is below zero")),
         };
-        let silent = self.is_silent(now).then(|| RunState::SILENT.to_owned());
+        let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
         let missing = self.missing_trades();
-        silent
+        silence(|api| self.is_silent(api, now))
             .into_iter()
+            .chain(describe_late(&late))
             .chain(user)
             .chain(wallet)
             .chain(missing)
@@ -98,6 +192,23 @@ impl Coordinator {
             .chain(self.settings.shortage.clone())
             .collect()
     }
+}
+
+/// Returns the API that was asked, `None` if it was not the venue.
+const fn api_of(answer: &Answer) -> Option<VenueApi> {
+    Some(match answer {
+        Answer::Candles(..) | Answer::Price(..) | Answer::SettlementPrice(_) | Answer::Subscription(..) => {
+            VenueApi::Prices
+        }
+        Answer::Trade(..)
+        | Answer::NamedTrade(..)
+        | Answer::Trades(_)
+        | Answer::BalancesAfterTrades(_)
+        | Answer::Balances(_)
+        | Answer::User(_)
+        | Answer::Open(..) => VenueApi::Trading,
+        Answer::Settings(_) => return None,
+    })
 }
 
 /// Whether the venue has said something.

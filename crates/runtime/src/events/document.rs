@@ -1,5 +1,6 @@
 //! The shape of each event.
 
+use crate::control::VenueApi;
 use candlewick_engine::{Edge, IntentId};
 use candlewick_sdk::{Direction, Millis, Outcome};
 use schemars::JsonSchema;
@@ -208,7 +209,7 @@ pub enum RunEvent {
         /// Why.
         reason: Option<String>,
     },
-    /// No opens until the journal can be written, or the venue accepts the token.
+    /// No opens until the journal can be written, the venue accepts the token and the account may trade.
     Suspended {
         /// Why.
         reason: Option<String>,
@@ -217,14 +218,43 @@ pub enum RunEvent {
     Resumed,
     /// Settings that were read again are in force.
     Reloaded,
-    /// The venue has not been heard for a while, and what is asked of it fails.
+    /// An API of the venue has not answered for a while, and requests to it fail.
     VenueSilent {
-        /// When it was last heard.
+        /// When it last answered.
         #[schemars(with = "Option<i64>")]
         heard: Option<Millis>,
+        /// Which API: `trading` or `prices`.
+        #[schemars(with = "String")]
+        api: VenueApi,
     },
-    /// The venue is heard again.
-    VenueHeard,
+    /// An API of the venue answers again.
+    VenueHeard {
+        /// Which API: `trading` or `prices`.
+        #[schemars(with = "String")]
+        api: VenueApi,
+    },
+    /// Candles of a series are late by more than two intervals.
+    SeriesLate {
+        /// The pair.
+        symbol: String,
+        /// Its interval.
+        interval: String,
+        /// Close time of the first missing candle.
+        #[schemars(with = "i64")]
+        since: Millis,
+        /// Whether requests for the candles fail; else they are answered without the candle.
+        is_unanswered: bool,
+    },
+    /// Candles of a series that was late come again.
+    SeriesRecovered {
+        /// The pair.
+        symbol: String,
+        /// Its interval.
+        interval: String,
+        /// Close time of the first candle that was missing.
+        #[schemars(with = "i64")]
+        since: Millis,
+    },
     /// Something of interest, such as that a list was read again.
     Note {
         /// What.

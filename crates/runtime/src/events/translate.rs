@@ -1,7 +1,7 @@
 //! From a notice to events.
 
 use super::document::{OrderFacts, RunEvent, TradeFacts};
-use crate::control::Phase;
+use crate::control::{LateSeries, Phase};
 use crate::notice::{Funds, Notice, may_settle};
 use candlewick_engine::{
     Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentRow, IntentState, Opened,
@@ -102,8 +102,19 @@ impl Names {
                 // The notice that says so has more to say.
                 Phase::Stopping => {}
             },
-            Notice::Venue { is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard }),
-            Notice::Venue { .. } => take(now, RunEvent::VenueHeard),
+            Notice::Venue { api, is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard, api }),
+            Notice::Venue { api, .. } => take(now, RunEvent::VenueHeard { api }),
+            Notice::Candles { series: LateSeries { symbol, interval, since, is_unanswered }, is_late } => {
+                let (symbol, interval) = (symbol.to_string(), interval.to_string());
+                take(
+                    now,
+                    if is_late {
+                        RunEvent::SeriesLate { symbol, interval, since, is_unanswered }
+                    } else {
+                        RunEvent::SeriesRecovered { symbol, interval, since }
+                    },
+                );
+            }
             Notice::Note { text, .. } => take(now, RunEvent::Note { text }),
             Notice::Warning(text) | Notice::Logged { text, is_alarm: false } => {
                 take(now, RunEvent::Warning { text });

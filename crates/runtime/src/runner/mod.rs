@@ -208,12 +208,9 @@ impl Runner {
                 }
             };
             // First, so that nothing that waited is judged by a clock that stood still.
-            let (next, behind) = if self.sleep.has_slept() {
-                let behind = self.clock.catch_up();
-                (self.confirm_lease(next).await, behind)
-            } else {
-                (next, Millis::ZERO)
-            };
+            let absence = self.sleep.absence();
+            let behind = absence.map_or(Millis::ZERO, |_| self.clock.catch_up());
+            let next = if absence.is_some() { self.confirm_lease(next).await } else { next };
             if self.result.is_some() {
                 continue;
             }
@@ -233,6 +230,8 @@ impl Runner {
             }
             if behind > Millis::ZERO {
                 self.feed(Input::ClockMoved(behind)).await;
+            } else if let Some(absence) = absence.filter(|_| !self.clock.is_virtual()) {
+                self.feed(Input::Absent(absence)).await;
             }
         }
     }

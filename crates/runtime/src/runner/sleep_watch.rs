@@ -24,15 +24,14 @@ impl SleepWatch {
         self.seen = self.clock.elapsed();
     }
 
-    /// Whether the process has stood still since this was last asked.
-    pub(crate) fn has_slept(&mut self) -> bool {
-        self.was_away_until(self.clock.elapsed())
+    /// Returns for how long the process has stood still since the last call, `None` if it has not.
+    pub(crate) fn absence(&mut self) -> Option<Duration> {
+        self.absence_until(self.clock.elapsed())
     }
 
-    /// Whether it stood still when it is seen at this moment.
-    fn was_away_until(&mut self, now: Duration) -> bool {
+    fn absence_until(&mut self, now: Duration) -> Option<Duration> {
         let absence = now.saturating_sub(std::mem::replace(&mut self.seen, now));
-        absence > MAX_ABSENCE
+        Some(absence).filter(|absence| *absence > MAX_ABSENCE)
     }
 }
 
@@ -45,14 +44,14 @@ mod tests {
     #[test]
     fn whoever_was_away_for_more_than_two_renewals_has_slept_once() {
         let mut watch = SleepWatch::start();
-        assert!(!watch.has_slept(), "it has just begun");
+        assert_eq!(watch.absence(), None, "it has just begun");
         let mut now = watch.clock.elapsed();
         let mut seen_after = |seconds: u64| {
             now += Duration::from_secs(seconds);
-            watch.was_away_until(now)
+            watch.absence_until(now).map(|absence| absence.as_secs())
         };
         let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
-        assert_eq!(found, [false, false, true, false, true, false]);
+        assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
     }
 
     /// Who sleeps for less than is noticed still holds its journal.

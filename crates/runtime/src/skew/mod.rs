@@ -5,12 +5,15 @@
 //! counted. When the newest contradict all earlier ones, a clock has leapt: what was said before is forgotten.
 
 mod estimate;
+mod leaps;
 mod sample;
 
 pub use estimate::ClockEstimate;
 pub use sample::ClockSource;
 
 pub(crate) use sample::ClockSample;
+
+use leaps::LeapLog;
 
 use candlewick_broker::Skew;
 use candlewick_sdk::Millis;
@@ -35,6 +38,22 @@ pub(crate) struct SkewWatch {
     reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
+    leaps: LeapLog,
+}
+
+/// Describes how far this machine's clock is from the venue's: `this machine is 1.0 s behind the venue; nothing opens above 2.0 s`.
+///
+/// `offset` is ours minus theirs, `limit` is `risk.max_clock_skew_ms` if it is known and on.
+pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
+    let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
+    let side = match offset.get() {
+        0 => return "this machine agrees with the venue's clock again".to_owned(),
+        ..0 => "behind",
+        1.. => "ahead of",
+    };
+    let by = seconds(offset.abs_diff(Millis::ZERO));
+    let limit = limit.map(|limit| format!("; nothing opens above {}", seconds(limit))).unwrap_or_default();
+    format!("this machine is {by} {side} the venue{limit}")
 }
 
 /// A sample and when it came, by our clock.
@@ -72,6 +91,11 @@ impl SkewWatch {
     /// The best that is known.
     pub(crate) fn estimate(&self) -> Option<ClockEstimate> {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
+    }
+
+    /// Describes a leap of the venue's clock, `None` while another was described a short while ago.
+    pub(crate) fn describe_leap(&mut self, by: Millis, now: Millis) -> Option<String> {
+        self.leaps.describe(by, now)
     }
 
     /// How far our clock may be wrong; none without a sample on either side.

@@ -169,7 +169,8 @@ impl Watcher {
             | Notice::Stopping { .. }
             | Notice::Evidence(_)
             | Notice::Phase { .. }
-            | Notice::Venue { .. } => {}
+            | Notice::Venue { .. }
+            | Notice::Candles { .. } => {}
         }
         self.check_doubts(&seen);
     }

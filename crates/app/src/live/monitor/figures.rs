@@ -326,6 +326,7 @@ impl Observer for Figures {
             | Notice::Overview(_)
             | Notice::Price(..)
             | Notice::Venue { .. }
+            | Notice::Candles { .. }
             | Notice::Stopping { .. } => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::EventKind;
-use candlewick_runtime::control::Phase;
+use candlewick_runtime::control::{Phase, VenueApi};
 use candlewick_runtime::{Notice, Observer, Question};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,7 +16,10 @@ pub(crate) struct Health {
     /// When its loop last went round, in ms since then.
     turned: AtomicU64,
     is_written: AtomicBool,
-    is_heard: AtomicBool,
+    /// Whether each API of the venue answers, in the order of [`VenueApi::ALL`].
+    is_heard: [AtomicBool; VenueApi::ALL.len()],
+    /// Number of series whose candles are late.
+    late_series: AtomicU64,
     has_candles: AtomicBool,
     phase: AtomicU8,
 }
@@ -30,7 +33,8 @@ impl Default for Health {
             since: Stopwatch::start(),
             turned: AtomicU64::new(BEGINNING),
             is_written: AtomicBool::new(true),
-            is_heard: AtomicBool::new(true),
+            is_heard: VenueApi::ALL.map(|_| AtomicBool::new(true)),
+            late_series: AtomicU64::new(0),
             has_candles: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Trading as u8),
         }
@@ -58,10 +62,16 @@ impl Health {
         self.is_written.load(Ordering::Relaxed)
     }
 
-    /// Whether the venue is heard.
+    /// Returns whether an API of the venue answers.
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
-    pub(crate) fn is_heard(&self) -> bool {
-        self.is_heard.load(Ordering::Relaxed)
+    pub(crate) fn is_heard(&self, api: VenueApi) -> bool {
+        self.is_heard[api as usize].load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of series whose candles are late.
+    #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
+    pub(crate) fn late_series(&self) -> u64 {
+        self.late_series.load(Ordering::Relaxed)
     }
 
     /// Whether it is in this phase.
@@ -92,8 +102,11 @@ impl Health {
         if !self.has_candles.load(Ordering::Relaxed) {
             obstacles.push("no candle has come yet".to_owned());
         }
-        if !self.is_heard() {
-            obstacles.push("the venue is silent".to_owned());
+        let silent = VenueApi::ALL.into_iter().filter(|api| !self.is_heard(*api));
+        obstacles.extend(silent.map(|api| format!("{} does not answer", api.label())));
+        match self.late_series() {
+            0 => {}
+            late => obstacles.push(format!("candles of {late} series are late")),
         }
         obstacles
     }
@@ -108,7 +121,11 @@ impl Observer for Health {
     fn on_notice(&self, notice: &Notice) {
         match notice {
             Notice::Phase { phase, .. } => self.phase.store(*phase as u8, Ordering::Relaxed),
-            Notice::Venue { is_silent, .. } => self.is_heard.store(!is_silent, Ordering::Relaxed),
+            Notice::Venue { api, is_silent, .. } => {
+                self.is_heard[*api as usize].store(!is_silent, Ordering::Relaxed);
+            }
+            Notice::Candles { is_late: true, .. } => _ = self.late_series.fetch_add(1, Ordering::Relaxed),
+            Notice::Candles { .. } => _ = self.late_series.fetch_sub(1, Ordering::Relaxed),
             Notice::Handled { event, .. } if matches!(event.kind, EventKind::Candle { .. }) => {
                 self.has_candles.store(true, Ordering::Relaxed);
             }
@@ -126,6 +143,8 @@ impl Observer for Health {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_runtime::control::LateSeries;
+    use candlewick_sdk::Millis;
 
     #[test]
     fn a_loop_that_stands_still_and_a_journal_that_fails_are_no_health() {
@@ -153,12 +172,25 @@ mod tests {
         let health = Health::default();
         health.has_candles.store(true, Ordering::Relaxed);
         let phase = |phase| Notice::Phase { phase, reason: None };
+        let venue = |api, is_silent| Notice::Venue { api, is_silent, heard: None };
+        let candles = |is_late| {
+            let (symbol, interval) = ("EURUSD".parse().unwrap(), "1m".parse().unwrap());
+            let series = LateSeries { symbol, interval, since: Millis::ZERO, is_unanswered: true };
+            Notice::Candles { series, is_late }
+        };
         for (notice, expected) in [
             (phase(Phase::Halted), vec!["the run is halted"]),
             (phase(Phase::Suspended), vec!["the run is suspended"]),
             (phase(Phase::Trading), vec![]),
-            (Notice::Venue { is_silent: true, heard: None }, vec!["the venue is silent"]),
-            (Notice::Venue { is_silent: false, heard: None }, vec![]),
+            (venue(VenueApi::Prices, true), vec!["the price API does not answer"]),
+            (
+                venue(VenueApi::Trading, true),
+                vec!["the trading API does not answer", "the price API does not answer"],
+            ),
+            (venue(VenueApi::Prices, false), vec!["the trading API does not answer"]),
+            (venue(VenueApi::Trading, false), vec![]),
+            (candles(true), vec!["candles of 1 series are late"]),
+            (candles(false), vec![]),
         ] {
             health.on_notice(&notice);
             assert_eq!(

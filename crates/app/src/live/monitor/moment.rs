@@ -1,7 +1,7 @@
 //! What a scrape finds beside what was counted.
 
 use super::described::{Described, Labels, Level, label};
-use candlewick_runtime::control::RunState;
+use candlewick_runtime::control::{RunState, VenueApi};
 use candlewick_sdk::Millis;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -16,7 +16,10 @@ pub(super) struct Scraped {
     heard_at: Level,
     loop_age: Level,
     is_written: Gauge,
+    /// All of the venue, then each API.
     is_heard: Gauge,
+    is_api_heard: [Gauge; VenueApi::ALL.len()],
+    late_series: Gauge,
     followers: Gauge,
     missed: Gauge,
     waiting: Family<Labels, Gauge>,
@@ -32,7 +35,10 @@ pub(crate) struct Moment<'a> {
     pub(crate) state: Option<&'a RunState>,
     pub(crate) loop_age: Duration,
     pub(crate) is_written: bool,
-    pub(crate) is_heard: bool,
+    /// Whether each API of the venue answers.
+    pub(crate) is_heard: [bool; VenueApi::ALL.len()],
+    /// Number of series whose candles are late.
+    pub(crate) late_series: u64,
     pub(crate) followers: usize,
     pub(crate) missed: u64,
     /// Requests that wait for their turn, by what they are worth.
@@ -57,6 +63,14 @@ impl Scraped {
         );
         let streams =
             ["streaming", "missed"].map(|state| streams.get_or_create(&vec![label("state", state)]).clone());
+        let of_api = described.gauges("venue_api_heard", "0 while this API of the venue is silent");
+        let of_api = VenueApi::ALL.map(|api| {
+            let name = match api {
+                VenueApi::Trading => "trading",
+                VenueApi::Prices => "prices",
+            };
+            of_api.get_or_create(&vec![label("api", name)]).clone()
+        });
         Self {
             open: described.gauge("open_trades", "Trades that have not settled"),
             in_flight: described.gauge("opens_in_flight", "Opens whose answers are awaited"),
@@ -67,7 +81,10 @@ impl Scraped {
             loop_age: described.level("loop_age_seconds", "Real time since the run's loop last went round"),
             is_written: described
                 .gauge("journal_writable", "Whether the journal could be written the last time"),
-            is_heard: described.gauge("venue_heard", "0 while the venue is silent"),
+            is_heard: described.gauge("venue_heard", "0 while an API of the venue is silent"),
+            is_api_heard: of_api,
+            late_series: described
+                .gauge("series_late", "Series whose candles are late by more than two intervals"),
             followers: described.gauge("followers", "Who follows the run's events"),
             missed: described
                 .gauge("events_missed", "Events that were left out, because they were not taken in time"),
@@ -105,7 +122,11 @@ impl Scraped {
         }
         self.loop_age.set(moment.loop_age.as_secs_f64());
         self.is_written.set(i64::from(moment.is_written));
-        self.is_heard.set(i64::from(moment.is_heard));
+        self.is_heard.set(i64::from(moment.is_heard.iter().all(|is_heard| *is_heard)));
+        for (gauge, is_heard) in self.is_api_heard.iter().zip(moment.is_heard) {
+            gauge.set(i64::from(is_heard));
+        }
+        self.late_series.set(i64::try_from(moment.late_series).unwrap_or(i64::MAX));
         self.followers.set(count(moment.followers));
         self.missed.set(i64::try_from(moment.missed).unwrap_or(i64::MAX));
         for (priority, waiting) in &moment.waiting {

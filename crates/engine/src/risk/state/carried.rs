@@ -23,7 +23,8 @@ impl RiskState {
         let tally = |place: &Option<usize>| place.and_then(|place| self.bots.get(place)).copied();
         let tallies = bots.iter().map(|place| tally(place).unwrap_or_default()).collect();
         let pauses = self.pauses.under(&limits.pauses, numbers);
-        let mut carried = Self { symbols: moved, bots: tallies, pauses, ..self };
+        let venue_refusals = self.venue_refusals.under(numbers);
+        let mut carried = Self { symbols: moved, bots: tallies, pauses, venue_refusals, ..self };
         if !limits.counts_hours() {
             carried.recent.clear();
         }

@@ -1,0 +1,223 @@
+//! Refusals by the venue: which reasons pause which symbols, and for how long.
+
+use super::RiskSettings;
+use crate::{RefusalReason, Renumbering, SymbolId};
+use candlewick_sdk::{Millis, Symbol};
+use serde::{Deserialize, Serialize};
+
+/// Longest pause, unless the first one is longer.
+const MAX_PAUSE: Millis = Millis::HOUR;
+
+/// A pause after refusals by the venue that keeps bots from opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusalPause {
+    /// The venue's reason.
+    pub reason: RefusalReason,
+    /// Number of refusals since the last accepted order.
+    pub refusals: u32,
+    /// End of the pause.
+    pub until: Millis,
+    /// The paused symbol, `None` if the reason concerns the account.
+    pub(crate) symbol: Option<SymbolId>,
+}
+
+/// Refusals since the last accepted order, by symbol and reason. At most one entry for each.
+///
+/// The length of a pause is not stored: it follows from the setting in force.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct VenueRefusals {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Entry {
+    reason: RefusalReason,
+    /// `None` for all symbols.
+    symbol: Option<SymbolId>,
+    count: u32,
+    /// Venue time of the last refusal.
+    last: Millis,
+}
+
+impl RefusalPause {
+    /// The cause of the pause: `2 refusals by the venue in a row: symbol not active`.
+    pub fn cause(&self) -> String {
+        let (plural, row) = if self.refusals == 1 { ("", "") } else { ("s", " in a row") };
+        format!("{} refusal{plural} by the venue{row}: {}", self.refusals, self.reason)
+    }
+}
+
+/// An answer of the venue to an order, as far as pauses after refusals depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct VenueAnswer {
+    /// Traded symbol.
+    pub symbol: Symbol,
+    /// Venue time of the order's decision.
+    pub decided: Millis,
+    /// Venue time of the answer.
+    pub at: Millis,
+    /// Reason of a refusal, `None` if the venue accepted the order.
+    pub refusal: Option<RefusalReason>,
+}
+
+/// Returns the pause on a symbol at `now` after these answers, which are in their order; `None` if there is none.
+pub fn refusal_pause_after(
+    risk: &RiskSettings,
+    symbol: Symbol,
+    answers: &[VenueAnswer],
+    now: Millis,
+) -> Option<RefusalPause> {
+    let mut refusals = VenueRefusals::default();
+    for answer in answers {
+        let place = if answer.symbol == symbol { SymbolId::FIRST } else { SymbolId::RETIRED };
+        match answer.refusal {
+            Some(reason) => refusals.record(reason, place, answer.decided, answer.at),
+            None => refusals.forget_before(place, answer.decided),
+        }
+    }
+    let running = refusals.running(Millis::from_seconds(i64::from(risk.refused_by_venue_pause_s)), now);
+    running.into_iter().find(|pause| pause.symbol != Some(SymbolId::RETIRED))
+}
+
+impl VenueRefusals {
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Records the refusal at `at` of an order that was decided at `decided`.
+    ///
+    /// Orders that were in flight together count once: only an order decided after the last refusal makes the pause longer.
+    pub(super) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
+        let symbol = (!reason.concerns_account()).then_some(symbol);
+        match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
+            Some(entry) => {
+                entry.count = entry.count.saturating_add(u32::from(decided >= entry.last));
+                entry.last = entry.last.max(at);
+            }
+            None => self.entries.push(Entry { reason, symbol, count: 1, last: at }),
+        }
+    }
+
+    /// Forgets the refusals that an accepted order disproves: those of its symbol and of the account before it was decided.
+    pub(super) fn forget_before(&mut self, symbol: SymbolId, decided: Millis) {
+        self.entries.retain(|entry| {
+            let is_meant = entry.symbol.is_none_or(|own| own == symbol);
+            !is_meant || entry.last > decided
+        });
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Returns the time from which orders on the symbol may be sent again.
+    pub(super) fn paused_until(&self, symbol: SymbolId, first: Millis) -> Millis {
+        let is_meant = |entry: &&Entry| entry.symbol.is_none_or(|own| own == symbol);
+        let ends = self.entries.iter().filter(is_meant).map(|entry| entry.until(first));
+        ends.max().unwrap_or(Millis::new(i64::MIN))
+    }
+
+    /// Returns the pauses in force at `now`, the last to end first.
+    pub(super) fn running(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
+        let pauses = self.entries.iter().map(|entry| RefusalPause {
+            reason: entry.reason,
+            refusals: entry.count,
+            until: entry.until(first),
+            symbol: entry.symbol,
+        });
+        let mut running: Vec<RefusalPause> = pauses.filter(|pause| pause.until > now).collect();
+        running.sort_by_key(|pause| std::cmp::Reverse(pause.until));
+        running
+    }
+
+    /// Translates symbols into the numbers of another Session.
+    pub(super) fn under(mut self, numbers: &Renumbering) -> Self {
+        for entry in &mut self.entries {
+            entry.symbol = entry.symbol.map(|symbol| numbers.symbol(symbol));
+        }
+        self
+    }
+}
+
+impl Entry {
+    fn until(&self, first: Millis) -> Millis {
+        self.last + pause_after(self.count, first)
+    }
+}
+
+/// Returns the pause after so many refusals in a row: the first one, doubled with each further refusal, up to an hour.
+fn pause_after(refusals: u32, first: Millis) -> Millis {
+    let doublings = refusals.saturating_sub(1).min(32);
+    let pause = first.get().saturating_mul(1_i64 << doublings);
+    Millis::new(pause.min(MAX_PAUSE.max(first).get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SYMBOL: SymbolId = SymbolId::FIRST;
+    const MINUTE: Millis = Millis::MINUTE;
+
+    fn other() -> SymbolId {
+        SymbolId::new(1).unwrap()
+    }
+
+    const fn at(second: i64) -> Millis {
+        Millis::from_seconds(second)
+    }
+
+    #[test]
+    fn pauses_double_up_to_an_hour() {
+        let seconds =
+            |first: i64| [1, 2, 3, 6, 7, 8, u32::MAX].map(|n| pause_after(n, at(first)).get() / 1_000);
+        assert_eq!(seconds(60), [60, 120, 240, 1_920, 3_600, 3_600, 3_600]);
+        // A first pause above an hour does not grow; 0 turns the rule off.
+        assert_eq!(seconds(7_200), [7_200; 7]);
+        assert_eq!(seconds(0), [0; 7]);
+    }
+
+    #[test]
+    fn a_reason_pauses_its_symbol_or_the_account() {
+        for reason in RefusalReason::ALL {
+            let mut refusals = VenueRefusals::default();
+            refusals.record(reason, SYMBOL, at(0), at(2));
+            assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(62), "{reason}");
+            let expected = if reason.concerns_account() { at(62) } else { Millis::new(i64::MIN) };
+            assert_eq!(refusals.paused_until(other(), MINUTE), expected, "{reason}");
+        }
+    }
+
+    #[test]
+    fn orders_in_flight_together_count_once_and_reasons_count_apart() {
+        let mut refusals = VenueRefusals::default();
+        let reason = RefusalReason::TradesPerMinute;
+        refusals.record(reason, SYMBOL, at(0), at(2));
+        refusals.record(reason, other(), at(0), at(3));
+        assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(63));
+        refusals.record(reason, SYMBOL, at(120), at(122));
+        assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(122 + 120));
+        refusals.record(RefusalReason::OutdatedPrice, SYMBOL, at(240), at(242));
+        assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(242 + 60));
+        let running: Vec<_> =
+            refusals.running(MINUTE, at(241)).into_iter().map(|pause| pause.refusals).collect();
+        assert_eq!(running, [1, 2]);
+        assert_eq!(refusals.running(MINUTE, at(302)), []);
+    }
+
+    #[test]
+    fn an_accepted_order_forgets_what_came_before_its_decision() {
+        let mut refusals = VenueRefusals::default();
+        refusals.record(RefusalReason::SymbolInactive, SYMBOL, at(0), at(2));
+        refusals.record(RefusalReason::SymbolInactive, other(), at(0), at(2));
+        refusals.record(RefusalReason::TradesPerDay, SYMBOL, at(10), at(12));
+        // It was in flight when the account's refusal came: it disproves only the earlier one.
+        refusals.forget_before(SYMBOL, at(11));
+        assert_eq!(refusals.running(MINUTE, at(12)).len(), 2);
+        assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(72));
+        refusals.forget_before(SYMBOL, at(80));
+        assert_eq!(refusals.paused_until(SYMBOL, MINUTE), Millis::new(i64::MIN));
+        assert_eq!(refusals.paused_until(other(), MINUTE), at(62));
+    }
+}
