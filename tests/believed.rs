@@ -389,11 +389,14 @@ fn of_wallets() -> Vec<Lie> {
                 wallets[0]["balance"] = json!(wallets[0]["balance"].as_f64().unwrap() + 2e-12);
             }
         }),
-        lie("bans the user, and takes the trade", "the account is banned", |place, _, user| {
-            if place == Place::User {
-                user["banned"] = json!(true);
-            }
-        }),
+        Lie {
+            opens: 0,
+            ..lie("bans the user", "the account is banned", |place, _, user| {
+                if place == Place::User {
+                    user["banned"] = json!(true);
+                }
+            })
+        },
         lie("loses the wallet", "the venue shows no demo wallet", |place, _, wallets| {
             if matches!(place, Wallets(3..)) {
                 *wallets = json!([wallets[1].clone()]);

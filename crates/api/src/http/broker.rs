@@ -1,6 +1,7 @@
 //! The broker over HTTP: the port [`Broker`], answered by the trading token API.
 
 use super::HttpBroker;
+use super::endpoint::TRADE;
 use super::pages::{Pages, Rows};
 use crate::model::{TradeRecord, Wallet, WalletType};
 use crate::report::report_of;
@@ -24,6 +25,11 @@ impl Broker for HttpBroker {
             Ok(reply) => reply.map(|record| report_of(record, &self.unrecognised)),
             // The list may have what is not found by its id.
             Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
+                return self.find_in_list(id).await;
+            }
+            Err(BrokerError::Credentials { .. })
+                if detail != Detail::ById && self.credentials.is_rejected_at(TRADE) =>
+            {
                 return self.find_in_list(id).await;
             }
             Err(error) => return Err(error),

@@ -11,6 +11,22 @@ use candlewick_sdk::Symbol;
 use serde_json::Value;
 use url::Url;
 
+/// `POST` to the open path.
+pub(super) const OPEN: &str = "POST open";
+/// The trade by its id.
+pub(super) const TRADE: &str = "GET /token/trades/{id}";
+
+/// Returns the endpoint of a path of the trading API, as the contract names it.
+pub(super) fn endpoint_of(path: &str) -> &'static str {
+    match path.rsplit_once("/token/").map_or("", |(_, rest)| rest) {
+        "wallets" => "GET /token/wallets",
+        "trades" => "GET /token/trades",
+        "users/me" => "GET /token/users/me",
+        trade if trade.starts_with("trades/") => TRADE,
+        _ => "GET of another path",
+    }
+}
+
 impl HttpBroker {
     pub(super) async fn ask_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;

@@ -53,6 +53,10 @@ struct Held {
     /// How often the token was replaced.
     generation: u64,
     refused: Option<Refused>,
+    /// Endpoint whose answer refused the token for reading.
+    refused_by: Option<&'static str>,
+    /// Endpoints that refused the token while another accepted it, and whether that was reported.
+    rejecting: BTreeMap<&'static str, bool>,
 }
 
 /// What the token was refused for.
@@ -66,7 +70,15 @@ pub(super) enum Refused {
 
 impl Keys {
     pub(super) fn new(current: Credentials) -> Self {
-        let held = Held { current, former: Vec::new(), strange: Vec::new(), generation: 0, refused: None };
+        let held = Held {
+            current,
+            former: Vec::new(),
+            strange: Vec::new(),
+            generation: 0,
+            refused: None,
+            refused_by: None,
+            rejecting: BTreeMap::new(),
+        };
         Self { held: RwLock::new(held), other: Vec::new(), source: None, state: Arc::default() }
     }
 
@@ -93,30 +105,66 @@ impl Keys {
         self.held().generation
     }
 
-    /// The venue answered a reading request that was made with the token of this generation.
-    pub(super) fn accepted(&self, generation: u64) {
-        if self.held().refused.is_none() {
+    /// Records that an endpoint answered a reading request that was made with the token of this generation.
+    ///
+    /// An endpoint that refuses the token while others accept it has to accept it itself.
+    pub(super) fn accepted(&self, generation: u64, endpoint: &'static str) {
+        let is_known = {
+            let held = self.held();
+            held.refused.is_none() && !held.rejecting.contains_key(endpoint)
+        };
+        if is_known {
             return;
         }
         let mut held = self.held_mut();
-        if held.generation == generation && held.refused == Some(Refused::Reading) {
-            held.refused = None;
-            self.state.accept();
+        if held.generation != generation {
+            return;
         }
+        let was_reported = held.rejecting.remove(endpoint) == Some(true);
+        if was_reported {
+            tracing::warn!("the venue accepts the token for {endpoint} again");
+        }
+        let by = held.refused_by.filter(|by| *by != endpoint);
+        if held.refused != Some(Refused::Reading) || by.is_some_and(|by| held.rejecting.contains_key(by)) {
+            return;
+        }
+        if let Some(by) = by {
+            held.rejecting.insert(by, false);
+        }
+        (held.refused, held.refused_by) = (None, None);
+        self.state.accept();
     }
 
-    /// The venue refused the token of this generation. Answers whether another is used by now.
-    pub(super) fn refuse(&self, generation: u64, what: Refused, text: &str) -> bool {
+    /// Records that an endpoint refused the token of this generation. Returns whether another token is used by now.
+    pub(super) fn refuse(&self, generation: u64, what: Refused, endpoint: &'static str, text: &str) -> bool {
         let mut held = self.held_mut();
         if held.generation != generation {
             return true;
         }
         // What opens nothing is not healed by reading, unless a person has said since that it is in order.
         if held.refused != Some(Refused::Opening) || self.state.refused().is_none() {
-            held.refused = Some(what);
+            (held.refused, held.refused_by) = (Some(what), Some(endpoint));
         }
-        self.state.refuse(text);
+        let is_alone = what == Refused::Reading && held.rejecting.contains_key(endpoint);
+        if is_alone {
+            held.rejecting.insert(endpoint, true);
+            self.state.refuse(describe_rejection(endpoint, text));
+        } else {
+            self.state.refuse(text);
+        }
         false
+    }
+
+    /// Records that an endpoint refuses a token that another endpoint has just accepted: the token is in order.
+    pub(super) fn reject_at(&self, endpoint: &'static str, text: &str) {
+        if self.held_mut().rejecting.insert(endpoint, true) != Some(true) {
+            tracing::warn!("{}; trades are read from the list", describe_rejection(endpoint, text));
+        }
+    }
+
+    /// Returns whether an endpoint is known to refuse a token that others accept.
+    pub(super) fn is_rejected_at(&self, endpoint: &'static str) -> bool {
+        self.held().rejecting.get(endpoint) == Some(&true)
     }
 
     /// Which token opens nothing, and what the venue says of it; none where it is not that, or a person has said since that it is
@@ -150,7 +198,8 @@ impl Keys {
             keep(&mut held.former, former);
         }
         held.generation += 1;
-        held.refused = None;
+        (held.refused, held.refused_by) = (None, None);
+        held.rejecting.clear();
         self.state.accept();
         tracing::warn!("the venue refused the token, and another was read from its file");
     }
@@ -184,6 +233,10 @@ impl Keys {
     fn held_mut(&self) -> RwLockWriteGuard<'_, Held> {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn describe_rejection(endpoint: &str, text: &str) -> String {
+    format!("the venue rejects the token for {endpoint} only: {text}")
 }
 
 /// Keeps a token, and only so many.

@@ -1,9 +1,11 @@
 //! Opening a trade: at most one request, and the truth about what is known of it (`domain 5`).
 
 use super::connections::Place;
+use super::endpoint::OPEN;
 use super::exchange::Answer;
 use super::keys::Refused;
 use super::limit::{TooLong, Turn};
+use super::read::{numbered, unexpected};
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::OpenBody;
 use crate::model::{FailureBody, TradeRecord, read_record};
@@ -85,7 +87,7 @@ impl HttpBroker {
                     && rejection.reason == RejectionReason::Credentials
                 {
                     // For later opens: this one has been sent.
-                    self.token_refused(generation, Refused::Opening, &rejection.text).await;
+                    self.token_refused(generation, (Refused::Opening, OPEN), &rejection.text).await;
                 }
                 outcome
             }
@@ -161,12 +163,16 @@ impl HttpBroker {
             | StatusCode::UNPROCESSABLE_ENTITY => {
                 let FailureBody { text, code, venue_time } = FailureBody::read(status, answer.body.bytes());
                 let reason = reason_of(answer.status, code.as_deref(), &text);
+                let text = format!("{text}{}", answer.clock_hint(&text));
                 let rejection = Rejection { reason, text: self.credentials.hide_in(&text), venue_time };
                 Err(Unopened::Rejected { status, rejection })
             }
             _ => {
+                if answer.status.is_success() {
+                    return Err(self.unknown(&unexpected(answer.status)));
+                }
                 let text = FailureBody::read(status, answer.body.bytes()).text;
-                Err(self.unknown(&format!("HTTP {status}: {text}")))
+                Err(self.unknown(&numbered(answer.status, &text)))
             }
         }
     }
@@ -287,8 +293,12 @@ pub(super) mod tests {
         for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found", "422 Unprocessable Entity"] {
             check(Act::Reply(answer(status, "")), "Rejected(Rejection").await;
         }
-        for status in ["405 Method Not Allowed", "409 Conflict", "201 Created"] {
-            check(Act::Reply(answer(status, "")), "Unknown").await;
+        for (status, expected) in [
+            ("405 Method Not Allowed", "Unknown { reason: \"HTTP 405\" }"),
+            ("409 Conflict", "Unknown { reason: \"HTTP 409\" }"),
+            ("201 Created", "Unknown { reason: \"HTTP 201 where 200 is expected\" }"),
+        ] {
+            check(Act::Reply(answer(status, "")), expected).await;
         }
     }
 

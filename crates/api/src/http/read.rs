@@ -1,5 +1,6 @@
 //! Reading requests: repeated on trouble that may pass, within a number and a deadline.
 
+use super::endpoint::{TRADE, endpoint_of};
 use super::exchange::Answer;
 use super::keys::Refused;
 use super::limit::{TooLong, Turn};
@@ -32,10 +33,17 @@ impl HttpBroker {
     pub(super) async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_repeatedly(api, url.clone()).await;
+        let endpoint = endpoint_of(url.path());
         match &read {
-            Ok(_) if api == Api::Trading => self.credentials.accepted(generation),
+            Ok(_) if api == Api::Trading => self.credentials.accepted(generation, endpoint),
+            // The list says as much of a trade, so nothing else has to stop.
+            Err(BrokerError::Credentials { text })
+                if endpoint == TRADE && self.is_accepted_elsewhere(endpoint).await =>
+            {
+                self.credentials.reject_at(endpoint, text);
+            }
             Err(BrokerError::Credentials { text }) if api == Api::Trading => {
-                if self.token_refused(generation, Refused::Reading, text).await {
+                if self.token_refused(generation, (Refused::Reading, endpoint), text).await {
                     return self.read_repeatedly(api, url).await;
                 }
             }
@@ -112,9 +120,10 @@ impl HttpBroker {
             };
         }
         if status.is_success() {
-            return Err(self.malformed(format!("with status {status} (GET {path})"), &answer.body));
+            return Err(self.malformed(format!("{} (GET {path})", unexpected(status)), &answer.body));
         }
         let FailureBody { text, .. } = FailureBody::read(status.as_u16(), answer.body.bytes());
+        let text = format!("{text}{}", answer.clock_hint(&text));
         let text = self.credentials.hide_in(&format!("{text} (GET {path})"));
         Err(match status {
             StatusCode::UNAUTHORIZED => BrokerError::Credentials { text },
@@ -168,14 +177,33 @@ impl HttpBroker {
 }
 
 impl Answer {
+    /// Returns what a refusal for the time of a request needs: how far the venue's clock is from this machine's. Empty for other
+    /// refusals.
+    pub(super) fn clock_hint(&self, text: &str) -> String {
+        let is_about_time = text.to_ascii_lowercase().contains("timestamp");
+        let Some(date) = self.date.filter(|_| is_about_time) else { return String::new() };
+        // The header has whole seconds.
+        let ahead = (date - self.sent).get().div_euclid(1_000).min((date - self.received).get() / 1_000 + 1);
+        match ahead {
+            2.. => format!("; the venue's Date is {ahead} s ahead of this machine: set this clock"),
+            ..=-2 => format!("; the venue's Date is {} s behind this machine: set this clock", -ahead),
+            _ => "; the venue's Date agrees with this machine: check broker.timestamp".to_owned(),
+        }
+    }
+
     /// A value with this answer's moments.
     pub(super) const fn reply<T>(&self, value: T) -> Reply<T> {
         Reply { value, date: self.date, sent: self.sent, received: self.received }
     }
 }
 
+/// Describes a status of success that is not the contract's.
+pub(super) fn unexpected(status: StatusCode) -> String {
+    format!("HTTP {} where 200 is expected", status.as_u16())
+}
+
 /// The venue's words after its status; without words they are the status.
-fn numbered(status: StatusCode, text: &str) -> String {
+pub(super) fn numbered(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }
 
@@ -271,7 +299,22 @@ mod tests {
                 "",
                 "Rejected { text: \"HTTP 301 (GET /token/wallets), a redirect",
             ),
-            ("204 No Content", "", "Malformed"),
+            ("204 No Content", "", "Malformed { problem: \"HTTP 204 where 200 is expected (GET"),
+            (
+                "400 Bad Request\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT",
+                r#"{"message": "x-timestamp expired"}"#,
+                " s behind this machine: set this clock (GET /token/wallets)",
+            ),
+            (
+                "400 Bad Request\r\nDate: Fri, 01 Jan 2100 00:00:00 GMT",
+                r#"{"message": "x-timestamp expired"}"#,
+                " s ahead of this machine: set this clock (GET /token/wallets)",
+            ),
+            (
+                "400 Bad Request\r\nDate: Sat, 01 Jan 2000 00:00:00 GMT",
+                r#"{"message": "no"}"#,
+                r#"Rejected { text: "HTTP 400: no (GET"#,
+            ),
             ("200 OK", "<html>tok-123", r#"head: "<html>[hidden]""#),
             ("200 OK", r#"{"message": "hello"}"#, "Malformed { problem: \"Wallet is not in an array\""),
             ("200 OK", r#"[{"id": "w"}]"#, "Malformed { problem: \"Wallet"),

@@ -9,6 +9,12 @@ use candlewick_broker::BrokerError;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Request, Response, StatusCode};
 use std::error::Error;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use url::Url;
+
+/// How long the port of a connection that timed out is probed.
+const MAX_PROBE: Duration = Duration::from_millis(500);
 
 /// Sends requests.
 #[async_trait]
@@ -67,19 +73,22 @@ pub enum NoAnswer {
 pub(super) struct Network {
     reading_client: Client,
     opening_client: Client,
+    /// Whether no proxy stands between: only then may a port be probed.
+    is_direct: bool,
 }
 
 impl Network {
     pub(super) fn new(settings: &Settings) -> Result<Self, BrokerError> {
         let (reading_client, opening_client) =
             (client::reading_client(settings)?, client::opening_client(settings)?);
-        Ok(Self { reading_client, opening_client })
+        Ok(Self { reading_client, opening_client, is_direct: settings.proxy.is_none() })
     }
 
     /// One that trusts no certificate.
     pub(super) fn without_certificates(settings: &Settings) -> Result<Self, BrokerError> {
         let client = client::client_without_certificates(settings)?;
-        Ok(Self { reading_client: client.clone(), opening_client: client })
+        let is_direct = settings.proxy.is_none();
+        Ok(Self { reading_client: client.clone(), opening_client: client, is_direct })
     }
 }
 
@@ -95,14 +104,36 @@ impl Transport for Network {
             Purpose::Read => &self.reading_client,
             Purpose::Open => &self.opening_client,
         };
-        let mut response = client.execute(request).await.map_err(|error| {
-            let connected = !error.is_connect();
-            let text = describe(&error.without_url());
-            if connected { NoAnswer::Lost(text) } else { NoAnswer::NotConnected(text) }
-        })?;
+        let url = request.url().clone();
+        let mut response = match client.execute(request).await {
+            Ok(response) => response,
+            Err(error) if error.is_connect() => {
+                let is_timeout = self.is_direct && error.is_timeout();
+                let text = describe(&error.without_url());
+                return Err(NoAnswer::NotConnected(with_tls_hint(text, is_timeout, &url).await));
+            }
+            Err(error) => return Err(NoAnswer::Lost(describe(&error.without_url()))),
+        };
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
         Ok(RawAnswer { status, headers, body: read_body(response, limit_bytes).await })
     }
+}
+
+/// Adds a hint if a port takes connections and does not speak TLS.
+async fn with_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
+    // How rustls names an answer that is not TLS.
+    let is_plain_answer = text.contains("InvalidContentType");
+    let takes_connections = is_timeout && url.scheme() == "https" && takes_connections(url).await;
+    let hint = if is_plain_answer || takes_connections { "; no TLS answer: is it http://?" } else { "" };
+    format!("{text}{hint}")
+}
+
+/// Returns whether a connection to the host is made at once. Nothing is sent on it.
+async fn takes_connections(url: &Url) -> bool {
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let connected = tokio::time::timeout(MAX_PROBE, TcpStream::connect((host, port)));
+    matches!(connected.await, Ok(Ok(_)))
 }
 
 async fn read_body(mut response: Response, limit_bytes: usize) -> Body {

@@ -46,6 +46,8 @@ const showBanner = () => {
   else if (state?.reading) words.push(`Reading the journal: ${format.many(state.reading[0])} of ${format.many(state.reading[1])} lines.`);
   else if (state?.phase === "not_running") words.push("No bot runs: this is what the journal holds.");
   else if (state?.phase === "silent") words.push(`A process holds the journal and does not answer: ${state.holder ?? "unknown"}.`);
+  else if (state?.troubles.length) words.push(`Trouble: ${state.troubles.join("; ")}.`);
+  byId("banner").className = state?.troubles.length ? "bad" : "";
   if (performance.now() < saidUntil) words.push(saying);
   byId("banner").hidden = words.length === 0;
   set("banner", words.join(" "));

@@ -84,7 +84,7 @@ class Views {
     const came = state.signals.map((line) => `${line}.`).join(" ");
     if (signals.textContent !== came) signals.textContent = came;
     this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.utc(at), kind, text] })));
-    this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [text] })));
+    this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [{ text, className: "lost" }] })));
     const counts = Object.entries(run.findings).map(([audit, count]) => `${audit} ${count}`);
     const skew = state.skew ? `The venue's clock is ${state.skew[0]} to ${state.skew[1] ?? "any"} ms ahead.` : "";
     set("finding-counts", `${format.plural(run.alarms, "alarm")}; audits found ${counts.length > 0 ? counts.join(", ") : "nothing"}. ${skew}`);

@@ -1,8 +1,8 @@
 //! Events in few words. Minutes and seconds are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_engine::{
-    BotId, Control, Event, EventKind, IntentId, Opened, Origin, OutsideSignal, Rejection, SecondTrade,
-    SeriesId, Settled, SymbolId, VenueId,
+    BotId, Control, Event, EventKind, IntentId, Opened, Origin, OutsideSignal, RefusalReason, Rejection,
+    SecondTrade, SeriesId, Settled, SymbolId, VenueId,
 };
 use candlewick_sdk::serde_json::{from_value, json};
 use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, Ohlcv, Outcome, Payout, Price, Text};
@@ -82,6 +82,11 @@ pub(crate) fn payout(percent: u32) -> Option<Payout> {
 
 pub(crate) fn rejected(intent: u64) -> EventKind {
     EventKind::Rejected { intent: IntentId::new(intent), rejection: Rejection::NoPrice }
+}
+
+pub(crate) fn refused(intent: u64, reason: RefusalReason) -> EventKind {
+    let rejection = Rejection::Refused { reason, text: Text::truncated("no") };
+    EventKind::Rejected { intent: IntentId::new(intent), rejection }
 }
 
 pub(crate) fn not_sent(intent: u64) -> EventKind {

@@ -8,7 +8,8 @@ use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Judgement, Opened,
-    OutsideSignal, Recorder, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId, VenueSymbol,
+    OutsideSignal, Recorder, RefusalReason, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId,
+    VenueSymbol,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{from_str, json};
@@ -127,6 +128,9 @@ fn kinds() -> Vec<EventKind> {
         Rejection::InsufficientBalance,
         Rejection::Other(Text::truncated("")),
         Rejection::Other(Text::truncated("a")),
+        Rejection::Refused { reason: RefusalReason::Other, text: Text::truncated("a") },
+        Rejection::Refused { reason: RefusalReason::Other, text: Text::truncated("b") },
+        Rejection::Refused { reason: RefusalReason::SymbolInactive, text: Text::truncated("a") },
     ];
     let mut kinds = vec![
         EventKind::Price { symbol: symbol_id(0), price: price(1, 1.0) },

@@ -19,6 +19,7 @@ mod outside;
 mod staking;
 mod stretches;
 mod trial;
+mod venue_refusals;
 mod verdicts;
 mod watch;
 // What is kept of it.

@@ -1,15 +1,15 @@
 //! A Session that goes on from a snapshot does what the one does that was never interrupted.
 
 use crate::event::{
-    adopted, bare, candle_kind, deposit, minute, not_opened, not_sent, opened_paying, payout, rejected,
-    second_trade, second_trade_settled, settled,
+    adopted, bare, candle_kind, deposit, minute, not_opened, not_sent, opened_paying, payout, refused,
+    rejected, second_trade, second_trade_settled, settled,
 };
 use crate::script::Script;
 use candlewick_engine::{
     Action, BotLimitSettings, BotSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused,
     IntentId, JournalDecoder, JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope,
-    PauseSettings, Recorder, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
-    SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
+    PauseSettings, Recorder, RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings,
+    SessionSettings, SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -73,6 +73,7 @@ pub(crate) fn settings(max_open_trades: u32) -> SessionSettings {
             PauseSettings { after: 4, of: PauseCause::Losses, for_s: 30, scope: PauseScope::Bot },
             PauseSettings { after: 9, of: PauseCause::Trades, for_s: 0, scope: PauseScope::Symbol },
         ],
+        refused_by_venue_pause_s: 2,
         min_payout_percent: 60.0,
         max_drawdown_percent: 0.0,
         daily_loss_limit: Decimal::ZERO,
@@ -211,6 +212,8 @@ impl World {
         }
         let intent = self.in_flight.remove(0);
         match detail % 16 {
+            0 if detail >= 224 => refused(intent, RefusalReason::PendingLimit),
+            0 if detail >= 192 => refused(intent, RefusalReason::OutdatedPrice),
             0 => rejected(intent),
             1 => not_sent(intent),
             2 | 3 => {

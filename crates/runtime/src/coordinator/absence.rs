@@ -14,8 +14,8 @@ impl Coordinator {
         }
         let candles = match self.market.closes_between(step.now - span, step.now) {
             0 => "no candle closed meanwhile".to_owned(),
-            1 => "1 candle closed meanwhile, and nothing is opened on it".to_owned(),
-            more => format!("{more} candles closed meanwhile, and nothing is opened on them"),
+            1 => "1 candle closed meanwhile".to_owned(),
+            more => format!("{more} candles closed meanwhile"),
         };
         let seconds = span.get() / 1_000;
         let text = format!("this process did not run for {seconds} s (stopped or suspended?); {candles}");

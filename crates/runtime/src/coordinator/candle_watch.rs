@@ -291,6 +291,68 @@ mod tests {
     }
 
     #[test]
+    fn a_series_is_late_after_two_intervals_whether_requests_fail_or_bring_nothing() {
+        let (mut failing, mut empty) = (watch(), watch());
+        // The candle of minute 11 is due; two intervals later is minute 13.
+        for now in [minute(11), minute(12), minute(13)] {
+            failing.fail(now);
+            empty.take(&[], now);
+            assert_eq!((failing.late_since(), empty.late_since()), (None, None), "{now}");
+        }
+        let late = minute(13) + Millis::new(1);
+        failing.fail(late);
+        empty.take(&[candle(9)], late);
+        assert_eq!(
+            (failing.late_since(), empty.late_since()),
+            (Some((minute(11), true)), Some((minute(11), false)))
+        );
+        // One of the missing candles comes, and another is still missing; then the newest.
+        failing.take(&[candle(10)], late);
+        assert_eq!(failing.late_since(), None);
+        empty.take(&[candle(10), candle(12)], late);
+        assert_eq!(empty.late_since(), None);
+        failing.fail(minute(14));
+        assert_eq!(failing.late_since(), None);
+        failing.fail(minute(14) + Millis::new(1));
+        assert_eq!(failing.late_since(), Some((minute(12), true)));
+    }
+
+    #[test]
+    fn a_process_that_asked_nothing_for_a_while_calls_no_series_late() {
+        let mut watch = watch();
+        let later = minute(60) + Millis::new(300);
+        assert_eq!(watch.late_since(), None);
+        watch.take(&[candle(59)], later);
+        assert_eq!(watch.late_since(), None);
+    }
+
+    #[test]
+    fn a_weekend_makes_no_series_late_unless_requests_fail() {
+        // Saturday 1970-01-03 12:00 UTC.
+        let noon = Millis::HOUR * 60;
+        let closed = || CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
+        let mut watch = closed();
+        for now in (1..=60).map(|count| noon + minute(count)) {
+            watch.take(&[], now);
+            assert_eq!(watch.late_since(), None);
+        }
+        // The price API fails: late two intervals after its last answer.
+        watch.fail(noon + minute(62));
+        assert_eq!(watch.late_since(), None);
+        watch.fail(noon + minute(63));
+        assert_eq!(watch.late_since(), Some((noon + minute(1), true)));
+        // A market that has had a candle today does not close at weekends.
+        let mut open = closed();
+        open.take(&[candle(noon.get() / 60_000)], noon + minute(1));
+        for now in 2..=4 {
+            open.take(&[], noon + minute(now));
+            assert_eq!(open.late_since(), None);
+        }
+        open.take(&[], noon + minute(5));
+        assert_eq!(open.late_since(), Some((noon + minute(2), false)));
+    }
+
+    #[test]
     fn a_repeat_never_reaches_into_the_next_close() {
         let mut watch = CandleWatch::new("1s".parse().unwrap(), Millis::ZERO, Millis::ZERO, Millis::ZERO, 99);
         let late = Millis::new(1_900);

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::command::{Command, Step};
-use super::token::WHERE_FROM;
+use super::token::{WHERE_FROM, describe_refusal};
 use crate::Notice;
 use crate::control::{ControlAnswer, LateSeries, Phase, RunState, VenueApi};
 use candlewick_engine::{IntentState, SeriesId};
@@ -39,9 +39,10 @@ impl Coordinator {
         } else {
             Phase::Trading
         };
-        let token_refused = self.token_refused.as_ref().map(|text| {
-            format!("the venue does not accept the token: {text}; a new one is waited for, {WHERE_FROM}")
-        });
+        let token_refused = self
+            .token_refused
+            .as_ref()
+            .map(|text| format!("{}; a new one is waited for, {WHERE_FROM}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
         (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))

@@ -29,8 +29,9 @@ impl Coordinator {
                 }
                 self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
                 let text = format!(
-                    "the venue does not accept the token: {text}; nothing is opened until it does: a new one is waited \
-                     for, {WHERE_FROM}; where the token is in order, `candlewick resume` has it tried again"
+                    "{}; nothing is opened until it does: a new one is waited for, {WHERE_FROM}; where the token is \
+                     in order, `candlewick resume` has it tried again",
+                    describe_refusal(&text)
                 );
                 self.session.alarm(text, step);
             }
@@ -56,4 +57,11 @@ impl Coordinator {
             step.warn(format!("{what}: {error}"));
         }
     }
+}
+
+/// Describes a token that is refused, everywhere or by one endpoint.
+pub(super) fn describe_refusal(text: &str) -> String {
+    // The adapter says which endpoint it is, if it is one only.
+    let is_whole = text.starts_with("the venue ");
+    if is_whole { text.to_owned() } else { format!("the venue does not accept the token: {text}") }
 }

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::Notice;
-use crate::control::{ControlAnswer, ControlOrder, MarketState, RunState, SlowestCandle, StreamState};
+use crate::control::{
+    ControlAnswer, ControlOrder, MarketState, Phase, RunState, SlowestCandle, StreamState, VenueApi,
+};
 use candlewick_broker::{Balances, Identity};
 
 /// How the run says that it stands.
@@ -45,17 +47,49 @@ fn watched() -> Bench {
     bench
 }
 
+/// Whether the run opens trades, and why not.
+fn phase(bench: &mut Bench) -> (Phase, String) {
+    let state = state(bench);
+    (state.phase, state.reason.unwrap_or_default())
+}
+
 #[test]
-fn a_user_that_may_not_trade_is_said_at_the_start_and_later_and_shown_while_it_lasts() {
+fn a_user_that_may_not_trade_suspends_opens_until_the_venue_says_otherwise() {
     let mut bench = watched();
-    let said =
-        |words: &str| vec![format!("the venue says that the account is {words}: it may take no trade")];
-    assert_eq!(user(&mut bench, 0, &["banned"]), (said("banned"), vec!["the account is banned".to_owned()]));
-    assert_eq!(user(&mut bench, 600_000, &["banned"]).0, [""; 0], "said once");
-    let both = user(&mut bench, 1_200_000, &["banned", "deleted"]);
-    assert_eq!(both, (said("banned, deleted"), vec!["the account is banned, deleted".to_owned()]));
-    let (warnings, troubles) = user(&mut bench, 1_800_000, &[]);
+    let said = |words: &str| {
+        let until = "no trade is opened until it lifts that, or after `candlewick resume`";
+        format!("the venue says that the account is {words}; {until}")
+    };
+    let trouble = |words: &str| vec![format!("the account is {words}")];
+    assert_eq!(user(&mut bench, 0, &["banned"]), (vec![said("banned")], trouble("banned")));
+    assert_eq!(phase(&mut bench), (Phase::Suspended, said("banned")));
+    assert_eq!(user(&mut bench, 60_000, &["banned"]).0, [""; 0], "said once");
+    let both = user(&mut bench, 120_000, &["banned", "deleted"]);
+    assert_eq!(both, (vec![said("banned, deleted")], trouble("banned, deleted")));
+    let (warnings, troubles) = user(&mut bench, 180_000, &[]);
     assert_eq!((warnings.len(), troubles.len()), (1, 0));
+    assert_eq!(phase(&mut bench), (Phase::Trading, String::new()));
+    assert_eq!(user(&mut bench, 780_000, &[]).0, [""; 0], "asked every ten minutes again");
+}
+
+#[test]
+fn a_barred_account_is_journalled_as_a_suspension_and_overridden_by_an_operator() {
+    let banned = |bench: &Bench| {
+        let identity = Identity { user: "u".to_owned(), restrictions: vec!["banned".to_owned()] };
+        Input::Answer(Answer::User(Ok(Reply::at(identity, bench.now))))
+    };
+    let mut bench = watched();
+    bench.at(0).step(Input::Time);
+    let input = banned(&bench);
+    assert!(words(&bench.step(input)).contains(&"record Suspend".to_owned()));
+    let commands = bench.step(Input::Order(OrderId(2), ControlOrder::Resume));
+    assert!(words(&commands).contains(&"record Continue".to_owned()), "{:?}", words(&commands));
+    assert_eq!(phase(&mut bench).0, Phase::Trading);
+    // The same word of the venue changes nothing.
+    bench.at(60_000).step(Input::Time);
+    let input = banned(&bench);
+    assert!(!words(&bench.step(input)).contains(&"record Suspend".to_owned()));
+    assert_eq!(state(&mut bench).troubles, ["the account is banned"]);
 }
 
 #[test]
@@ -64,13 +98,110 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     assert_eq!(user(&mut bench, 0, &[]).1, [""; 0]);
     assert_eq!(seen(bench.at(180_000), Input::Time).1, [""; 0]);
     assert_eq!(seen(bench.at(180_001), Input::Time).1, [""; 0], "nothing that was asked has failed");
-    let error = BrokerError::Unavailable { text: "no".to_owned() };
-    let answer = Answer::Candles(SeriesId::FIRST, Err(error));
-    assert_eq!(seen(&mut bench, Input::Answer(answer)).1, ["the venue does not answer"]);
+    let error = || BrokerError::Unavailable { text: "no".to_owned() };
+    let answer = Answer::Candles(SeriesId::FIRST, Err(error()));
+    let silent = seen(&mut bench, Input::Answer(answer)).1;
+    assert_eq!(silent[0], "the price API does not answer");
+    bench.at(600_000).step(Input::Time);
+    let silent = seen(&mut bench, Input::Answer(Answer::User(Err(error())))).1;
+    assert_eq!(silent[0], "the venue does not answer");
     bench.at(10_000_000).step(Input::Time);
     let none = Balances { demo: None, real: None };
     let answer = Answer::Balances(Ok(Reply::at(none, bench.now)));
-    assert_eq!(seen(&mut bench, Input::Answer(answer)).1, ["the venue shows no demo wallet"]);
+    let troubles = seen(&mut bench, Input::Answer(answer)).1;
+    assert_eq!(troubles[0], "the price API does not answer");
+    assert!(troubles.contains(&"the venue shows no demo wallet".to_owned()), "{troubles:?}");
+}
+
+/// What a step tells of APIs and series.
+fn told(commands: Vec<Command>) -> Vec<String> {
+    let told = commands.into_iter().filter_map(|command| match command {
+        Command::Notify(Notice::Venue { api, is_silent, .. }) => Some(format!("{api:?} silent: {is_silent}")),
+        Command::Notify(Notice::Candles { series, is_late }) => Some(format!("{series}: {is_late}")),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn the_price_api_alone_fails_while_the_trading_api_answers() {
+    let mut bench = watched();
+    user(&mut bench, 0, &[]);
+    let mut news = Vec::new();
+    // Each close is asked for, and each answer is an error; trading answers come all the while.
+    for second in (60..=300).step_by(5) {
+        bench.at(second * 1_000);
+        news.extend(told(bench.step(Input::Time)).into_iter().map(|text| (second, text)));
+        let error = BrokerError::Unavailable { text: "HTTP 503".to_owned() };
+        let answer = Input::Answer(Answer::Candles(SeriesId::FIRST, Err(error)));
+        news.extend(told(bench.step(answer)).into_iter().map(|text| (second, text)));
+        let balances = Balances { demo: Some(Decimal::from(1_000)), real: None };
+        bench.on(Input::Answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));
+    }
+    // The candle of 60 s is late after 180 s; the API was last heard at the start and is silent after 180 s more.
+    let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, requests fail";
+    assert_eq!(news, [(185, "Prices silent: true".to_owned()), (185, format!("{late}: true"))]);
+    let state = state(&mut bench);
+    assert_eq!(state.venue_problems(), ["the price API does not answer", late]);
+    assert_eq!((state.is_silent(VenueApi::Prices), state.is_silent(VenueApi::Trading)), (true, false));
+    // It comes back.
+    bench.at(305_000).step(Input::Time);
+    let candles = Candles { candles: vec![candle(START + Millis::MINUTE * 5)], ..Candles::default() };
+    let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
+    let mended = told(bench.step(Input::Answer(answer)));
+    assert_eq!(mended, ["Prices silent: false".to_owned(), format!("{late}: false")]);
+    assert_eq!(self::state(&mut bench).venue_problems(), [""; 0]);
+}
+
+#[test]
+fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not_silent() {
+    let mut bench = watched();
+    user(&mut bench, 0, &[]);
+    let mut news = Vec::new();
+    for second in (60..=190).step_by(5) {
+        bench.at(second * 1_000);
+        bench.step(Input::Time);
+        let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), bench.now)));
+        news.extend(told(bench.step(Input::Answer(answer))));
+    }
+    let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without it";
+    assert_eq!(news, [format!("{late}: true")]);
+    assert_eq!(state(&mut bench).venue_problems(), [late]);
+}
+
+#[test]
+fn a_process_that_did_not_run_says_for_how_long_and_how_many_candles_closed() {
+    let mut bench = Bench::start(|_| {});
+    let absent = Input::Absent(std::time::Duration::from_secs(150));
+    let (said, _) = seen(bench.at(200_000), absent);
+    // Of 50 to 200 s: those of 60, 120 and 180 s.
+    assert_eq!(
+        said,
+        ["this process did not run for 150 s (stopped or suspended?); 3 candles closed meanwhile"]
+    );
+}
+
+#[test]
+fn a_refusal_by_the_venue_pauses_the_symbol_and_a_restricted_account_is_looked_up() {
+    let mut bench = watched();
+    user(&mut bench, 0, &[]);
+    bench.on(Input::Durable(Ok(())));
+    bench.signal();
+    bench.step(Input::Durable(Ok(())));
+    let reason = candlewick_broker::RejectionReason::AccountRestricted;
+    let rejection = candlewick_broker::Rejection { reason, text: "User banned".to_owned(), venue_time: None };
+    let answer = Answer::Open(IntentId::new(1), OpenOutcome::Rejected(rejection));
+    let commands = bench.at(60_500).step(Input::Answer(answer));
+    assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::User))), "{commands:?}");
+    bench.at(120_000).step(Input::Time);
+    let candles = Candles { candles: vec![candle(bench.now)], ..Candles::default() };
+    let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, bench.now)));
+    let commands = bench.step(Input::Answer(answer));
+    let is_refused = |command: &Command| {
+        let Command::Record(JournalEntry::Action(Action::Refuse(refused))) = command else { return false };
+        refused.rule == candlewick_engine::Rule::RefusedByVenue
+    };
+    assert!(commands.iter().any(is_refused), "{commands:?}");
 }
 
 #[test]
@@ -131,6 +262,6 @@ fn the_candle_that_is_waited_for_is_named_until_it_comes() {
     let came = SlowestCandle { has_come: true, ..waited };
     assert_eq!(
         state(&mut bench).market.as_deref(),
-        Some(&MarketState { slowest_candle: Some(came), stream: None })
+        Some(&MarketState { slowest_candle: Some(came), ..MarketState::default() })
     );
 }
