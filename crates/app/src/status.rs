@@ -2,6 +2,7 @@
 
 mod asking;
 mod holder;
+mod opens;
 mod rests;
 mod signals;
 mod with_old;
@@ -15,11 +16,11 @@ use crate::error::AppError;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent_trades;
 use asking::ask_bot;
-use candlewick_engine::{IntentId, IntentState, Reloaded};
+use candlewick_engine::{Halt, IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ApiState, MarketState, Phase, RunState, SignalTally};
+use candlewick_runtime::control::{ApiState, Blockage, MarketState, Phase, RunState, SignalTally};
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use signals::signals_since;
@@ -68,6 +69,8 @@ pub struct Status {
     pub settled_by_person: Vec<u64>,
     /// Whether a person halted opens, and nobody has resumed since.
     pub halted: bool,
+    /// Time and reason of that halt; null without one.
+    pub halt: Option<Halt>,
     /// The limit that ended the last run, which only a person can lift; null where none did, or where a bot runs.
     pub ended_by: Option<LimitReached>,
     /// When and how the settings of the last run were last read again; null where those of its start are in force.
@@ -76,6 +79,10 @@ pub struct Status {
     pub verdicts: Vec<VerdictLine>,
     /// The limits in force, and how far each is used: those of all bots, then a bot's own.
     pub limits: Vec<LimitLine>,
+    /// Risk rules that refuse every signal of some bots, besides a halt; without a bot those of money and numbers of trades.
+    pub blocked: Vec<Blockage>,
+    /// Whether no bot can open a trade for longer than an open trade lasts.
+    pub all_blocked: bool,
     /// The pauses that are under way.
     pub pauses: Vec<PauseLine>,
     /// Where ladders that grow after losses stand.
@@ -133,6 +140,8 @@ impl Status {
                 noted => noted,
             },
         };
+        let halt = bot.as_ref().and_then(|bot| bot.halt.clone()).or_else(|| contents.halt());
+        let blocked = opens::blockages(bot.as_ref(), &contents, now);
         Ok(Self {
             journal: url.to_string(),
             holder,
@@ -153,10 +162,13 @@ impl Status {
             settled: settled(&contents, &old),
             settled_by_person: by_person(&contents, &old),
             halted: contents.is_halted,
+            halt,
             ended_by: contents.limit_reached().filter(|_| has_ended),
             reloaded: contents.reloaded()?,
             verdicts: verdicts_of(&contents, &old),
             limits: LimitLine::of_session(&contents.session, now),
+            all_blocked: Blockage::stop_all(&blocked, contents.session.bots().len()),
+            blocked,
             pauses: PauseLine::of_session(&contents.session, now),
             ladders: LadderLine::of_session(&contents.session, now),
             audit_findings: contents.audit_findings(None),
@@ -166,27 +178,6 @@ impl Status {
             now,
             decimals: scale.decimals() as usize,
         })
-    }
-
-    /// Whether trades are opened: as the bot answers, else as the journal ends.
-    pub fn opens(&self) -> String {
-        let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
-        if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
-            return format!("suspended: {}", visible(reason));
-        }
-        if let (Some(ended), false) = (&self.ended_by, self.halted) {
-            return ended.words();
-        }
-        let text = match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
-            (Some(Phase::Halted), _) | (None, true) => "halted, until somebody resumes",
-            (Some(Phase::Suspended), _) => "suspended",
-            (Some(Phase::Stopping), _) => "none any more: the bot is stopping",
-            (None, false) if has_silent_bot => {
-                "not known: a process holds the journal, and does not answer here"
-            }
-            (Some(Phase::Trading), _) | (None, false) => "allowed",
-        };
-        text.to_owned()
     }
 
     /// Marks what is older than it should be, as the bot says how old that is.
@@ -307,6 +298,7 @@ impl fmt::Display for Status {
             ("not our trades", strange(&self.strange_trades)),
             ("settled trades", self.settled_text()),
             ("opens", self.opens()),
+            ("blocked", String::new()),
             ("settings", self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded)),
             ("pauses", String::new()),
             ("ladders", String::new()),
@@ -318,6 +310,7 @@ impl fmt::Display for Status {
         ] {
             let lines = match name {
                 // Without any there is no such row.
+                "blocked" => self.blocked.iter().map(Blockage::describe).collect(),
                 "pauses" => self.pauses.iter().map(PauseLine::words).collect(),
                 "ladders" => self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect(),
                 "gates" => self.gates(),

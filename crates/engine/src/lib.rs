@@ -18,6 +18,7 @@ mod encode;
 mod event;
 mod finding_out;
 mod first_stake;
+mod halt;
 mod hash;
 mod id;
 mod intent;
@@ -60,6 +61,7 @@ pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, edge_sequence_of};
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, SecondTrade, Settled, VenueId};
 pub use finding_out::{stakes_to_find_out, trades_that_found_out};
 pub use first_stake::check_first_stakes;
+pub use halt::Halt;
 pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
 pub use intent_state::IntentState;
@@ -83,8 +85,8 @@ pub use risk::{
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    AnswersAhead, BookedTrade, LadderStanding, LentStrategy, PrecomputedOutcome, RestoreError, Session,
-    SessionSnapshot, SettingsBefore, StoredCandles, StretchEnd, TrialSession, TrialStretch,
+    AnswersAhead, BookedTrade, LadderStanding, LentStrategy, Obstacle, PrecomputedOutcome, RestoreError,
+    Session, SessionSnapshot, SettingsBefore, StoredCandles, StretchEnd, TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use shown_edge::ShownEdge;

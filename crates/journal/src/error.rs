@@ -79,6 +79,12 @@ pub enum JournalError {
         /// What the database or the system says.
         source: Cause,
     },
+    /// The file is not there any more: put it back, and writing is tried again.
+    #[error("the journal file {} was deleted or moved while it was in use", path.display())]
+    FileGone {
+        /// The file.
+        path: PathBuf,
+    },
     /// What lies there is not a journal of this program: name another.
     #[error("{url} is not a journal: {reason}")]
     NotAJournal {
@@ -163,6 +169,7 @@ impl JournalError {
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unavailable { .. }
+            | Self::FileGone { .. }
             | Self::DiskFull { .. }
             | Self::NotWritable { .. }
             | Self::PermissionDenied { .. } => true,

@@ -5,6 +5,7 @@ use crate::database::connection::BEGIN_FILE;
 use crate::database::fault::from_sqlx;
 use crate::database::lock::FileLock;
 use crate::database::schema::{ORDERS_SINCE, SCHEMA};
+use crate::process;
 use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms};
 use candlewick_sdk::Millis;
 use sqlx::any::AnyRow;
@@ -57,7 +58,7 @@ pub(crate) async fn take(
     if let Some(lease) = &lease
         && !claim.is_over(lease)
     {
-        return Err(held_by(url, lease));
+        return Err(held_by(url, lease, claim.holder));
     }
     let Claim { holder, terms, .. } = claim;
     let now = now(any, url).await?;
@@ -84,7 +85,7 @@ pub(crate) async fn take(
     }
     // It lived after all.
     match read(any, url, SCHEMA).await? {
-        (_, Some(lease)) => Err(held_by(url, &lease)),
+        (_, Some(lease)) => Err(held_by(url, &lease, claim.holder)),
         (_, None) => {
             Err(JournalError::Unavailable { url: url.to_string(), source: "the lease moved".into() })
         }
@@ -242,10 +243,13 @@ fn head_from(row: &AnyRow) -> Option<Head> {
     Some(Head { seq: u64::try_from(seq).ok()?, hash: ChainHash::from_hex(&hash)? })
 }
 
-pub(crate) fn held_by(url: &JournalUrl, lease: &Lease) -> JournalError {
+/// Names the holder of a lease for `judge`, and whether a signal has stopped its process.
+pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> JournalError {
+    let is_stopped = lease.holder.is_near(judge) && process::is_stopped(lease.holder.pid);
+    let stopped = if is_stopped { ", which a signal has stopped," } else { "" };
     JournalError::HeldBy {
         url: url.to_string(),
-        who: lease.holder.to_string(),
+        who: format!("{}{stopped}", lease.holder),
         since: lease.since,
         held_for: lease.heartbeat + lease.silence - lease.since,
         silence: lease.silence,

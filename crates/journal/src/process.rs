@@ -26,6 +26,12 @@ pub(crate) fn is_alive(pid: u32, began: Option<u64>) -> bool {
     }
 }
 
+/// Returns whether a signal has stopped the process with this number, such as SIGSTOP or Ctrl-Z.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
+}
+
 /// Whether it has ended, though nobody has fetched it, and when it began.
 fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -63,5 +69,22 @@ mod tests {
         assert!(!is_alive(pid, None));
         assert!(!is_alive(u32::MAX, None));
         assert!(!this_machine().is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_stopped_process_is_told_from_one_that_runs() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        assert!(!is_stopped(child.id()));
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        // The kernel stops it when it next looks.
+        let began = std::time::Instant::now();
+        while !is_stopped(child.id()) && began.elapsed().as_secs() < 10 {
+            std::thread::yield_now();
+        }
+        assert!(is_stopped(child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }

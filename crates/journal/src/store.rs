@@ -377,7 +377,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         let source = "another process has its lock and is not in the lease".into();
         JournalError::Unavailable { url: url.to_string(), source }
     };
-    Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease)))
+    Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
 }
 
 /// The last line, where the lease and the entries agree on it.

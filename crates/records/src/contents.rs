@@ -8,8 +8,8 @@ use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{
-    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, ReloadNote, Reloaded, RiskSettings,
-    Session, SessionSettings, TradeBook, VenueId,
+    Action, Control, Event, EventKind, Halt, IntentId, IntentRow, Recorded, ReloadNote, Reloaded,
+    RiskSettings, Session, SessionSettings, TradeBook, VenueId,
 };
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, visible};
@@ -189,6 +189,13 @@ impl JournalContents {
             .rev()
             .filter(move |stored| stored.line.kind == LineKind::Note && stored.line.run == run);
         notes.map(|stored| stored.line.body.as_str())
+    }
+
+    /// Time and reason of the halt that is in force.
+    pub fn halt(&self) -> Option<Halt> {
+        let notes = self.lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
+        let mut halts = notes.filter_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
+        self.is_halted.then(|| halts.next().unwrap_or_default())
     }
 
     /// The limit that ended the last run, which only a person can lift, and when; none where another thing did.

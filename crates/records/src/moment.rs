@@ -1,6 +1,7 @@
 //! Moments as people read them.
 
-use candlewick_sdk::Millis;
+use candlewick_engine::Halt;
+use candlewick_sdk::{Millis, visible};
 use chrono::{DateTime, SecondsFormat};
 
 /// In UTC, to the millisecond.
@@ -9,6 +10,17 @@ pub fn utc(at: Millis) -> String {
         Some(time) => time.to_rfc3339_opts(SecondsFormat::Millis, true),
         None => format!("{at} ms"),
     }
+}
+
+/// A halt with its time and reason: `halted at 2026-01-05 20:38:12 UTC: news at noon`.
+pub fn describe_halt(halt: &Halt) -> String {
+    let time = halt.at.and_then(|at| DateTime::from_timestamp_millis(at.get()));
+    let at = time.map_or_else(
+        || " before this run began".to_owned(),
+        |time| time.format(" at %Y-%m-%d %H:%M:%S UTC").to_string(),
+    );
+    let reason = Some(visible(&halt.reason)).filter(|reason| !reason.is_empty());
+    format!("halted{at}{}", reason.map_or_else(String::new, |reason| format!(": {reason}")))
 }
 
 /// The day and the second, in UTC.
@@ -41,6 +53,13 @@ mod tests {
         assert_eq!(utc(Millis::MAX), "9223372036854775807 ms");
         assert_eq!(clock(Millis::new(1_767_571_265_005)), "01-05 00:01:05");
         assert_eq!(time_of_day(Millis::new(1_767_571_265_005)), "00:01:05.005");
+        let halt = |at, reason: &str| describe_halt(&Halt { at, reason: reason.to_owned() });
+        let at = Some(Millis::new(1_767_571_265_005));
+        assert_eq!(halt(at, "news at noon"), "halted at 2026-01-05 00:01:05 UTC: news at noon");
+        assert_eq!(
+            [halt(at, ""), halt(None, "")],
+            ["halted at 2026-01-05 00:01:05 UTC", "halted before this run began"]
+        );
         for (from, to, expected) in [(0, 1_500, "+1.500 s"), (1_500, 0, "-1.500 s"), (7, 7, "+0.000 s")] {
             assert_eq!(delta(Millis::new(from), Millis::new(to)), expected);
         }

@@ -1,6 +1,6 @@
 //! What whoever watches a run receives, and the bounded channel that it goes through.
 
-use crate::control::{LateSeries, Phase, VenueApi};
+use crate::control::{Blockage, LateSeries, Phase, VenueApi};
 use crate::{Overview, Stop};
 use candlewick_engine::{Action, BotId, BotVerdict, Edge, Event, EventKind, IntentRow, IntentState, Ledger};
 use candlewick_sdk::{Millis, Money, Price, Symbol};
@@ -47,6 +47,8 @@ pub enum Notice {
         /// Why it is halted or suspended.
         reason: Option<String>,
     },
+    /// Lasting blockages as they stand after one began or ended.
+    Blocked(Vec<Blockage>),
     /// An API of the venue has not answered for a while, and requests to it fail; or it answers again.
     Venue {
         /// Which API.

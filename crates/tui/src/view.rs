@@ -116,6 +116,7 @@ impl View {
             | Notice::LeftInDoubt(_)
             | Notice::Logged { is_alarm: false, .. }
             | Notice::Evidence(_)
+            | Notice::Blocked(_)
             | Notice::Phase { .. }
             | Notice::Venue { .. }
             | Notice::Candles { .. } => {}

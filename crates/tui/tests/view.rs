@@ -67,6 +67,9 @@ fn state() -> RunState {
     RunState {
         phase: Phase::Trading,
         reason: None,
+        halt: None,
+        blocked: Vec::new(),
+        all_blocked: false,
         in_flight: 0,
         in_doubt: Vec::new(),
         open: 1,

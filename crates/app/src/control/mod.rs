@@ -15,8 +15,8 @@ pub use running::find_running_bot;
 pub use signal::signal;
 
 use crate::error::{AppError, ErrorKind};
-use candlewick_records::utc;
-use candlewick_runtime::control::{ControlAnswer, Phase, RunState, SignalTally};
+use candlewick_records::{describe_halt, utc};
+use candlewick_runtime::control::{Blockage, ControlAnswer, Phase, RunState, SignalTally};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
@@ -79,6 +79,9 @@ fn describe_signals(tally: &SignalTally) -> String {
 
 /// What it does with signals, and why.
 pub(crate) fn describe_phase(state: &RunState) -> String {
+    if let (Phase::Halted, Some(halt)) = (state.phase, &state.halt) {
+        return format!("The bot is {}", describe_halt(halt));
+    }
     let mut text = match state.phase {
         Phase::Trading => "The bot opens trades",
         Phase::Halted => "The bot is halted",
@@ -86,6 +89,11 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
         Phase::Stopping => "The bot is stopping",
     }
     .to_owned();
+    let lasting: Vec<String> =
+        state.blocked.iter().filter(|blockage| !blockage.brief).map(Blockage::describe).collect();
+    if let (Phase::Trading, true) = (state.phase, state.all_blocked) {
+        return format!("The bot opens nothing at present: {}", lasting.join("; "));
+    }
     if let Some(reason) = state.reason.as_deref().filter(|reason| !reason.is_empty()) {
         let _ = write!(text, " ({})", visible(reason));
     }
@@ -95,7 +103,7 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::IntentId;
+    use candlewick_engine::{Halt, IntentId};
     use candlewick_runtime::control::{NextEntry, SourceTally};
     use candlewick_sdk::{Direction, Millis};
 
@@ -119,6 +127,7 @@ mod tests {
         let state = RunState {
             phase: Phase::Halted,
             reason: Some("news".to_owned()),
+            halt: Some(Halt { at: Some(Millis::new(1_767_571_200_000)), reason: "news".to_owned() }),
             in_flight: 0,
             in_doubt: vec![IntentId::new(7), IntentId::new(9)],
             open: 1,
@@ -133,8 +142,13 @@ mod tests {
             signals: None,
             market: None,
             gates: None,
+            blocked: Vec::new(),
+            all_blocked: false,
         };
-        assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
+        assert_eq!(
+            describe(&state),
+            "The bot is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, in doubt: 7, 9."
+        );
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };
         assert_eq!(describe(&state), "The bot opens trades; 2 trades open, 0 in flight.");
         let reason = Some("the disk is full".to_owned());

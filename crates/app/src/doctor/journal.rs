@@ -54,6 +54,7 @@ pub(super) fn remedy(error: &JournalError) -> &'static str {
         }
         JournalError::DiskFull { .. } => "make room on the disk",
         JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
+        JournalError::FileGone { .. } => "put the journal file back",
         JournalError::WithoutPostgres { .. } => {
             "build the program with --features postgres, or name a file in journal.url"
         }

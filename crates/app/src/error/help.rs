@@ -75,6 +75,17 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
              journal with --journal once nothing is open; `candlewick journal verify` checks all of it"
                 .to_owned(),
         ),
+        JournalError::NotWritable { path, .. } => Some(format!(
+            "make the folder {} writable for this user, or set journal.url to a file elsewhere",
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).display()
+        )),
+        JournalError::HeldBy { .. } => Some(
+            "`candlewick status` shows that run; stop it, or name another journal with --journal".to_owned(),
+        ),
+        JournalError::FileGone { .. } => Some(
+            "put the file back, or restore a copy, before the next start; without it look up open trades at the venue"
+                .to_owned(),
+        ),
         JournalError::NotFound { .. } => Some(help_to_find(&journals_in(Path::new(".")))),
         _ => None,
     }

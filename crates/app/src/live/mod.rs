@@ -42,7 +42,7 @@ use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{JournalUrl, LoggedExchange};
-use candlewick_records::TradingMode;
+use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
     Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
     least_remembered,
@@ -201,6 +201,10 @@ async fn run_watched(
     }
     if trading == TradingMode::Real {
         announce(&real::summary(&settings, &account));
+    }
+    if let Some(halt) = past.halt() {
+        let halt = describe_halt(&halt);
+        announce(&format!("This run begins {halt}. Run `candlewick resume` to open trades again.\n"));
     }
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
     let header = header_of(loaded, (trading, &settings, &runtime), bots.versions);

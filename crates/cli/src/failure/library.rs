@@ -210,6 +210,7 @@ const fn of_journal(error: &JournalError) -> FailureKind {
         JournalError::Damaged { .. } => FailureKind::Data,
         JournalError::DiskFull { .. }
         | JournalError::Unavailable { .. }
+        | JournalError::FileGone { .. }
         | JournalError::Unexpected { .. } => FailureKind::Unexpected,
     }
 }

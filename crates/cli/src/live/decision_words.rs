@@ -3,6 +3,7 @@
 use super::line::{BAD, BEFORE, BOLD, DIM, GOOD, NOTE};
 use crate::wrap::columns_of;
 use candlewick_engine::{Approved, Edge, Judgement, Lateness, Refused, RiskSettings, Rule};
+use candlewick_runtime::control::Blockage;
 use candlewick_sdk::{ExpirationType, Millis, MoneyScale, Reason, price_text, visible};
 use console::Term;
 
@@ -96,6 +97,16 @@ pub(super) fn verdict_words(judgement: &Judgement, bot: &str) -> String {
         Edge::NoLongerHeld => (BAD, "no longer holds"),
     };
     format!("{bot}: its edge {style}{text}{style:#} after {} trades", judgement.trades)
+}
+
+/// Describes what stops bots now and did not before, then what does so no longer.
+pub(super) fn blocked_words(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
+    let lacks = |all: &[Blockage], one: &Blockage| {
+        all.iter().all(|other| (&other.rule, &other.bots) != (&one.rule, &one.bots))
+    };
+    let began = now.iter().filter(|one| lacks(before, one)).map(Blockage::describe);
+    let ended = before.iter().filter(|one| now.iter().all(|other| other.rule != one.rule));
+    began.chain(ended.map(|one| format!("no longer by {}", one.rule))).collect()
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use crate::host::host;
 use crate::output::{print, write_trades};
 use candlewick_app::configuration::Loaded;
 use candlewick_app::live::{Outcome, stop_name};
-use candlewick_engine::{IntentState, TradeBook};
-use candlewick_records::counted;
+use candlewick_engine::{Halt, IntentState, TradeBook};
+use candlewick_journal::JournalError;
+use candlewick_records::{counted, describe_halt};
 use candlewick_report::analysis::{Background, Prices, assumed_payout_percent};
 use candlewick_report::run::{Caveats, Run, RunReport, Unsettled};
-use candlewick_runtime::{Audit, Finished, Stop, Tally};
+use candlewick_runtime::{Audit, Finished, RuntimeError, Stop, Tally};
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -81,7 +82,7 @@ pub(crate) fn report(
     } else {
         print(&format!("\n{report}"))?;
     }
-    ending_of(outcome.finished)
+    ending_of(outcome.finished, outcome.settings.money_scale)
 }
 
 /// What a run of any kind reports.
@@ -125,18 +126,26 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
 }
 
 /// How the program ends after such a run.
-fn ending_of(finished: Finished) -> Result<Ending, Failure> {
+fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
-        return Err(Failure::from(error).context("the journal's end may not be durable").help(
-            "nothing is lost at the venue: the next start on this journal looks there for what the journal misses",
-        ));
+        let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
+        let failure = Failure::from(error).context("the journal's end may not be durable");
+        // A journal that is gone says what to do itself.
+        return Err(if is_gone {
+            failure
+        } else {
+            failure.help(
+                "nothing is lost at the venue: the next start on this journal looks there for what the journal misses",
+            )
+        });
     }
-    let unfinished = unfinished::failure(&finished).map_or(Ok(Ending::Done), Err);
+    let unfinished = unfinished::failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     match finished.stop {
         Stop::TimeUp | Stop::DataEnds(_) => match finished.halted {
             None => unfinished,
             Some(reason) => {
-                let problem = anyhow::anyhow!("the run ended halted: {reason}");
+                let halt = describe_halt(&Halt { at: finished.halted_at, reason });
+                let problem = anyhow::anyhow!("the run ended {halt}");
                 Err(Failure::new(FailureKind::Stopped, problem)
                     .help("`candlewick resume` allows opens again"))
             }

@@ -3,7 +3,7 @@
 //! Lines are written by a thread of their own, behind a bounded channel: a terminal that stands still (Ctrl-S, a pager)
 //! holds up nothing but itself.
 
-use super::decision_words::{open_words, refusal_words, verdict_words};
+use super::decision_words::{blocked_words, open_words, refusal_words, verdict_words};
 use super::header::Header;
 use super::line::{BAD, BOLD, DIM, GOOD, NOTE, clock_time, dated};
 use super::stopping::stopping_words;
@@ -13,7 +13,7 @@ use candlewick_engine::{
     Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
     RiskSettings, Settled, VenueId,
 };
-use candlewick_runtime::control::Phase;
+use candlewick_runtime::control::{Blockage, Phase};
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, price_text, visible};
 use console::Term;
@@ -65,6 +65,8 @@ pub(crate) struct Screen {
     instant: Millis,
     /// When anything last happened.
     latest: Millis,
+    /// Lasting blockages of bots, as they were last reported.
+    blocked: Vec<Blockage>,
 }
 
 impl Screen {
@@ -96,6 +98,7 @@ impl Screen {
             closes: Vec::new(),
             instant: Millis::ZERO,
             latest: Millis::ZERO,
+            blocked: Vec::new(),
         }
     }
 
@@ -354,6 +357,12 @@ impl Screen {
                 self.suspended = reason.filter(|_| phase == Phase::Suspended);
             }
             Notice::Note { text, .. } => self.line(self.latest, NOTE, "note", &visible(&text)),
+            Notice::Blocked(blocked) => {
+                self.print_closes();
+                for line in blocked_words(&std::mem::replace(&mut self.blocked, blocked.clone()), &blocked) {
+                    self.line(self.latest, NOTE, "blocked", &line);
+                }
+            }
             // The log shows warnings and alarms.
             Notice::Price(..)
             | Notice::Overview(_)

@@ -21,8 +21,8 @@ pub(crate) use recent::Recent;
 pub(crate) use tail::{News, TailLine};
 
 use candlewick_engine::{
-    Action, Approved, BotId, Control, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, Recorded,
-    Refused, Session,
+    Action, Approved, BotId, Control, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState,
+    Recorded, Refused, Session,
 };
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, read_refusal};
@@ -284,6 +284,11 @@ impl Model {
             Control::Resume => self.is_halted = false,
             Control::Suspend | Control::Continue | Control::Reload => {}
         }
+    }
+
+    /// Time and reason of the last halt.
+    pub(crate) fn halt(&self) -> Halt {
+        self.notes.halt.clone().unwrap_or_default()
     }
 
     /// Whether a bot has this name, or one that has traded had it.

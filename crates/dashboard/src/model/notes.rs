@@ -1,6 +1,6 @@
 //! What stands in the journal beside events and actions: findings of audits, alarms, trades that nobody explains, reloads.
 
-use candlewick_engine::{ReloadNote, Reloaded};
+use candlewick_engine::{Halt, ReloadNote, Reloaded};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::control::SignalTally;
 use candlewick_sdk::Millis;
@@ -33,6 +33,8 @@ pub(crate) struct Notes {
     pub(crate) last: VecDeque<Note>,
     /// How many findings there were, by audit.
     pub(crate) findings: BTreeMap<String, u64>,
+    /// The last halt, lifted or not.
+    pub(crate) halt: Option<Halt>,
     /// How many alarms.
     pub(crate) alarms: u64,
     /// The settings that were last read again.
@@ -56,6 +58,7 @@ impl Notes {
         let text = |name: &str| note[name].as_str().map(str::to_owned);
         let (kind, text) = if let Some(alarm) = text("alarm") {
             self.alarms += 1;
+            self.halt = Halt::from_alarm(&alarm, stored.line.at).or(self.halt.take());
             ("alarm".to_owned(), alarm)
         } else if let Some(audit) = text("audit") {
             *self.findings.entry(audit.clone()).or_default() += 1;

@@ -55,14 +55,26 @@ const showBanner = () => {
 };
 
 // ---- explanations
+/** Shows a report: its sentences wrap, its tables scroll. Blocks are separated by an empty line; the heading of a table has columns. */
+const showReport = (text) => {
+  const place = byId("told-text");
+  place.replaceChildren();
+  for (const block of text.split(/\n{2,}/)) {
+    const part = make(place, "pre", block);
+    if (/\S {2,}\S/.test(block.split("\n")[0])) {
+      part.className = "table";
+      part.tabIndex = 0;
+    }
+  }
+};
 const tell = async (title, path) => {
   set("told-title", title);
-  set("told-text", "Reading the journal…");
+  showReport("Reading the journal…");
   byId("told").showModal();
   try {
-    set("told-text", (await ask(path)).text);
+    showReport((await ask(path)).text);
   } catch (error) {
-    set("told-text", error.message);
+    showReport(error.message);
   }
 };
 const explain = (intent) => tell(`Trade ${intent}`, `/api/trades/${intent}`);

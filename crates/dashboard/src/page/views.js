@@ -5,7 +5,7 @@ import { Table } from "./lists.js";
 
 const SVG = "http:" + "//www.w3.org/2000/svg";
 const PHASES = {
-  trading: "opens trades", halted: "halted", suspended: "opens suspended", stopping: "stopping", silent: "does not answer", not_running: "no bot runs",
+  trading: "opens trades", blocked: "opens nothing", halted: "halted", suspended: "opens suspended", stopping: "stopping", silent: "does not answer", not_running: "no bot runs",
 };
 const number = "number";
 
@@ -52,13 +52,16 @@ class Views {
 
   show(state) {
     const { run } = state;
-    document.title = `${PHASES[state.phase]} · Candlewick`;
-    byId("phase").className = `badge ${state.phase}`;
-    set("phase", PHASES[state.phase]);
+    const phase = state.phase === "trading" && state.all_blocked ? "blocked" : state.phase;
+    document.title = `${PHASES[phase]} · Candlewick`;
+    byId("phase").className = `badge ${phase}`;
+    set("phase", PHASES[phase]);
     const what = run ? [run.trading ? `${run.trading} trades` : "", `run ${run.number}`, `${format.many(run.seq)} lines`] : [];
     const next = state.next_entry;
     if (next) what.push(`list: next ${next.direction} of ${next.bot} at ${format.utc(next.at)} UTC`);
-    set("subtitle", [state.journal, ...what, state.reason ? `“${state.reason}”` : ""].filter(Boolean).join(" · "));
+    const why = state.halt ?? (state.reason ? `“${state.reason}”` : "");
+    const lasting = state.blocked.filter(({ brief }) => !brief).map(({ text }) => text);
+    set("subtitle", [state.journal, ...what, why, ...lasting].filter(Boolean).join(" · "));
     byId("halt").hidden = state.read_only || state.phase === "halted";
     byId("resume").hidden = state.read_only || !(state.halted || state.phase === "halted");
     document.querySelector("main").hidden = !run;
@@ -85,6 +88,7 @@ class Views {
     if (signals.textContent !== came) signals.textContent = came;
     this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.utc(at), kind, text] })));
     this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [{ text, className: "lost" }] })));
+    set("blocked", state.blocked.map(({ text }) => `Refuses every signal: ${text}.`).join(" "));
     const counts = Object.entries(run.findings).map(([audit, count]) => `${audit} ${count}`);
     const skew = state.skew ? `The venue's clock is ${state.skew[0]} to ${state.skew[1] ?? "any"} ms ahead.` : "";
     set("finding-counts", `${format.plural(run.alarms, "alarm")}; audits found ${counts.length > 0 ? counts.join(", ") : "nothing"}. ${skew}`);

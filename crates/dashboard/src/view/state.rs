@@ -4,8 +4,8 @@ use super::limits::{Limit, limits_of};
 use crate::model::{Feed, Model, Note};
 use crate::watch::{Known, Shared};
 use candlewick_engine::{IntentState, Reloaded};
-use candlewick_records::{TradeLine, TradingMode, VerdictLine};
-use candlewick_runtime::control::{NextEntry, Phase};
+use candlewick_records::{TradeLine, TradingMode, VerdictLine, describe_halt};
+use candlewick_runtime::control::{Blockage, NextEntry, Phase};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,6 +33,12 @@ pub(crate) struct State {
     reason: Option<String>,
     /// Whether a person halted opens, and nobody has resumed since.
     halted: bool,
+    /// Time and reason of that halt, in words; null without one.
+    halt: Option<String>,
+    /// Risk rules that refuse every signal of some bots, in words.
+    blocked: Vec<BlockedLine>,
+    /// Whether no bot can open a trade for longer than an open trade lasts.
+    all_blocked: bool,
     /// Which process holds the journal.
     holder: Option<String>,
     /// What stands between the bot and its venue, in words.
@@ -47,6 +53,15 @@ pub(crate) struct State {
     skew: Option<(Millis, Option<Millis>)>,
     /// What the journal holds; null before it has been read.
     run: Option<Run>,
+}
+
+/// A risk rule that refuses every signal of some bots.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BlockedLine {
+    /// The bots, unless it stops all of them, the rule with its figures, and its end.
+    text: String,
+    /// Whether it usually lasts no longer than an open trade, an answer or a candle.
+    brief: bool,
 }
 
 /// What the journal holds.
@@ -199,6 +214,8 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
     for of_bot in run.iter_mut().flat_map(|run| &mut run.bots) {
         of_bot.gate = bot.and_then(|bot| bot.gates.as_ref()?.get(&of_bot.name)).cloned();
     }
+    let noted = || known.model.as_ref().filter(|model| model.is_halted).map(Model::halt);
+    let halt = bot.map_or_else(noted, |bot| bot.halt.clone());
     State {
         generation: shared.generation.clone(),
         read_only: shared.read_only,
@@ -209,6 +226,9 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         phase,
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
+        halt: halt.as_ref().map(describe_halt),
+        blocked: bot.iter().flat_map(|bot| &bot.blocked).map(blocked_line).collect(),
+        all_blocked: bot.is_some_and(|bot| bot.all_blocked),
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
         next_entry: bot.and_then(|bot| bot.signals.as_ref()?.next.clone()),
@@ -216,6 +236,10 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
         run,
     }
+}
+
+fn blocked_line(blockage: &Blockage) -> BlockedLine {
+    BlockedLine { text: blockage.describe(), brief: blockage.brief }
 }
 
 /// What came from outside: as the bot says, else as its run noted it at its end.

@@ -1,50 +1,125 @@
 //! Which setting a refusal comes from, and how much it allows.
 
-use super::{BotLimitSettings, PauseSettings, RiskSettings, Rule};
+use super::{BotLimitSettings, Hours, RiskSettings, Rule};
+use candlewick_sdk::rust_decimal::Decimal;
 
 impl Rule {
     /// What people call it, with its name and the setting by which it refuses a bot of this name: `open-trade limit of all
-    /// (MaxOpenTrades: max_open_trades = 3)`. Of a rule that does not count trades or losses the words alone.
+    /// (MaxOpenTrades: max_open_trades = 3)`. Of a rule without a setting the words alone.
     pub fn words_within(self, risk: &RiskSettings, bot: &str) -> String {
-        let words = self.words();
-        match (self.setting(risk, bot), words.strip_suffix(')')) {
-            (Some(setting), Some(open)) => format!("{open}: {setting})"),
-            _ => words,
-        }
+        self.with_detail(self.words(), self.setting(risk, bot).as_deref().unwrap_or_default())
     }
 
-    /// The setting of a rule that counts, and its figure; none of a limit that is off. Of pauses, what each is.
+    /// Adds a detail to the words of this rule, within its brackets. An empty detail changes nothing.
+    #[must_use]
+    pub fn with_detail(self, words: String, detail: &str) -> String {
+        let Some(open) = words.strip_suffix(')').filter(|_| !detail.is_empty()) else { return words };
+        let mark = if words.ends_with(&format!("({self})")) { ":" } else { ";" };
+        format!("{open}{mark} {detail})")
+    }
+
+    /// The settings of a rule with their figures, `None` if it has none or they are off. Of pauses, what each is.
     fn setting(self, risk: &RiskSettings, bot: &str) -> Option<String> {
-        if self == Self::Pause {
-            let pauses: Vec<String> = risk.pauses.iter().map(PauseSettings::words).collect();
-            return (!pauses.is_empty()).then(|| pauses.join(", or "));
-        }
-        if self == Self::RefusedByVenue {
-            let first = risk.refused_by_venue_pause_s;
-            return (first > 0)
-                .then(|| format!("refused_by_venue_pause_s = {first}, doubled with each refusal"));
-        }
-        let of_bot = |most: fn(&BotLimitSettings) -> u32| Some(most(risk.bots.get(bot)?));
-        let (key, most) = match self {
-            Self::MaxOpenTrades => ("max_open_trades", Some(risk.max_open_trades)),
-            Self::MaxOpenTradesPerSymbol => {
-                ("max_open_trades_per_symbol", Some(risk.max_open_trades_per_symbol))
+        let none = BotLimitSettings::default();
+        let own = risk.bots.get(bot).unwrap_or(&none);
+        let session = &risk.session;
+        let on = match self {
+            Self::Pause => return joined(risk.pauses.iter().map(|pause| Some(pause.words())), ", or "),
+            Self::OutsideHours => {
+                return joined(risk.hours.iter().map(|hours| Some(hours_words(hours))), " or ");
             }
-            Self::MaxTradesPerHour => ("max_trades_per_hour", Some(risk.max_trades_per_hour)),
-            Self::MaxTradesPerDay => ("max_trades_per_day", Some(risk.max_trades_per_day)),
-            Self::LossStreak => ("max_loss_streak", Some(risk.max_loss_streak)),
-            Self::BotMaxOpenTrades => ("max_open_trades", of_bot(|own| own.max_open_trades)),
-            Self::BotMaxTradesPerDay => ("max_trades_per_day", of_bot(|own| own.max_trades_per_day)),
-            Self::BotLossStreak => ("max_loss_streak", of_bot(|own| own.max_loss_streak)),
+            Self::BestPayout => {
+                return joined(risk.best_payout_of.iter().map(|name| Some(name.clone())), ", ");
+            }
+            Self::MaxOpenTrades => vec![count("max_open_trades", risk.max_open_trades)],
+            Self::MaxOpenTradesPerSymbol => {
+                vec![count("max_open_trades_per_symbol", risk.max_open_trades_per_symbol)]
+            }
+            Self::MaxTradesPerHour => vec![count("max_trades_per_hour", risk.max_trades_per_hour)],
+            Self::MaxTradesPerDay => vec![count("max_trades_per_day", risk.max_trades_per_day)],
+            Self::LossStreak => vec![count("max_loss_streak", risk.max_loss_streak)],
+            Self::BotMaxOpenTrades => vec![count("max_open_trades", own.max_open_trades)],
+            Self::BotMaxTradesPerDay => vec![count("max_trades_per_day", own.max_trades_per_day)],
+            Self::BotLossStreak => vec![count("max_loss_streak", own.max_loss_streak)],
+            Self::StaleData => vec![count("stale_after_intervals", risk.stale_after_intervals)],
+            Self::ClockSkew => vec![count("max_clock_skew_ms", risk.max_clock_skew_ms)],
+            Self::Cooldown => vec![
+                count("cooldown_after_loss_s", risk.cooldown_after_loss_s),
+                count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
+            ],
+            Self::DailyLossLimit => {
+                money("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
+            }
+            Self::DailyProfitTarget => {
+                money("daily_profit_target", risk.daily_profit_target, risk.daily_profit_target_percent)
+            }
+            Self::SessionLossLimit => {
+                money("session.loss_limit", session.loss_limit, session.loss_limit_percent)
+            }
+            Self::SessionProfitTarget => {
+                money("session.profit_target", session.profit_target, session.profit_target_percent)
+            }
+            Self::BotDailyLossLimit => {
+                money("daily_loss_limit", own.daily_loss_limit, own.daily_loss_limit_percent)
+            }
+            Self::BotDailyProfitTarget => {
+                money("daily_profit_target", own.daily_profit_target, own.daily_profit_target_percent)
+            }
+            Self::BotSessionLossLimit => {
+                money("session_loss_limit", own.session_loss_limit, own.session_loss_limit_percent)
+            }
+            Self::BotSessionProfitTarget => {
+                money("session_profit_target", own.session_profit_target, own.session_profit_target_percent)
+            }
+            Self::RefusedByVenue => {
+                let first = count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
+                vec![first.map(|first| format!("{first}, doubled with each refusal"))]
+            }
+            Self::MaxDrawdown => vec![percent("max_drawdown_percent", risk.max_drawdown_percent)],
+            Self::MinPayout => vec![percent("min_payout_percent", risk.min_payout_percent)],
+            Self::StakeBounds => vec![
+                amount("min_stake", risk.min_stake),
+                amount("max_stake", risk.max_stake),
+                percent("max_stake_percent", risk.max_stake_percent),
+            ],
             _ => return None,
         };
-        most.filter(|most| *most > 0).map(|most| format!("{key} = {most}"))
+        joined(on, ", ")
     }
+}
+
+fn joined(parts: impl IntoIterator<Item = Option<String>>, separator: &str) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(separator))
+}
+
+fn count(key: &str, most: u32) -> Option<String> {
+    (most > 0).then(|| format!("{key} = {most}"))
+}
+
+fn amount(key: &str, amount: Decimal) -> Option<String> {
+    (!amount.is_zero()).then(|| format!("{key} = {}", amount.normalize()))
+}
+
+fn percent(key: &str, percent: f64) -> Option<String> {
+    (percent > 0.0).then(|| format!("{key} = {percent}"))
+}
+
+/// A limit that may be an amount, a percentage or both.
+fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
+    vec![amount(key, most), percent(&format!("{key}_percent"), share)]
+}
+
+fn hours_words(hours: &Hours) -> String {
+    let Hours { days, from, to, timezone } = hours;
+    let days: Vec<String> = days.iter().map(|day| format!("{day:?}").to_lowercase()).collect();
+    let days = if days.is_empty() { String::new() } else { format!(" {}", days.join(" ")) };
+    format!("hours from {from} to {to} {timezone}{days}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PauseCause, PauseScope};
+    use super::super::{PauseCause, PauseScope, PauseSettings};
     use super::*;
 
     #[test]
@@ -53,6 +128,7 @@ mod tests {
         let risk = RiskSettings {
             max_open_trades: 3,
             max_open_trades_per_symbol: 1,
+            daily_loss_limit_percent: 2.5,
             bots: [("btc".to_owned(), own)].into(),
             pauses: vec![
                 PauseSettings { after: 2, of: PauseCause::Losses, for_s: 600, scope: PauseScope::Bot },
@@ -78,12 +154,32 @@ mod tests {
                 "pause after wins, losses or trades (Pause: 600 s of rest after 2 losses in a row of a bot, or rest until the day ends \
                  after 3 wins in a row)",
             ),
-            // Not known of this bot, off, and none that counts.
+            (
+                Rule::DailyLossLimit,
+                "btc",
+                "daily loss limit (DailyLossLimit: daily_loss_limit = 100, daily_loss_limit_percent = 2.5)",
+            ),
+            (Rule::StakeBounds, "btc", "stake limits (StakeBounds: min_stake = 1)"),
+            (Rule::ClockSkew, "btc", "clock skew (ClockSkew: max_clock_skew_ms = 2000)"),
+            // Not known of this bot, off, and without a setting.
             (Rule::BotMaxOpenTrades, "eur", "the bot's open-trade limit (BotMaxOpenTrades)"),
             (Rule::LossStreak, "btc", "losing-streak limit (LossStreak)"),
             (Rule::InFlight, "btc", "order in flight (InFlight)"),
         ] {
             assert_eq!(rule.words_within(&risk, bot), expected);
         }
+    }
+
+    #[test]
+    fn a_detail_comes_after_the_name_or_after_the_setting() {
+        let rule = Rule::StakeBounds;
+        let risk = RiskSettings::default();
+        let words = |words: String| rule.with_detail(words, "stake 60.00, at most 50.00 allowed");
+        assert_eq!(words(rule.words()), "stake limits (StakeBounds: stake 60.00, at most 50.00 allowed)");
+        assert_eq!(
+            words(rule.words_within(&risk, "btc")),
+            "stake limits (StakeBounds: min_stake = 1; stake 60.00, at most 50.00 allowed)"
+        );
+        assert_eq!(rule.with_detail(rule.words(), ""), rule.words());
     }
 }

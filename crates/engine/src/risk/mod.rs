@@ -40,6 +40,7 @@ mod outside_hours;
 mod pause;
 mod pauses;
 mod refused_by_venue;
+mod refusal;
 mod rule;
 mod session_limits;
 mod session_loss_limit;
@@ -76,6 +77,7 @@ pub(crate) use late_signal::latest_departure;
 pub(crate) use limit_use::limit_use;
 pub(crate) use limits::Limits;
 pub(crate) use min_payout::Probe;
+pub(crate) use refusal::{Refusal, figures, refusals};
 pub(crate) use standing::{refuses_until, stopped_by};
 pub(crate) use state::RiskState;
 
@@ -145,6 +147,14 @@ macro_rules! chain {
                 match self {
                     $(Self::$rule => stringify!($rule),)*
                 }
+            }
+
+            /// Returns whether this rule refuses the proposal.
+            pub(crate) fn refuses(self, proposal: &Proposal<'_>, view: View<'_>) -> bool {
+                let ruling = match self {
+                    $(Self::$rule => $($module)::+::check(proposal, view),)*
+                };
+                ruling == Ruling::Refuse
             }
         }
 

@@ -100,9 +100,50 @@ impl Rule {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
+    /// Returns whether only an operator lifts it, not time and not a trade that ends.
+    pub const fn is_lifted_by_operator(self) -> bool {
+        matches!(self, Self::Halted | Self::MaxDrawdown | Self::LossStreak | Self::BotLossStreak)
+    }
+
+    /// Returns whether it usually lasts no longer than an open trade, an answer or a candle.
+    pub const fn is_brief(self) -> bool {
+        matches!(
+            self,
+            Self::GateClosed
+                | Self::LateSignal
+                | Self::StaleData
+                | Self::InFlight
+                | Self::Cooldown
+                | Self::OppositeOpen
+                | Self::DuplicateOpen
+                | Self::MaxOpenTrades
+                | Self::MaxOpenTradesPerSymbol
+                | Self::BotMaxOpenTrades
+                | Self::BestPayout
+        )
+    }
+
+    /// Returns whether time does not lift it: an event or an operator does.
+    pub(crate) const fn waits_for_event(self) -> bool {
+        let is_state = matches!(
+            self,
+            Self::ClockSkew
+                | Self::InDoubt
+                | Self::StakeBounds
+                | Self::InsufficientBalance
+                | Self::EdgeRejected
+        );
+        is_state || self.is_lifted_by_operator() || (self.is_brief() && !matches!(self, Self::Cooldown))
+    }
+
     /// What people call it, with its name: `late signal (LateSignal)`.
     pub fn words(self) -> String {
-        let words = match self {
+        format!("{} ({self})", self.label())
+    }
+
+    /// What people call it: `late signal`.
+    pub const fn label(self) -> &'static str {
+        match self {
             Self::Halted => "trading is halted",
             Self::LateSignal => "late signal",
             Self::StaleData => "stale candles",
@@ -139,8 +180,7 @@ impl Rule {
             Self::BotSessionProfitTarget => "the bot's profit target of the session",
             Self::BestPayout => "another symbol pays more",
             Self::RefusedByVenue => "pause after a refusal by the venue",
-        };
-        format!("{words} ({self})")
+        }
     }
 }
 

@@ -187,8 +187,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Purpose::Begin, _) => "rwc",
         (Purpose::Write, true) => "rw",
         (Purpose::Write, false) => {
-            let source = io::Error::from(io::ErrorKind::NotFound).into();
-            return Err(JournalError::Unavailable { url: url.to_string(), source });
+            return Err(JournalError::FileGone { path: path.to_owned() });
         }
         (Purpose::Read, true) => "ro",
         (Purpose::Read, false) => return Err(JournalError::NotFound { url: url.to_string() }),
@@ -229,11 +228,13 @@ struct FileMark {
 
 impl FileMark {
     fn of(path: &Path) -> Result<Self, JournalError> {
-        let unavailable = |source: io::Error| JournalError::Unavailable {
-            url: JournalUrl::from_path(path).to_string(),
-            source: source.into(),
-        };
-        let metadata = std::fs::metadata(path).map_err(unavailable)?;
+        let metadata = std::fs::metadata(path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => JournalError::FileGone { path: path.to_owned() },
+            _ => JournalError::Unavailable {
+                url: JournalUrl::from_path(path).to_string(),
+                source: source.into(),
+            },
+        })?;
         Ok(Self { path: path.to_owned(), identity: identity(&metadata) })
     }
 }

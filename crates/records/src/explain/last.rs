@@ -1,5 +1,6 @@
 //! The last decisions of a journal: what was opened or refused, whenever that was.
 
+use super::before::{DecisionEntry, add_figures};
 use super::moment::MomentQuery;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
@@ -49,6 +50,9 @@ struct Decision {
     intent: Option<u64>,
     /// How that stands.
     state: Option<&'static str>,
+    /// Venue time of the decision.
+    #[serde(skip)]
+    decided: Millis,
     /// Whether its answer is awaited: nothing is in doubt yet.
     #[serde(skip)]
     is_under_way: bool,
@@ -86,7 +90,18 @@ pub async fn read_last(
     numbers.reverse();
     let lines = reader.lines_numbered(&numbers).await?;
     let decisions = lines.iter().filter_map(|stored| Decision::of(stored, contents).transpose());
-    Ok(LastDecisions { decisions: decisions.collect::<Result<_, _>>()?, looked_at: head - end })
+    let mut decisions: Vec<Decision> = decisions.collect::<Result<_, _>>()?;
+    let last = decisions.last().map(|decision| decision.run);
+    if let Some(run) = last.and_then(|run| contents.run(run)) {
+        let place = |name: &str| run.settings.bots.iter().position(|bot| bot.name == name);
+        let of_run = decisions.iter_mut().filter(|decision| decision.run == run.number);
+        let refusals = of_run.filter_map(|decision| {
+            let entry = DecisionEntry { seq: decision.seq, bot: place(&decision.bot)?, at: decision.decided };
+            Some((entry, decision.rule?, decision.refusal.as_mut()?))
+        });
+        add_figures(refusals.collect(), reader, (contents, run), false).await?;
+    }
+    Ok(LastDecisions { decisions, looked_at: head - end })
 }
 
 /// The bot whose decision a line is, and its run; none where it is none.
@@ -120,6 +135,7 @@ impl Decision {
             rule.with_lateness(words, Lateness::of(times, bot.interval.length(), risk.as_ref()))
         });
         let intent = stored.line.intent.filter(|_| refused.is_none());
+        let decided = refused.as_ref().map_or(time, |refused| refused.decision_time);
         let row = intent.and_then(|intent| contents.book.row(IntentId::new(intent)));
         Ok(Some(Self {
             time,
@@ -132,6 +148,7 @@ impl Decision {
             refusal,
             intent,
             state: row.map(|row| row.state.as_str()),
+            decided,
             is_under_way: row.is_some_and(|row| row.state == IntentState::InFlight),
             reason: action["reason"]["text"].as_str().unwrap_or_default().to_owned(),
         }))
@@ -207,6 +224,7 @@ mod tests {
             refusal: None,
             intent: None,
             state: None,
+            decided: Millis::ZERO,
             is_under_way: false,
             reason: reason.to_owned(),
         };

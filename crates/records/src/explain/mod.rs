@@ -1,6 +1,7 @@
 //! Why a trade was opened and what became of it; why none was.
 
 mod audit;
+mod before;
 mod candle;
 mod conditions;
 mod doubt;

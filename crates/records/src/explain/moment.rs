@@ -1,5 +1,6 @@
 //! Why no trade was opened at a moment: what each bot was shown then, and what came of it.
 
+use super::before::{DecisionEntry, add_figures};
 use super::candle::CandleLine;
 use super::conditions::{self, ConditionState};
 use super::indicators::{Asking, recompute};
@@ -9,11 +10,10 @@ use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::lines::is_candle;
 use crate::moment::utc;
-use crate::refusal::read_refusal;
+use crate::refusal::{read_refusal, rejection_in};
 use crate::run::RecordedRun;
 use candlewick_engine::{
-    BotSettings, Event, EventKind, IntentId, IntentRow, IntentState, Lateness, Origin, Rejection,
-    RiskSettings, Rule,
+    BotSettings, IntentId, IntentRow, IntentState, Lateness, Origin, RiskSettings, Rule,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Registry, Symbol, visible};
@@ -88,6 +88,9 @@ struct BotMoment {
     /// When a signal that was refused was given, and when it was judged.
     #[serde(skip)]
     judged: Option<(Millis, Millis)>,
+    /// The entry of its refusal.
+    #[serde(skip)]
+    refused_in: Option<DecisionEntry>,
     /// Whether the answer to its intent is awaited: nothing is in doubt yet.
     #[serde(skip)]
     is_under_way: bool,
@@ -136,6 +139,9 @@ pub async fn read_moment(
         found.push(moment.with_outcome(contents, &of_intent));
     }
     add_conditions(&mut found, reader, (contents, run), asked).await?;
+    let refusals =
+        found.iter_mut().filter_map(|bot| Some((bot.refused_in?, bot.rule?, bot.refusal.as_mut()?)));
+    add_figures(refusals.collect(), reader, (contents, run), asked.is_far).await?;
     let ended = ended_before(contents, time);
     Ok(MomentReport { time, run: Some(run.number), bots: found, ended })
 }
@@ -215,6 +221,7 @@ impl BotMoment {
             action: None,
             signals: Vec::new(),
             judged: None,
+            refused_in: None,
             is_under_way: false,
             interval: bot.interval.length(),
         };
@@ -245,6 +252,8 @@ impl BotMoment {
         if let Some(refused) = read_refusal(stored)? {
             (self.answer, self.rule) = ("refused", Some(refused.rule.as_str()));
             self.judged = Some((refused.decision_time, stored.line.received));
+            let (seq, at) = (stored.seq, refused.decision_time);
+            self.refused_in = index.map(|bot| DecisionEntry { seq, bot, at });
         } else {
             (self.answer, self.intent) = ("opened", stored.line.intent);
         }
@@ -385,14 +394,4 @@ fn reach_of(time: Millis) -> Millis {
         .into_iter()
         .find(|unit| time.is_aligned_to(*unit))
         .unwrap_or(Millis::new(1))
-}
-
-/// Returns why the venue rejected the intent that these lines are about.
-pub(super) fn rejection_in(lines: &[StoredLine]) -> Option<Rejection> {
-    let events = lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
-    let mut events = events.filter_map(|stored| serde_json::from_str::<Event>(&stored.line.body).ok());
-    events.find_map(|event| match event.kind {
-        EventKind::Rejected { rejection, .. } => Some(rejection),
-        _ => None,
-    })
 }

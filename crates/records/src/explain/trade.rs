@@ -1,6 +1,7 @@
 //! One intent from the candles before it to its settlement.
 
 use super::audit::{self, Check};
+use super::before::{self, DecisionEntry};
 use super::candle::{CandleLine, raw_table_of, table_of};
 use super::conditions::{self, ConditionState};
 use super::doubt;
@@ -35,6 +36,8 @@ pub struct Explanation {
     trade: TradeLine,
     /// Why its request never left; null when it did.
     not_sent_reason: Option<String>,
+    /// Where its stake came from, in words; null where the journal does not tell.
+    stake_reason: Option<String>,
     /// The rules that were asked, in their order: all of them let it pass.
     passed_rules: Vec<&'static str>,
     /// The strategy's indicators at the decision, by name; empty when it offers none.
@@ -109,6 +112,7 @@ pub async fn read_trade(
     Ok(Explanation {
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),
+        stake_reason: read_stake_reason(reader, contents, origin, (decided, is_far)).await?,
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
         indicators: shown.indicators,
         conditions: shown.conditions,
@@ -120,6 +124,23 @@ pub async fn read_trade(
         timeline,
         scale: origin.scale,
     })
+}
+
+/// Where the stake of a decision came from.
+async fn read_stake_reason(
+    reader: &mut Reader,
+    contents: &JournalContents,
+    origin: &IntentOrigin,
+    (at, is_far): (Millis, bool),
+) -> Result<Option<String>, RecordsError> {
+    let Some(run) = contents.run(origin.run) else { return Ok(None) };
+    let Some(bot) = run.settings.bots.iter().position(|bot| bot.name == origin.bot) else { return Ok(None) };
+    let (decision, mut reason) = (DecisionEntry { seq: origin.seq, bot, at }, None);
+    before::visit_before(reader, contents, (run, &[decision]), is_far, |session, decision| {
+        reason = before::stake_reason(session, run, decision);
+    })
+    .await?;
+    Ok(reason)
 }
 
 /// Whether a note that is about no intent in particular names this one.
@@ -212,6 +233,9 @@ impl Display for Head<'_> {
         }
         if let Some(id) = &trade.venue_id {
             write!(f, "; the venue calls it {}", visible(id))?;
+        }
+        if let Some(reason) = &explained.stake_reason {
+            write!(f, "\nStake: {amount}, {reason}")?;
         }
         let clocks = conditions::on_clocks(&explained.conditions, trade.decision_time);
         writeln!(f, "\nDecided at {}{clocks}: {}", utc(trade.decision_time), trade.reason)?;

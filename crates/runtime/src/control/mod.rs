@@ -18,6 +18,7 @@
 //! read, write and answer has a deadline, in real time.
 
 // What is said, and where.
+mod blockage;
 mod halt_file;
 mod journal_orders;
 mod market;
@@ -44,6 +45,7 @@ mod without_sockets;
 // What goes wrong.
 mod error;
 
+pub use blockage::Blockage;
 #[cfg(unix)]
 pub use client::send_order;
 pub use error::ControlError;

@@ -1,11 +1,11 @@
 //! What is ordered, and what is answered.
 
-use super::{ApiState, LateSeries, MarketState, VenueApi};
+use super::{ApiState, Blockage, LateSeries, MarketState, VenueApi};
 use super::{ControlError, NextEntry, SignalOrder, SignalOutcome, SignalTally};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_broker::clock::Hold;
-use candlewick_engine::{IntentId, Reloaded, ReloadedBy, SignalSource, VenueId};
+use candlewick_engine::{Halt, IntentId, Reloaded, ReloadedBy, SignalSource, VenueId};
 use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,9 @@ pub struct RunState {
     /// Why it is halted, suspended or stopping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The halt in force, whatever the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halt: Option<Halt>,
     /// Opens whose answers are awaited.
     pub in_flight: usize,
     /// Intents that may or may not be trades.
@@ -188,6 +191,12 @@ pub struct RunState {
     /// How the gate of each bot that has one stands, in words, by the bots' names; none where no bot has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<Box<BTreeMap<String, String>>>,
+    /// Risk rules that refuse every signal of some bots at present, besides a halt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked: Vec<Blockage>,
+    /// Whether no bot can open a trade for longer than an open trade lasts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_blocked: bool,
 }
 
 impl RunState {
@@ -345,6 +354,7 @@ mod tests {
         let state = RunState {
             phase: Phase::Halted,
             reason: Some("news".to_owned()),
+            halt: Some(Halt { at: Some(Millis::new(41_000)), reason: "news".to_owned() }),
             in_flight: 1,
             in_doubt: vec![IntentId::new(7)],
             open: 2,
@@ -367,12 +377,22 @@ mod tests {
                 "hook".to_owned(),
                 "closed: 1 of 2 virtual losses in a row".to_owned(),
             )]))),
+            blocked: vec![Blockage {
+                rule: "Pause".to_owned(),
+                text: "pause until 00:02 UTC".to_owned(),
+                bots: vec!["hook".to_owned()],
+                all: true,
+                until: Some(Millis::new(120_000)),
+                brief: false,
+            }],
+            all_blocked: true,
         };
         let json = json!({"answer": "done", "state":
-            {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
+            {"phase": "halted", "reason": "news", "halt": {"at": 41_000, "reason": "news"}, "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
              "gates": {"hook": "closed: 1 of 2 virtual losses in a row"},
              "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}, "audits": {"terms": {"checked": 5, "findings": 1}},
-             "heard": 59_000, "troubles": ["the account is banned"]}});
+             "heard": 59_000, "troubles": ["the account is banned"], "all_blocked": true, "blocked":
+                [{"rule": "Pause", "text": "pause until 00:02 UTC", "bots": ["hook"], "all": true, "until": 120_000, "brief": false}]}});
         let problem = || "no".to_owned();
         for (answer, json) in [
             (ControlAnswer::Done { state }, json),

@@ -160,6 +160,7 @@ impl Coordinator {
             rejected_rows: self.rejected_rows,
             audits: self.audits.tallies(),
             halted: self.session.halted().cloned(),
+            halted_at: self.session.halt().and_then(|halt| halt.at),
             verdicts: self.session.session().verdicts().cloned().collect(),
             weight_of_all_bots: self.session.session().weight_of_all_bots(),
             signals: self.outside.came().cloned().map(Box::new),

@@ -132,8 +132,10 @@ pub struct Finished {
     pub audits: BTreeMap<Audit, Tally>,
     /// The hash of the run's journal.
     pub journal_hash: String,
-    /// Why a person had halted it, if it ended halted.
+    /// Reason of the halt in force at its end.
     pub halted: Option<String>,
+    /// Venue time of that halt, `None` if it is not known.
+    pub halted_at: Option<Millis>,
     /// The verdict on each bot, in the bots' order.
     pub verdicts: Vec<BotVerdict>,
     /// What all trades of several bots together may spend of alpha; 0 where they are not judged.

@@ -46,9 +46,16 @@ impl Coordinator {
     /// What the venue says of money cannot be believed: nothing more is opened before a person has looked.
     pub(super) fn halt(&mut self, reason: String, step: &mut Step<'_>) {
         if self.session.halted().is_none() {
+            self.begin_halt(reason, step);
+        }
+    }
+
+    /// Journals the reason of a halt, and halts unless the run is halted already.
+    pub(super) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
+        let is_halted = self.session.halted().is_some();
+        self.session.begin_halt(reason, step);
+        if !is_halted {
             self.control(Control::Halt, step);
-            self.session.log_halt(&reason, step);
-            self.session.set_halted(Some(reason));
         }
     }
 

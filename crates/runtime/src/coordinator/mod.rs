@@ -152,7 +152,7 @@ impl Coordinator {
     pub fn new(parts: CoordinatorParts, now: Millis) -> Self {
         let CoordinatorParts { settings, header, account, session, priced, mut past, is_simulated, until } =
             parts;
-        let halted = past.is_halted.then(|| "halted before this run began".to_owned());
+        let halt = past.halt();
         let waiting = if is_simulated { Waiting::StandsStill } else { Waiting::GoesOn };
         Self {
             phase: Phase::Starting(WarmUp::new(&session, &settings, now)),
@@ -178,7 +178,7 @@ impl Coordinator {
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,
-            session: RecordedSession::new(session, (past.book, past.old), account, halted, waiting),
+            session: RecordedSession::new(session, (past.book, past.old), account, halt, waiting),
             is_simulated,
             header,
             settings,

@@ -32,11 +32,7 @@ impl Coordinator {
     pub(super) fn on_order(&mut self, id: OrderId, order: ControlOrder, step: &mut Step<'_>) {
         let answer = match order {
             ControlOrder::Halt { reason } => {
-                if self.session.halted().is_none() {
-                    self.control(Control::Halt, step);
-                }
-                self.session.log_halt(&reason, step);
-                self.session.set_halted(Some(reason));
+                self.begin_halt(reason, step);
                 self.done(step)
             }
             ControlOrder::Resume if self.ending.is_stopping() => {
@@ -47,7 +43,7 @@ impl Coordinator {
                     .to_owned(),
             },
             ControlOrder::Resume => {
-                self.session.set_halted(None);
+                self.session.end_halt();
                 self.control(Control::Resume, step);
                 self.override_restrictions(step);
                 step.log_warning("resumed: drawdown peak and loss streak are reset");

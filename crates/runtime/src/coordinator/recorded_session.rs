@@ -6,10 +6,10 @@ use crate::Notice;
 use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, SETTLED};
-use crate::past::{HALTED, OldIntents};
+use crate::past::OldIntents;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
-    Action, Approved, BotId, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger,
+    Action, Approved, BotId, Entry, Event, EventKind, Halt, Header, IntentId, IntentRow, IntentState, Ledger,
     OrderTerms, OutsideSignal, ReloadNote, Rule, Session, TradeBook, VenueId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -25,10 +25,12 @@ pub(crate) struct RecordedSession {
     account: Account,
     /// The first intent of this run.
     first: IntentId,
-    /// Why a person, or an audit, halted the run.
-    halted: Option<String>,
+    /// The halt in force, by an operator or by an audit.
+    halt: Option<Halt>,
     actions: Vec<Action>,
     candles: u64,
+    /// Events that were handed to the Session, without candles.
+    news: u64,
     /// What each bot's settled trades came to.
     tallies: BotTallies,
     /// When approved signals from outside that have not left expire.
@@ -72,7 +74,7 @@ impl RecordedSession {
         session: Session,
         (mut book, old): (TradeBook, OldIntents),
         account: Account,
-        halted: Option<String>,
+        halt: Option<Halt>,
         waiting: Waiting,
     ) -> Self {
         book.count_from_intent(session.next_intent());
@@ -83,9 +85,10 @@ impl RecordedSession {
             book,
             journal: JournalState::new(waiting),
             account,
-            halted,
+            halt,
             actions: Vec::with_capacity(64),
             candles: 0,
+            news: 0,
             expiring: BTreeMap::new(),
             forgotten: Forgotten { all: old.count, ..Forgotten::default() },
         }
@@ -110,7 +113,9 @@ impl RecordedSession {
     /// Hands one event to the Session.
     pub(crate) fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) -> Handled {
         let event = Event { at, received: step.now, kind };
-        self.candles += u64::from(matches!(kind, EventKind::Candle { .. }));
+        let is_candle = matches!(kind, EventKind::Candle { .. });
+        self.candles += u64::from(is_candle);
+        self.news += u64::from(!is_candle);
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
         let about = intent_of(&kind);
@@ -188,11 +193,20 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// The same of a halt, of which its phase tells.
-    pub(crate) fn log_halt(&mut self, reason: &str, step: &mut Step<'_>) {
-        let text = format!("{HALTED}{reason}");
+    /// Records a halt, journals its reason and logs it.
+    ///
+    /// The note comes before the event that halts: after a crash between the two the last such note is never one of an earlier halt.
+    pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
+        let halt = Halt { at: Some(step.now), reason };
+        let text = halt.to_alarm();
         self.note_alarm(&text, step);
         step.log_alarm(text);
+        self.halt = Some(halt);
+    }
+
+    /// Forgets the halt, which was lifted.
+    pub(crate) fn end_halt(&mut self) {
+        self.halt = None;
     }
 
     fn note_alarm(&mut self, text: &str, step: &mut Step<'_>) {
@@ -341,12 +355,18 @@ impl RecordedSession {
         self.candles
     }
 
-    pub(crate) fn halted(&self) -> Option<&String> {
-        self.halted.as_ref()
+    /// Number of events that were handed to the Session, without candles.
+    pub(crate) const fn news(&self) -> u64 {
+        self.news
     }
 
-    pub(crate) fn set_halted(&mut self, reason: Option<String>) {
-        self.halted = reason;
+    /// Reason of the halt in force.
+    pub(crate) fn halted(&self) -> Option<&String> {
+        self.halt.as_ref().map(|halt| &halt.reason)
+    }
+
+    pub(crate) const fn halt(&self) -> Option<&Halt> {
+        self.halt.as_ref()
     }
 }
 

@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::command::{Command, Step};
 use super::token::{WHERE_FROM, describe_refusal};
 use crate::Notice;
-use crate::control::{ControlAnswer, LateSeries, Phase, RunState, VenueApi};
+use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, RunState, VenueApi};
 use candlewick_engine::{IntentState, SeriesId};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
@@ -17,12 +17,23 @@ pub(crate) struct Told {
     reason: Option<String>,
     silent: Vec<VenueApi>,
     late: BTreeMap<SeriesId, LateSeries>,
+    /// Rules and bots of the lasting blockages.
+    blocked: Vec<(String, Vec<String>)>,
+    /// When blockages were last looked for: events so far and minute.
+    looked: Option<(u64, Millis)>,
 }
 
 /// A run begins with the news that it trades, unless something else is so.
 impl Default for Told {
     fn default() -> Self {
-        Self { phase: Phase::Trading, reason: None, silent: Vec::new(), late: BTreeMap::new() }
+        Self {
+            phase: Phase::Trading,
+            reason: None,
+            silent: Vec::new(),
+            late: BTreeMap::new(),
+            blocked: Vec::new(),
+            looked: None,
+        }
     }
 }
 
@@ -57,9 +68,11 @@ impl Coordinator {
     pub(super) fn run_state(&self, now: Millis) -> RunState {
         let (phase, reason) = self.standing();
         let gates: BTreeMap<String, String> = self.session.session().gates().collect();
+        let blocked = Blockage::all_of(self.session.session(), now);
         RunState {
             phase,
             reason: reason.map(Cow::into_owned),
+            halt: self.session.halt().cloned(),
             in_flight: self.session.in_state(IntentState::InFlight).count(),
             in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
             open: self.session.in_state(IntentState::Open).count(),
@@ -74,6 +87,8 @@ impl Coordinator {
             signals: self.outside.tally(),
             market: self.market_state(now).map(Box::new),
             gates: Some(gates).filter(|gates| !gates.is_empty()).map(Box::new),
+            all_blocked: Blockage::stop_all(&blocked, self.session.session().bots().len()),
+            blocked,
         }
     }
 
@@ -87,6 +102,7 @@ impl Coordinator {
         }
         self.tell_silence(step);
         self.tell_late_series(step);
+        self.tell_blockages(step);
     }
 
     fn tell_silence(&mut self, step: &mut Step<'_>) {
@@ -99,6 +115,23 @@ impl Coordinator {
             self.told.silent.extend(is_silent.then_some(api));
             let heard = self.venue_heard(api);
             step.commands.push(Command::Notify(Notice::Venue { api, is_silent, heard }));
+        }
+    }
+
+    /// Reports lasting blockages that began or ended. They are looked for after each event but candles, and every minute.
+    fn tell_blockages(&mut self, step: &mut Step<'_>) {
+        let looked = Some((self.session.news(), step.now.floor_to(Millis::MINUTE)));
+        if looked == self.told.looked {
+            return;
+        }
+        self.told.looked = looked;
+        let mut lasting = Blockage::all_of(self.session.session(), step.now);
+        lasting.retain(|blockage| !blockage.brief);
+        let keys = lasting.iter().map(|blockage| (blockage.rule.clone(), blockage.bots.clone()));
+        let keys: Vec<_> = keys.collect();
+        if keys != self.told.blocked {
+            self.told.blocked = keys;
+            step.commands.push(Command::Notify(Notice::Blocked(lasting)));
         }
     }
 

@@ -128,6 +128,7 @@ impl Names {
             // Who tells the begin knows more of it.
             Notice::Begins(_)
             | Notice::LeftInDoubt(_)
+            | Notice::Blocked(_)
             | Notice::Overview(_)
             | Notice::Price(..)
             | Notice::Evidence(_) => {}

@@ -150,7 +150,10 @@ impl JournalFold {
     ) -> Result<Self, RuntimeError> {
         let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, every);
         let notice = match Box::pin(of_snapshot).await? {
-            Ok(Some(fold)) => return Ok(fold),
+            Ok(Some(mut fold)) => {
+                fold.past.find_halt(reader).await?;
+                return Ok(fold);
+            }
             Ok(None) => None,
             Err((seq, why)) => Some(format!(
                 "the snapshot in entry {seq} of the journal is not used, and the whole journal is read: {why}"
@@ -184,7 +187,11 @@ impl JournalFold {
     ) -> Result<Option<Self>, RuntimeError> {
         let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
         let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, 0);
-        Ok(Box::pin(of_snapshot).await?.unwrap_or(None))
+        let mut fold = Box::pin(of_snapshot).await?.unwrap_or(None);
+        if let Some(fold) = &mut fold {
+            fold.past.find_halt(reader).await?;
+        }
+        Ok(fold)
     }
 
     async fn from_last_snapshot(

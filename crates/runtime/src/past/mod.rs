@@ -23,7 +23,8 @@ pub use whole_reading::{ReadingWatcher, WholeReading};
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
 use candlewick_engine::{
-    Control, Event, EventKind, Header, IntentId, IntentRow, JournalDecoder, Recorded, Session, TradeBook,
+    Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, Recorded, Session,
+    TradeBook,
 };
 use candlewick_journal::{Line, LineKind, Reader, StoredLine, is_seal, is_snapshot};
 use candlewick_sdk::Millis;
@@ -31,8 +32,11 @@ use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What stands before the reason of a halt where people are alarmed of it.
-pub(crate) const HALTED: &str = "halted: ";
+/// Prefix of the alarm that keeps the reason of a halt.
+pub(crate) const HALTED: &str = Halt::PREFIX;
+
+/// Lines read at once when looking for the reason of a halt.
+const HALT_PAGE: usize = 200;
 
 /// Where an intent was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +80,8 @@ pub struct Past {
     pub(crate) wallet: WalletAudit,
     /// Whether a person halted opens, and nobody has resumed since.
     pub(crate) is_halted: bool,
+    /// Time and reason of the last halt, `None` before [`Past::find_halt`] in a past read from a snapshot.
+    pub(crate) halt: Option<Halt>,
     /// Where each intent was decided.
     pub(crate) decided: BTreeMap<IntentId, Decided>,
     /// Numbers of lines that people are shown and that are not folded: headers, notes, second trades.
@@ -172,6 +178,27 @@ impl Past {
         self.is_halted
     }
 
+    /// Time and reason of the halt that is in force.
+    pub fn halt(&self) -> Option<Halt> {
+        self.is_halted.then(|| self.halt.clone().unwrap_or_default())
+    }
+
+    /// Looks up the time and reason of the halt that is in force, which a snapshot does not hold.
+    async fn find_halt(&mut self, reader: &mut Reader) -> Result<(), RuntimeError> {
+        if !self.is_halted || self.halt.is_some() {
+            return Ok(());
+        }
+        for numbers in self.told.rchunks(HALT_PAGE) {
+            let lines = reader.lines_numbered(numbers).await?;
+            let halts = lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
+            self.halt = halts.filter_map(|stored| Halt::from_note(&stored.line.body, stored.line.at)).next();
+            if self.halt.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// The trades that were reported as explained by no intent.
     pub fn unexplained(&self) -> &[String] {
         &self.unexplained
@@ -193,7 +220,7 @@ impl Past {
         }
         if line.kind == LineKind::Note {
             if !is_snapshot(&line.body) {
-                self.take_note(&line.body);
+                self.take_note(&line.body, line.at);
                 self.told.extend(Some(seq).filter(|_| !is_seal(&line.body)));
             }
             return Ok(());
@@ -259,7 +286,7 @@ impl Past {
         }
     }
 
-    fn take_note(&mut self, body: &str) {
+    fn take_note(&mut self, body: &str, at: Millis) {
         let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {
             self.unexplained.push(id.to_owned());
@@ -274,6 +301,7 @@ impl Past {
             self.found.insert(finding.to_owned());
         }
         if let Some(alarm) = text("alarm") {
+            self.halt = Halt::from_alarm(alarm, at).or(self.halt.take());
             self.alarms.insert(alarm.to_owned());
         }
     }
@@ -326,7 +354,7 @@ mod tests {
         let stored = notes.map(|note| note.to_string());
         let mut past = Past::default();
         for note in &stored {
-            past.take_note(note);
+            past.take_note(note, Millis::ZERO);
         }
         assert_eq!(
             (past.unexplained, past.second_trades),

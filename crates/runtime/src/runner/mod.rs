@@ -367,7 +367,7 @@ impl Runner {
             }
             Command::CloseJournal => {
                 let closed = self.journal.close().await.inspect_err(|error| {
-                    tracing::warn!(%error, "the journal could not be let go of");
+                    tracing::warn!(%error, "the lease of the journal could not be released");
                 });
                 inputs.push_back(Input::JournalClosed(closed));
             }

@@ -168,6 +168,7 @@ impl Watcher {
             | Notice::Price(..)
             | Notice::Stopping { .. }
             | Notice::Evidence(_)
+            | Notice::Blocked(_)
             | Notice::Phase { .. }
             | Notice::Venue { .. }
             | Notice::Candles { .. } => {}

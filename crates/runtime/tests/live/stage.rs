@@ -130,7 +130,7 @@ impl Seen {
                     seen.warnings.push(text);
                 }
                 Notice::Stopping { why, unfinished, .. } => seen.stoppings.push((why, unfinished)),
-                Notice::Begins(_) | Notice::Overview(_) | Notice::Price(..) => {}
+                Notice::Begins(_) | Notice::Blocked(_) | Notice::Overview(_) | Notice::Price(..) => {}
                 standing => seen.standings.push(standing),
             }
         }

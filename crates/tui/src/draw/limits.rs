@@ -4,6 +4,7 @@ use super::{Scene, framed};
 use crate::palette::Palette;
 use crate::words::bar;
 use candlewick_engine::{LimitUse, Quantity, Rule};
+use candlewick_records::describe_halt;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -24,6 +25,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     if overview.limits.is_empty() {
         lines.push(Line::styled(" no limit is on", palette.note()));
     }
+    let blocked = overview.state.blocked.iter();
+    lines.extend(blocked.map(|one| Line::styled(format!(" {}", one.describe()), palette.note())));
+    let halt = overview.state.halt.iter();
+    lines.extend(halt.map(|halt| Line::styled(format!(" {}", describe_halt(halt)), palette.bad())));
     lines.push(Line::raw(""));
     let refused: Vec<String> =
         overview.refused.iter().map(|(rule, count)| format!("{} {count}", rule_words(rule))).collect();

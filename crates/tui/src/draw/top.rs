@@ -33,7 +33,10 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
         Some(Phase::Halted | Phase::Suspended) => palette.bad(),
         Some(Phase::Stopping) => palette.note(),
     };
-    let words = phase.map_or("STARTING", phase_words);
+    let state = view.overview.as_ref().map(|overview| &overview.state);
+    let is_blocked = phase == Some(Phase::Trading) && state.is_some_and(|state| state.all_blocked);
+    let words = if is_blocked { "BLOCKED" } else { phase.map_or("STARTING", phase_words) };
+    let colour = if is_blocked { palette.note() } else { colour };
     let mut spans = vec![
         Span::styled(format!(" {words} "), Palette::REVERSED.patch(colour)),
         Span::raw(format!("  {}  ", view.facts.wallet)),

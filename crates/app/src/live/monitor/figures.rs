@@ -4,7 +4,7 @@
 use super::described::{Described, Labels, Level, in_plain_format, label};
 use super::moment::{Moment, Scraped};
 use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
-use candlewick_runtime::control::Phase;
+use candlewick_runtime::control::{Blockage, Phase};
 use candlewick_runtime::events::Names;
 use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question, may_settle};
 use candlewick_sdk::{Millis, Outcome};
@@ -41,6 +41,7 @@ struct OfBot {
     opens: [Counter; RESULTS.len()],
     resolved: [Counter; ENDS.len()],
     refused: Vec<Counter>,
+    blocked: Vec<Gauge>,
     settled: [Counter; OUTCOMES.len()],
     profit: Level,
     edges: [Gauge; EDGES.len()],
@@ -199,6 +200,15 @@ impl Figures {
         series.delay.set((received.get() - closed) as f64 / 1_000.0);
     }
 
+    fn on_blocked(&self, blocked: &[Blockage]) {
+        for (name, bot) in self.names.bots().iter().zip(&self.bots) {
+            for (rule, gauge) in Rule::ALL.iter().zip(&bot.blocked) {
+                let is_it = |one: &Blockage| one.rule == rule.as_str() && one.bots.contains(name);
+                gauge.set(i64::from(blocked.iter().any(is_it)));
+            }
+        }
+    }
+
     fn on_action(&self, action: &Action) {
         match action {
             Action::Open(approved) => {
@@ -242,6 +252,10 @@ fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
     let opens = described.counters("opens", "Intents by the first that was known of them");
     let resolved = described.counters("doubts_resolved", "Doubts that are over, by how");
     let refused = described.counters("refusals", "Signals that were refused, by the first rule that did so");
+    let blocked = described.gauges(
+        "blocked",
+        "1 for a rule that refuses every signal of the bot for longer than an open trade lasts",
+    );
     let settled = described.counters("settlements", "Trades that settled, by outcome");
     let profit = described.levels("profit", "Net profit of what settled in this run");
     let edges = described.gauges("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
@@ -258,6 +272,10 @@ fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
             refused: Rule::ALL
                 .iter()
                 .map(|rule| refused.get_or_create(&with("rule", rule.as_str())).clone())
+                .collect(),
+            blocked: Rule::ALL
+                .iter()
+                .map(|rule| blocked.get_or_create(&with("rule", rule.as_str())).clone())
                 .collect(),
             settled: OUTCOMES.map(|outcome| {
                 settled.get_or_create(&with("outcome", &outcome.as_str().to_lowercase())).clone()
@@ -314,6 +332,7 @@ impl Observer for Figures {
                     gauge.set(i64::from(known == *phase));
                 }
             }
+            Notice::Blocked(blocked) => self.on_blocked(blocked),
             Notice::Alarm(_) | Notice::Logged { is_alarm: true, .. } => {
                 self.alarms.inc();
             }

@@ -79,12 +79,23 @@ fn describe(one: &Unfinished, scale: MoneyScale) -> String {
 }
 
 /// The venue goes on with what is unfinished, and nobody watches it.
-pub(super) fn failure(finished: &Finished) -> Option<Failure> {
+pub(super) fn failure(finished: &Finished, scale: MoneyScale) -> Option<Failure> {
     if finished.unfinished.is_empty() || holder(finished) == Unsettled::Returned {
         return None;
     }
-    let all = counted(finished.unfinished.len() as u64, "trade or doubt", "trades and doubts");
-    let problem = anyhow::anyhow!("the run ended before the venue had said how {all} ended");
+    let kinds = [
+        (UnfinishedKind::Open, "open trade", "open trades"),
+        (UnfinishedKind::InDoubt, "order of unknown status", "orders of unknown status"),
+        (UnfinishedKind::SecondTrade, "second trade", "second trades"),
+    ];
+    let of_kind = kinds.into_iter().filter_map(|(kind, one, many)| {
+        let all = || finished.unfinished.iter().filter(move |unfinished| unfinished.kind == kind);
+        let stakes = scale.format(all().map(|unfinished| unfinished.stake).sum());
+        let count = counted(all().count() as u64, one, many);
+        all().next().map(|_| format!("{count} (stakes {stakes})"))
+    });
+    let all = of_kind.collect::<Vec<_>>().join(" and ");
+    let problem = anyhow::anyhow!("the run ended before the venue reported the result of {all}");
     Some(Failure::new(FailureKind::Venue, problem).help(
         "the next start on this journal follows them to their end; `candlewick status` and `candlewick trades` show them",
     ))

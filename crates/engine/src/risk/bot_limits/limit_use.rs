@@ -4,7 +4,8 @@ use crate::BotId;
 use crate::intent::Intents;
 use crate::ledger::Ledger;
 use crate::risk::bound::Bound;
-use crate::risk::{LimitUse, Limits, RiskState, Rule};
+use crate::risk::{LimitUse, Limits, RiskState, Rule, View};
+use candlewick_sdk::Money;
 
 /// Those that are on, in the order of their rules.
 pub(crate) fn limit_use_of(
@@ -33,6 +34,20 @@ pub(crate) fn limit_use_of(
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// What a bot may still lose under a limit of its own that counts the stake as lost. May be below zero.
+pub(in crate::risk) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
+    let View { limits, ledger, state, intents, .. } = view;
+    let (own, tally) = (limits.of_bot(bot)?, state.tally(bot));
+    let (most, profit) = match rule {
+        Rule::BotDailyLossLimit => (own.daily_loss_limit.of(ledger.day_equity())?, tally.day_profit),
+        Rule::BotSessionLossLimit => {
+            (own.session_loss_limit.of(state.session().equity)?, tally.session_profit)
+        }
+        _ => return None,
+    };
+    Some(most + profit - intents.stakes_of(bot))
 }
 
 #[cfg(test)]

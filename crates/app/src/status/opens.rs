@@ -1,0 +1,48 @@
+//! Whether trades are opened, and what stops them.
+
+use super::Status;
+use candlewick_engine::Rule;
+use candlewick_records::{JournalContents, describe_halt};
+use candlewick_runtime::control::{Blockage, Phase, RunState};
+use candlewick_sdk::{Millis, visible};
+
+/// Returns what stops the bots: as the running bot answers, else by the journal.
+///
+/// A journal does not say how fresh the candles and the clock of the next run will be.
+pub(super) fn blockages(bot: Option<&RunState>, contents: &JournalContents, now: Millis) -> Vec<Blockage> {
+    if let Some(bot) = bot {
+        return bot.blocked.clone();
+    }
+    let mut blocked = Blockage::all_of(&contents.session, now);
+    let of_run = [Rule::StaleData, Rule::ClockSkew];
+    blocked.retain(|blockage| of_run.iter().all(|rule| rule.as_str() != blockage.rule));
+    blocked
+}
+
+impl Status {
+    /// Whether trades are opened: as the bot answers, else as the journal ends.
+    pub fn opens(&self) -> String {
+        let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
+        if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
+            return format!("suspended: {}", visible(reason));
+        }
+        if let (Some(ended), false) = (&self.ended_by, self.halted) {
+            return ended.words();
+        }
+        match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
+            (Some(Phase::Halted), _) | (None, true) => {
+                let halt = self.halt.clone().unwrap_or_default();
+                format!("{}; run `candlewick resume` to open trades again", describe_halt(&halt))
+            }
+            (Some(Phase::Suspended), _) => "suspended".to_owned(),
+            (Some(Phase::Stopping), _) => "none any more: the bot is stopping".to_owned(),
+            (None, false) if has_silent_bot => {
+                "not known: a process holds the journal, and does not answer here".to_owned()
+            }
+            (Some(Phase::Trading), _) | (None, false) if self.all_blocked => {
+                "none at present, because risk rules refuse every signal".to_owned()
+            }
+            (Some(Phase::Trading), _) | (None, false) => "allowed".to_owned(),
+        }
+    }
+}

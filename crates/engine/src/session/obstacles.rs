@@ -1,0 +1,168 @@
+//! What stops bots from opening trades at a moment, by the same checks as a signal would meet.
+
+use super::Session;
+use crate::risk::{self, LimitUse, Probe, Proposal, Refusal, figures, limit_use, limit_use_of, refusals};
+use crate::{BotId, Origin, Rule};
+use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Reason};
+use chrono::DateTime;
+use std::collections::BTreeMap;
+
+static NO_REASON: Reason = Reason::new("");
+
+/// A rule that refuses every signal of some bots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The bots that it stops, in their order.
+    pub bots: Vec<BotId>,
+    /// The rule.
+    pub rule: Rule,
+    /// The rule in words, with its figures and its end.
+    pub text: String,
+    /// Venue time that lifts it, `None` if only an event or an operator does.
+    pub until: Option<Millis>,
+}
+
+impl Session {
+    /// Returns what stops bots from opening at `now`, in the order of the rules.
+    ///
+    /// Bots that a rule stops with the same figures share an entry.
+    pub fn obstacles(&self, now: Millis) -> Vec<Obstacle> {
+        let mut by_rule: BTreeMap<usize, Vec<(BotId, Refusal)>> = BTreeMap::new();
+        for bot in (0..self.bots.len()).filter_map(BotId::new) {
+            let proposal = self.present_proposal(bot, now);
+            for refusal in refusals(&proposal, self.view(proposal.symbol), self.money_scale) {
+                let place = Rule::ALL.iter().position(|rule| *rule == refusal.rule).unwrap_or_default();
+                by_rule.entry(place).or_default().push((bot, refusal));
+            }
+        }
+        by_rule.into_values().flat_map(|stopped| self.grouped(stopped, now)).collect()
+    }
+
+    /// Describes what a rule compares for a signal of a bot at `at`. Empty if that is no number.
+    pub fn rule_figures(&self, rule: Rule, bot: BotId, at: Millis) -> String {
+        if bot.index() >= self.bots.len() {
+            return String::new();
+        }
+        let proposal = self.present_proposal(bot, at);
+        figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
+    }
+
+    /// Returns the stake of the next trade of a bot, and whether it is the smallest one because the payout is not known.
+    pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
+        let own = self.bots.get(bot.index())?;
+        let probe = Probe::of(&self.limits, &self.state, own.symbol, at);
+        Some((self.stake(own, probe, at), probe == Probe::Needed))
+    }
+
+    /// The rule by which a bot opens nothing more after all that has happened: one that only a person lifts, or a balance that
+    /// covers no stake. Meant for the end of a run; what is still under way may change it.
+    pub fn stopped_by(&self, bot: BotId) -> Option<Rule> {
+        let last = self.bots.get(bot.index())?.last_close;
+        let proposal = self.any_proposal(bot, last);
+        risk::stopped_by(&proposal, self.view(proposal.symbol))
+    }
+
+    /// A signal of the bot at this moment, whatever it says.
+    pub(super) fn any_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
+        let bot = &self.bots[id.index()];
+        Proposal {
+            bot: id,
+            symbol: bot.symbol,
+            direction: Direction::Buy,
+            expiry: bot.expiry,
+            stake: self.stake(bot, Probe::NotNeeded, now),
+            at: now,
+            received: now,
+            origin: Origin::Live,
+            last_close: now,
+            interval: bot.interval,
+            nominal_close: now,
+            edge: bot.verdict.edge(),
+            reason: &NO_REASON,
+            is_virtual: false,
+        }
+    }
+
+    /// What is used of each limit that is on, at this moment.
+    pub fn limit_use(&self, now: Millis) -> Vec<LimitUse> {
+        limit_use(&self.limits, (&self.ledger, &self.intents, &self.state), now)
+    }
+
+    /// The same of the limits that a bot has of its own.
+    pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
+        limit_use_of(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
+    }
+
+    /// A signal of the bot at this moment, with the stake and the candle that it would have.
+    fn present_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
+        let bot = &self.bots[id.index()];
+        let any = self.any_proposal(id, now);
+        // Bots of a Session without candles are taken to have a fresh one.
+        let last_close = if bot.last_close.get() > 0 { bot.last_close.min(now) } else { now };
+        let stake = self.next_stake(id, now).map_or(any.stake, |(stake, _)| stake);
+        Proposal { stake, last_close, is_virtual: bot.is_gate_closed(), ..any }
+    }
+
+    /// One entry for bots with the same figures and the same end.
+    fn grouped(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
+        let mut groups: Vec<(Vec<BotId>, Refusal)> = Vec::new();
+        for (bot, refusal) in stopped {
+            let same = groups.iter_mut().find(|(_, known)| known.is_like(&refusal));
+            match same {
+                Some((bots, known)) => {
+                    bots.push(bot);
+                    known.room = known.room.zip(refusal.room).map(|(one, other)| (one.0, one.1.min(other.1)));
+                }
+                None => groups.push((vec![bot], refusal)),
+            }
+        }
+        let obstacle = |(bots, refusal): (Vec<BotId>, Refusal)| Obstacle {
+            rule: refusal.rule,
+            text: refusal.describe(bots.len(), self.money_scale, now),
+            until: refusal.until,
+            bots,
+        };
+        groups.into_iter().map(obstacle).collect()
+    }
+}
+
+impl Refusal {
+    /// Returns whether it differs from another one in the stake only.
+    fn is_like(&self, other: &Self) -> bool {
+        let left = |refusal: &Self| refusal.room.map(|(left, _)| left);
+        let is_same = (self.rule, self.until, left(self)) == (other.rule, other.until, left(other));
+        is_same && (self.room.is_some() || self.figures == other.figures)
+    }
+
+    fn describe(&self, bots: usize, scale: MoneyScale, now: Millis) -> String {
+        let label = self.rule.label();
+        let what = match self.room {
+            Some((left, stake)) => {
+                let (left, stake) = (scale.format(left), scale.format(stake));
+                let limit = if self.rule == Rule::InsufficientBalance { "free balance" } else { label };
+                if bots > 1 {
+                    format!("no stake fits the {limit} any more ({left} left, smallest {stake})")
+                } else {
+                    format!("the next stake of {stake} does not fit the {limit} any more ({left} left)")
+                }
+            }
+            None if self.figures.is_empty() => label.to_owned(),
+            None => format!("{label} ({})", self.figures),
+        };
+        let until = self.until.map(|until| format!(" until {}", time_of(until, now)));
+        let lifted = || self.rule.is_lifted_by_operator().then(|| " until an operator resumes".to_owned());
+        format!("{what}{}", until.or_else(lifted).unwrap_or_default())
+    }
+}
+
+/// The time of day in UTC, with the date if that is not within a day.
+fn time_of(at: Millis, now: Millis) -> String {
+    let Some(time) = DateTime::from_timestamp_millis(at.get()) else { return format!("{at} ms") };
+    let has_seconds = at.get().rem_euclid(60_000) > 0;
+    let pattern = match (at - now <= Millis::DAY, has_seconds) {
+        (true, false) => "%H:%M UTC",
+        (true, true) => "%H:%M:%S UTC",
+        (false, _) => "%Y-%m-%d %H:%M UTC",
+    };
+    time.format(pattern).to_string()
+}
