@@ -1,7 +1,7 @@
 //! Writes to stderr from a thread of its own, so that a terminal that stands still (Ctrl-S, a pager) holds nothing up. An
 //! event is one line there, whatever it quotes, and a flood of warnings is a few.
 
-use crate::log_line::{LineForm, json_event, json_line};
+use crate::log_line::LineForm;
 use crate::repeats::{Held, Repeats};
 use crate::terminal::{coloured_line, json, lines};
 use anstream::adapter::strip_str;
@@ -82,7 +82,7 @@ impl LogWriter {
     /// Prints lines of our own.
     pub(crate) fn print(&self, text: &str) {
         if self.form.is_json() {
-            self.send(Line::Text(json(&json_line("INFO", text.trim_end())).as_bytes().to_vec()));
+            self.send(Line::Text(json(&self.form.json_line("INFO", text.trim_end())).as_bytes().to_vec()));
         } else {
             self.send(Line::Text(lines(text).as_bytes().to_vec()));
         }
@@ -92,14 +92,14 @@ impl LogWriter {
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
-            self.send(Line::Text(json(&json_line("ERROR", text)).as_bytes().to_vec()));
+            self.send(Line::Text(json(&self.form.json_line("ERROR", text)).as_bytes().to_vec()));
         }
         is_json
     }
 
     /// Prints something that happened, a JSON object itself.
     pub(crate) fn print_event(&self, name: &str, event: &str) {
-        self.send(Line::Text(json(&json_event(name, event)).as_bytes().to_vec()));
+        self.send(Line::Text(json(&self.form.json_event(name, event)).as_bytes().to_vec()));
     }
 
     /// Hands lines to whoever has the terminal now.
@@ -175,7 +175,7 @@ impl<T: Write> Log<T> {
     fn write_held(&mut self, held: &[Held]) {
         for held in held {
             let line = if self.form.is_json() {
-                json(&json_line("WARN", &held.words())).into_owned()
+                json(&self.form.json_line("WARN", &held.words())).into_owned()
             } else {
                 format!("{WARN}{}\n", held.words())
             };
@@ -201,7 +201,8 @@ impl<T: Write> Log<T> {
         let count = self.missed.swap(0, Ordering::Relaxed);
         if count > 0 {
             let words = format!("{count} log lines were left out: the terminal did not keep up");
-            let line = if self.form.is_json() { json_line("WARN", &words) } else { format!("{words}\n") };
+            let line =
+                if self.form.is_json() { self.form.json_line("WARN", &words) } else { format!("{words}\n") };
             let _ = self.target.write_all(line.as_bytes());
         }
         // A reader that went away is no reason to stop.

@@ -40,9 +40,9 @@ pub enum JournalError {
         url: String,
     },
     /// The URL, the user, the password or the database's name is wrong.
-    #[error("the journal's URL {url} cannot be used: {reason}")]
+    #[error("the journal's URL{} cannot be used: {reason}", after_space(url))]
     InvalidUrl {
-        /// The URL, without its password.
+        /// The URL, without its password. Empty if that cannot be told apart.
         url: String,
         /// What is wrong with it.
         reason: String,
@@ -162,6 +162,11 @@ pub enum JournalError {
         /// What the database says.
         source: Cause,
     },
+}
+
+/// A text after a space, nothing if it is empty.
+fn after_space(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" {text}") }
 }
 
 impl JournalError {

@@ -1,6 +1,6 @@
 //! Whether the candles are fine enough for the expiries that they price.
 
-use crate::configuration::{Loaded, Problems};
+use crate::configuration::{Loaded, Problem, Problems};
 use crate::error::AppError;
 use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_records::utc;
@@ -15,6 +15,10 @@ pub const COARSE: &str =
 
 /// What can be done in any case.
 const ALLOW: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
+
+/// The same for a live run at the embedded venue.
+const ALLOW_SANDBOX: &str =
+    "set allow_coarse = true in [sandbox] to run it with prices from inside single candles";
 
 /// Which candles have to be fine enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,23 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
 /// # Errors
 /// Every bot whose expiry is shorter than its symbol's candles.
 pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> Result<(), AppError> {
+    let problems = coarse_expiries(loaded, markets, fineness);
+    Problems::check(problems).map_err(|problems| refused(&problems, ALLOW))
+}
+
+/// Like [`check_expiries`], of a live run at the embedded venue, unless `sandbox.allow_coarse` is set.
+///
+/// # Errors
+/// Every bot whose expiry is shorter than its symbol's candles.
+pub fn check_sandbox_expiries(loaded: &Loaded, markets: &[Market]) -> Result<(), AppError> {
+    if loaded.config.sandbox.allow_coarse {
+        return Ok(());
+    }
+    let problems = coarse_expiries(loaded, markets, Fineness::Throughout);
+    Problems::check(problems).map_err(|problems| refused(&problems, ALLOW_SANDBOX))
+}
+
+fn coarse_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -56,7 +77,7 @@ pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -
             problems.push(problem.value(format!("\"{}\"", bot.close_type)));
         }
     }
-    Problems::check(problems).map_err(|problems| refused(&problems, ALLOW))
+    problems
 }
 
 /// Holds the trades of a run to their expiries, the bot's or those that its strategy asked for: each must have been priced by

@@ -28,7 +28,13 @@ fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(state),
         ControlAnswer::Refused { problem } => {
-            return Err(AppError::new(ErrorKind::OrderRefused, format!("the bot refused: {problem}")));
+            // The bot writes causes and the hint on lines of their own.
+            let (problem, hint) = match problem.split_once("\nhelp: ") {
+                Some((problem, hint)) => (problem, Some(hint.to_owned())),
+                None => (problem.as_str(), None),
+            };
+            let refused = AppError::new(ErrorKind::OrderRefused, format!("the bot refused: {problem}"));
+            return Err(hint.into_iter().fold(refused, AppError::help));
         }
         ControlAnswer::VenueFailed { problem } => {
             return Err(AppError::new(ErrorKind::VenueFailed, problem));

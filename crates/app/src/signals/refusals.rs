@@ -229,7 +229,8 @@ fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionS
         }
         Rule::OppositeOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_opposite = false"),
         Rule::DuplicateOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_duplicate = false"),
-        rule => format!("refused by {rule}"),
+        Rule::Blackout => "refused: within a blackout of risk.blackouts".to_owned(),
+        rule => format!("refused: {}", rule.words()),
     }
 }
 
@@ -241,7 +242,8 @@ fn reason_of(rule: Rule) -> &'static str {
         Rule::MaxOpenTrades => "while as many trades are open as max_open_trades lets",
         Rule::OppositeOpen => "while a trade of the other direction is open on the symbol",
         Rule::DuplicateOpen => "while the same trade is open",
-        _ => "by other limits",
+        Rule::Blackout => "within a blackout of risk.blackouts",
+        rule => rule.label(),
     }
 }
 

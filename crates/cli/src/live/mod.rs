@@ -102,6 +102,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     } else {
         screen.show()
     };
+    log.form().set_clock(Some(Arc::clone(&connection.clock)));
     let progress = Box::new(ReadingProgress { global, is_full_screen });
     let front = FrontEnd { journal, control, watchers, announce, progress, stop, leave, read_again };
     let outcome = live::run(loaded, bots, connection, front).await;
@@ -115,6 +116,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     }
     // What was counted is said before the figures of the run, and not behind them.
     log.flush();
+    log.form().set_clock(None);
     Ok(outcome?)
 }
 

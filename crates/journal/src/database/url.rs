@@ -28,6 +28,9 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-')
 /// The names of a journal's files, beside its own.
 const ENDINGS: [&str; 5] = ["", "-wal", "-shm", lock::ENDING, point::ENDING];
 
+/// How names of database files end.
+const ENDINGS_OF_FILES: [&str; 3] = [".db", ".sqlite", ".sqlite3"];
+
 /// The options of a server's URL that the driver reads.
 const OPTIONS: [&str; 18] = [
     "sslmode",
@@ -116,10 +119,14 @@ impl FromStr for JournalUrl {
                 },
                 Err(error) => wrong(&error.to_string()),
             },
-            _ => Err(JournalError::InvalidUrl {
-                url: "the given text".to_owned(),
-                reason: "it begins neither with sqlite:// nor with postgres://".to_owned(),
-            }),
+            _ => {
+                // A text without a scheme may be a password; one that ends like a file is shown.
+                let is_file =
+                    ENDINGS_OF_FILES.iter().any(|ending| text.ends_with(ending)) && !text.contains('@');
+                let hint = if is_file { format!("; write sqlite://{text}") } else { String::new() };
+                let reason = format!("it begins neither with sqlite:// nor with postgres://{hint}");
+                Err(JournalError::InvalidUrl { url: String::new(), reason })
+            }
         }
     }
 }
@@ -172,6 +179,7 @@ mod tests {
                 "postgres://db/journal?pasword=hunter2",
                 Err("it has the option \"pasword\", which is none of the driver's"),
             ),
+            ("foo.db", Err("it begins neither with sqlite:// nor with postgres://; write sqlite://foo.db")),
             ("hunter2", Err("it begins neither with sqlite:// nor with postgres://")),
         ] {
             let parsed = match JournalUrl::from_str(text) {

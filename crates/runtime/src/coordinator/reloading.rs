@@ -44,7 +44,8 @@ impl Coordinator {
             Ok(()) => self.done(step),
             Err(problem) => {
                 let problem: String = problem.chars().take(MAX_CHARS).collect();
-                step.warn(format!("the settings stay as they were: {problem}"));
+                let lines: Vec<&str> = problem.lines().map(str::trim).collect();
+                step.warn(format!("the settings stay as they were: {}", lines.join("; ")));
                 ControlAnswer::Refused { problem }
             }
         };

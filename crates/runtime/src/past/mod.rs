@@ -286,7 +286,7 @@ impl Past {
         }
     }
 
-    fn take_note(&mut self, body: &str, at: Millis) {
+    pub(crate) fn take_note(&mut self, body: &str, at: Millis) {
         let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {
             self.unexplained.push(id.to_owned());

@@ -30,6 +30,8 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
         return None;
     }
     let time = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(&colon, form).ok())?;
+    // A leap second is not a time at which a candle closes.
+    let time = Some(time).filter(|time| time.nanosecond() < 1_000_000_000)?;
     let Some(half) = half else { return Some(time) };
     // 12 AM is midnight, 12 PM noon.
     let hour = Some(time.hour()).filter(|hour| (1..=12).contains(hour))?;
@@ -180,6 +182,7 @@ mod tests {
             ("14:35 PM", None),
             ("0:10 AM", None),
             ("24:00", None),
+            ("23:59:60", None),
             ("14h", None),
             ("10:5", None),
             ("10:05:7", None),

@@ -12,7 +12,7 @@ use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{CloseType, Direction, Millis};
-use chrono::{DateTime, NaiveDateTime, TimeZone as _};
+use chrono::{DateTime, NaiveDateTime, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
 
 /// More is no list.
@@ -354,7 +354,8 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
             Err(format!("{text} is no time: a number is milliseconds since 1970, such as 1767616200000"))
         };
     }
-    if let Some(local) = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok()) {
+    let local = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    if let Some(local) = local.filter(|local| local.nanosecond() < 1_000_000_000) {
         let moment = zone.from_local_datetime(&local).earliest().ok_or_else(|| {
             format!("there is no {text} in {zone}: the clock is put forward over it that night")
         })?;

@@ -1,6 +1,7 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
 mod corrections;
+mod halts;
 mod instant;
 mod missing;
 mod oddities;

@@ -1,0 +1,126 @@
+//! Time and reason of a halt outlive its run, and rules that stop a bot are reported.
+
+use super::*;
+use crate::Notice;
+use crate::control::{ControlAnswer, ControlOrder, Phase as RunPhase, RunState};
+use candlewick_engine::Halt;
+
+const NEWS: i64 = 92_000;
+
+fn halt_by_order(bench: &mut Bench, id: u64, reason: &str) -> Vec<Command> {
+    bench.step(Input::Order(OrderId(id), ControlOrder::Halt { reason: reason.to_owned() }))
+}
+
+fn entries(commands: &[Command]) -> Vec<JournalEntry> {
+    let entry = |command: &Command| match command {
+        Command::Record(entry) => Some(entry.clone()),
+        _ => None,
+    };
+    commands.iter().filter_map(entry).collect()
+}
+
+/// What a start finds in a journal of these entries.
+fn past_of(entries: &[JournalEntry]) -> Past {
+    let mut past = Past::default();
+    for entry in entries {
+        match entry {
+            JournalEntry::Note(at, body) => past.take_note(body, *at),
+            JournalEntry::Event(event) => past.take_event(event),
+            _ => {}
+        }
+    }
+    past
+}
+
+fn state_of(bench: &mut Bench) -> RunState {
+    let commands = bench.step(Input::Order(OrderId(99), ControlOrder::Status));
+    let state = commands.into_iter().find_map(|command| match command {
+        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(state),
+        _ => None,
+    });
+    state.expect("a status is answered")
+}
+
+fn halt(reason: &str, ms: i64) -> Option<Halt> {
+    Some(Halt { at: Some(START + Millis::new(ms)), reason: reason.to_owned() })
+}
+
+#[test]
+fn the_next_run_knows_when_and_why_an_operator_halted() {
+    let mut bench = Bench::start(|_| {});
+    bench.at(NEWS);
+    let journal = entries(&halt_by_order(&mut bench, 1, "news at noon"));
+    let mut next = Bench::start(|parts| parts.past = past_of(&journal));
+    let state = state_of(&mut next);
+    assert_eq!((state.phase, state.reason.as_deref()), (RunPhase::Halted, Some("news at noon")));
+    assert_eq!(state.halt, halt("news at noon", NEWS));
+    // A second order says why it goes on.
+    bench.at(NEWS + 5_000);
+    let journal = [journal, entries(&halt_by_order(&mut bench, 2, "still news"))].concat();
+    assert_eq!(past_of(&journal).halt(), halt("still news", NEWS + 5_000));
+    let resumed = [journal, entries(&bench.step(Input::Order(OrderId(3), ControlOrder::Resume)))].concat();
+    assert_eq!(past_of(&resumed).halt(), None);
+}
+
+#[test]
+fn the_next_run_knows_why_the_program_halted() {
+    let mut bench = Bench::start(|_| {});
+    let mut commands = Vec::new();
+    let reason = "trade #5 was settled with +10.00, but lost";
+    bench.coordinator.halt(reason.to_owned(), &mut Step { now: START, commands: &mut commands });
+    assert_eq!(past_of(&entries(&commands)).halt(), halt(reason, 0));
+}
+
+#[test]
+fn a_crash_between_the_two_entries_of_a_halt_never_leaves_another_reason() {
+    let mut bench = Bench::start(|_| {});
+    let mut journal = entries(&halt_by_order(&mut bench, 1, "first"));
+    journal.extend(entries(&bench.step(Input::Order(OrderId(2), ControlOrder::Resume))));
+    bench.at(NEWS);
+    journal.extend(entries(&halt_by_order(&mut bench, 3, "second")));
+    let known: Vec<Option<Halt>> = (0..=journal.len()).map(|end| past_of(&journal[..end]).halt()).collect();
+    let found: Vec<&Option<Halt>> = known.iter().fold(Vec::new(), |mut found, halt| {
+        if found.last() != Some(&halt) {
+            found.push(halt);
+        }
+        found
+    });
+    assert_eq!(found, [&None, &halt("first", 0), &None, &halt("second", NEWS)]);
+}
+
+#[test]
+fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read() {
+    let control = EventKind::Control { control: Control::Halt };
+    let event = Event { at: START, received: START, kind: control };
+    let note = JournalEntry::Note(START, r#"{"alarm":"halted: maintenance"}"#.to_owned());
+    let past = past_of(&[JournalEntry::Event(event), note]);
+    assert_eq!(past.halt(), halt("maintenance", 0));
+    assert_eq!(past_of(&[JournalEntry::Event(event)]).halt(), Some(Halt::default()));
+}
+
+#[test]
+fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
+    let risk = RiskSettings { daily_loss_limit: Decimal::from(5), ..RiskSettings::default() };
+    let mut parts = parts();
+    parts.session = session(risk);
+    let mut bench = Bench::of(parts);
+    let mut blocked = Vec::new();
+    for input in [
+        Input::Start,
+        Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))),
+        Input::Durable(Ok(())),
+    ] {
+        for command in bench.step(input) {
+            if let Command::Notify(Notice::Blocked(all)) = command {
+                blocked.push(all);
+            }
+        }
+    }
+    let state = state_of(&mut bench);
+    // 5.00 may be lost and 10.00 are staked; it is 22:40 UTC.
+    let text =
+        "the next stake of 10.00 does not fit the daily loss limit any more (5.00 left) until 00:00 UTC";
+    assert!(state.all_blocked);
+    assert_eq!(state.blocked.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), [text]);
+    assert_eq!(blocked, [state.blocked]);
+}
