@@ -88,6 +88,41 @@ fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
 }
 
 #[test]
+fn time_and_reason_of_a_halt_outlive_the_run() {
+    let folder = recording::folder().with("run.db.HALT", "news at noon\n");
+    recording::record_in_lock_step(&folder)
+        .fails(6, &["the run ended halted at 2026-", " UTC: news at noon"]);
+    let status = folder.run(&["status", "--journal", "run.db"]).stdout;
+    assert!(
+        status.contains("halted at 2026-") && status.contains(" UTC: news at noon; run `cand"),
+        "{status}"
+    );
+    let status = folder.run(&["status", "--journal", "run.db", "--json"]).json();
+    assert_eq!((&status["halted"], &status["halt"]["reason"]), (&json!(true), &json!("news at noon")));
+    assert!(status["halt"]["at"].as_i64() > Some(1_767_571_200_000), "{status}");
+    assert_eq!(recording::record_in_lock_step(&recording::folder()).code, 0);
+}
+
+#[test]
+fn a_limit_that_refuses_every_signal_is_said_by_status_and_why() {
+    // Trades of 10.00 and a loss of 15.00 a day: after the first loss no stake fits.
+    let folder = recording::folder().with("loss.toml", "[risk]\ndaily_loss_limit = 15\n");
+    let run = ["--speed", "max", "--until-end", "--config", "loss.toml"];
+    assert_eq!(recording::record(&folder, &run).code, 0);
+    let status = folder.run(&["status", "--journal", "run.db"]).stdout;
+    let says = [
+        "none at present, because risk rules refuse every signal",
+        "daily loss limit any more (",
+        " left",
+        "until 00:00 UTC",
+    ];
+    assert!(says.iter().all(|part| status.contains(part)), "{status}");
+    let why = folder.run(&["why", "--journal", "run.db"]).stdout;
+    let figures = "daily loss limit (DailyLossLimit: daily_loss_limit = 15; stake 10.00, ";
+    assert!(why.contains(figures) && why.contains(" left)"), "{why}");
+}
+
+#[test]
 fn status_says_how_far_the_gates_of_the_bot_are_from_opening() {
     let folder = recording::folder();
     assert_eq!(recording::record_in_lock_step(&folder).code, 0);

@@ -106,7 +106,7 @@ pub(super) fn blocked_words(before: &[Blockage], now: &[Blockage]) -> Vec<String
     };
     let began = now.iter().filter(|one| lacks(before, one)).map(Blockage::describe);
     let ended = before.iter().filter(|one| now.iter().all(|other| other.rule != one.rule));
-    began.chain(ended.map(|one| format!("no longer by {}", one.rule))).collect()
+    began.chain(ended.map(|one| format!("lifted: {}", one.rule))).collect()
 }
 
 #[cfg(test)]

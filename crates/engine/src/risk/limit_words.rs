@@ -10,11 +10,17 @@ impl Rule {
         self.with_detail(self.words(), self.setting(risk, bot).as_deref().unwrap_or_default())
     }
 
-    /// Adds a detail to the words of this rule, within its brackets. An empty detail changes nothing.
+    /// Adds a detail to the words of this rule, within its brackets.
+    ///
+    /// An empty detail changes nothing, and neither do words of another rule.
     #[must_use]
     pub fn with_detail(self, words: String, detail: &str) -> String {
-        let Some(open) = words.strip_suffix(')').filter(|_| !detail.is_empty()) else { return words };
-        let mark = if words.ends_with(&format!("({self})")) { ":" } else { ";" };
+        let is_bare = words.ends_with(&format!("({self})"));
+        let is_own = is_bare || words.contains(&format!("({self}: "));
+        let Some(open) = words.strip_suffix(')').filter(|_| is_own && !detail.is_empty()) else {
+            return words;
+        };
+        let mark = if is_bare { ':' } else { ';' };
         format!("{open}{mark} {detail})")
     }
 
@@ -181,5 +187,7 @@ mod tests {
             "stake limits (StakeBounds: min_stake = 1; stake 60.00, at most 50.00 allowed)"
         );
         assert_eq!(rule.with_detail(rule.words(), ""), rule.words());
+        let other = Rule::MaxOpenTradesPerSymbol.words();
+        assert_eq!(Rule::MaxOpenTrades.with_detail(other.clone(), "1 of 2"), other);
     }
 }

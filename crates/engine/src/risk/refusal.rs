@@ -18,6 +18,8 @@ pub(crate) struct Refusal {
     pub(crate) figures: String,
     /// Venue time that lifts it, `None` if only an event or an operator does.
     pub(crate) until: Option<Millis>,
+    /// Whether the end of open trades may lift it, because their stakes count as lost until then.
+    pub(crate) waits_for_trades: bool,
 }
 
 /// Returns every rule that refuses the proposal in both directions, in the order of the rules.
@@ -28,6 +30,8 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScal
         room: room(rule, proposal, view).map(|left| (left, proposal.stake)),
         figures: figures(rule, proposal, view, scale),
         until: end(rule, proposal, view),
+        waits_for_trades: room(rule, proposal, view)
+            .is_some_and(|left| left + staked(rule, proposal, view) >= proposal.stake),
     };
     // Limits of the day do not hold any longer once the day is over.
     refusing.map(refusal).filter(|refusal| refusal.until.is_none_or(|until| until > proposal.at)).collect()
@@ -112,6 +116,14 @@ fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     Some(left.max(Money::ZERO))
 }
 
+/// Open stakes that the rule counts as lost.
+fn staked(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Money {
+    match rule {
+        Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.stakes_of(proposal.bot),
+        _ => view.ledger.open_stakes(),
+    }
+}
+
 /// Venue time at which the rule stops refusing if no event comes first.
 fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
     let View { limits, ledger, state, .. } = view;
@@ -166,7 +178,9 @@ fn seconds(length: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::testing::Situation;
-    use super::super::{PauseCause, PauseScope, PauseSettings, RiskSettings};
+    use super::super::{
+        Blackout, Blackouts, Hours, PauseCause, PauseScope, PauseSettings, RiskSettings, order_terms,
+    };
     use super::*;
     use crate::intent::Stage;
     use candlewick_sdk::Outcome;
@@ -174,8 +188,15 @@ mod tests {
 
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
 
+    /// What is found, which is something exactly where the chain refuses both directions.
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {
         let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
+        let is_refused = |direction| {
+            let proposal = Proposal { direction, ..situation.proposal };
+            order_terms(&proposal, situation.view()).is_err()
+        };
+        let is_stopped = is_refused(Direction::Buy) && is_refused(Direction::Sell);
+        assert_eq!(is_stopped, !all.is_empty(), "{all:?}");
         all.into_iter().map(|refusal| (refusal.rule, refusal.figures, refusal.until)).collect()
     }
 
@@ -233,12 +254,51 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_limit_that_open_stakes_use_up_waits_for_the_trades() {
+        // 85.00 are lost and 10.00 open: 5.00 are left, and 15.00 if the trade wins.
+        for (lost, open, waits) in [(8_500, 1_000, true), (9_500, 0, false), (9_100, 500, false)] {
+            let mut situation = situation(|_| {});
+            situation.lose(Money::from_minor(lost));
+            situation.ledger.reserve(Money::from_minor(open));
+            let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
+            let found: Vec<_> = all.iter().map(|one| (one.rule, one.waits_for_trades)).collect();
+            assert_eq!(found, [(Rule::DailyLossLimit, waits)], "{lost} lost, {open} open");
+        }
+    }
+
+    #[test]
     fn a_limit_of_a_day_that_is_over_refuses_nothing() {
         let mut situation = situation(|_| {});
         situation.lose(Money::from_minor(9_800));
         situation.proposal.at = DAY_END;
         situation.proposal.received = DAY_END;
         situation.proposal.last_close = DAY_END;
-        assert_eq!(found(&situation), []);
+        let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
+        assert_eq!(all, []);
+    }
+
+    #[test]
+    fn hours_and_blackouts_say_when_they_let_trades_in() {
+        let hours = Hours {
+            days: Vec::new(),
+            from: "08:00".to_owned(),
+            to: "17:00".to_owned(),
+            timezone: "UTC".to_owned(),
+        };
+        let mut closed = situation(|risk| risk.hours = vec![hours.clone()]);
+        // 2026-01-05 18:00: the next window begins at 08:00 of the next day.
+        let at = DAY_END - Millis::HOUR * 6;
+        (closed.proposal.at, closed.proposal.received, closed.proposal.last_close) = (at, at, at);
+        closed.proposal.nominal_close = at;
+        let morning = DAY_END + Millis::HOUR * 8;
+        assert_eq!(found(&closed), [(Rule::OutsideHours, String::new(), Some(morning))]);
+        let span = |from, to| Blackout { from, to, symbols: Vec::new(), reason: String::new() };
+        let mut news = situation(|risk| {
+            let spans = vec![span(at - Millis::MINUTE, at + Millis::MINUTE), span(morning, DAY_END * 2)];
+            risk.blackouts = Blackouts { file: "news.csv".to_owned(), hash: "ab".to_owned(), spans };
+        });
+        news.know_symbols(&["BTCUSDT"]);
+        (news.proposal.at, news.proposal.received, news.proposal.last_close) = (at, at, at);
+        assert_eq!(found(&news), [(Rule::Blackout, String::new(), Some(at + Millis::MINUTE))]);
     }
 }

@@ -20,6 +20,8 @@ pub struct Obstacle {
     pub text: String,
     /// Venue time that lifts it, `None` if only an event or an operator does.
     pub until: Option<Millis>,
+    /// Whether it usually lasts no longer than an open trade, an answer or a candle.
+    pub is_brief: bool,
 }
 
 impl Session {
@@ -120,6 +122,7 @@ impl Session {
             rule: refusal.rule,
             text: refusal.describe(bots.len(), self.money_scale, now),
             until: refusal.until,
+            is_brief: refusal.rule.is_brief() || refusal.waits_for_trades,
             bots,
         };
         groups.into_iter().map(obstacle).collect()
@@ -130,7 +133,8 @@ impl Refusal {
     /// Returns whether it differs from another one in the stake only.
     fn is_like(&self, other: &Self) -> bool {
         let left = |refusal: &Self| refusal.room.map(|(left, _)| left);
-        let is_same = (self.rule, self.until, left(self)) == (other.rule, other.until, left(other));
+        let is_same = (self.rule, self.until, self.waits_for_trades, left(self))
+            == (other.rule, other.until, other.waits_for_trades, left(other));
         is_same && (self.room.is_some() || self.figures == other.figures)
     }
 
@@ -149,6 +153,9 @@ impl Refusal {
             None if self.figures.is_empty() => label.to_owned(),
             None => format!("{label} ({})", self.figures),
         };
+        if self.waits_for_trades {
+            return format!("{what} until open trades end");
+        }
         let until = self.until.map(|until| format!(" until {}", time_of(until, now)));
         let lifted = || self.rule.is_lifted_by_operator().then(|| " until an operator resumes".to_owned());
         format!("{what}{}", until.or_else(lifted).unwrap_or_default())

@@ -35,7 +35,7 @@ impl Blockage {
                 rule: obstacle.rule.to_string(),
                 text: obstacle.text,
                 until: obstacle.until,
-                brief: obstacle.rule.is_brief(),
+                brief: obstacle.is_brief,
             }
         };
         obstacles.filter(|obstacle| obstacle.rule != Rule::Halted).map(of).collect()
