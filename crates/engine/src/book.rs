@@ -181,7 +181,8 @@ impl TradeBook {
             | EventKind::Skew { .. }
             | EventKind::SecondTrade(_)
             | EventKind::SecondTradeSettled { .. }
-            | EventKind::Deposit { .. } => {}
+            | EventKind::Deposit { .. }
+            | EventKind::WalletDifference { .. } => {}
             EventKind::Control { control } => self.refused.record_control(*control),
             EventKind::Opened(opened) => {
                 if self.row(opened.intent).is_some_and(|row| row.state != IntentState::NotOpened) {

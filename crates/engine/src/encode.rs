@@ -127,6 +127,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::SettledByPerson { .. } => begin(event, 17, out),
         EventKind::OutsideSignal(_) => begin(event, 18, out),
         EventKind::Correction { .. } => begin(event, 19, out),
+        EventKind::WalletDifference { .. } => begin(event, 21, out),
     }
     match &event.kind {
         EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
@@ -148,7 +149,9 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             encode_rejection(rejection, out);
         }
         EventKind::NotSent { intent } | EventKind::InDoubt { intent } => put_number(intent.number(), out),
-        EventKind::Balance { amount } | EventKind::Deposit { amount } => put_money(*amount, out),
+        EventKind::Balance { amount }
+        | EventKind::Deposit { amount }
+        | EventKind::WalletDifference { amount } => put_money(*amount, out),
         EventKind::Skew { offset } => put_time(*offset, out),
         EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: amount })
         | EventKind::SecondTradeSettled { intent, venue_id, profit: amount } => {

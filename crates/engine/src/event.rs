@@ -106,6 +106,11 @@ pub enum EventKind {
         /// How much.
         amount: Money,
     },
+    /// The wallet holds another amount than the trades explain. A shortage counts as lost.
+    WalletDifference {
+        /// Wallet minus explained balance: negative for a shortage, 0 when the difference has ended.
+        amount: Money,
+    },
     /// The wallet was read. The ledger decides; the wallet audits.
     Balance {
         /// What the wallet holds.

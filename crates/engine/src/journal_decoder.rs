@@ -295,6 +295,7 @@ mod tests {
             EventKind::Settled(settled),
             EventKind::Balance { amount: Money::from_minor(1) },
             EventKind::Deposit { amount: Money::from_minor(-1) },
+            EventKind::WalletDifference { amount: Money::from_minor(-59_000) },
             EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: Money::from_minor(5) }),
             EventKind::SecondTradeSettled { intent, venue_id, profit: Money::from_minor(-5) },
             EventKind::SettledByPerson { intent, outcome: Outcome::Lost, profit: Money::from_minor(-5) },

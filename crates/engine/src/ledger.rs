@@ -17,6 +17,12 @@ pub struct Ledger {
     day_equity: Money,
     day_profit: Money,
     wallet: Option<Money>,
+    /// Wallet minus what the trades explain, where they differ.
+    #[serde(default, skip_serializing_if = "is_zero_money")]
+    difference: Money,
+    /// Shortage of the wallet when the day began.
+    #[serde(default, skip_serializing_if = "is_zero_money")]
+    shortage_before: Money,
 }
 
 impl Ledger {
@@ -30,12 +36,31 @@ impl Ledger {
             day_equity: balance,
             day_profit: Money::ZERO,
             wallet: None,
+            difference: Money::ZERO,
+            shortage_before: Money::ZERO,
         }
     }
 
     /// What can be staked.
     pub const fn free(&self) -> Money {
         self.free
+    }
+
+    /// Wallet minus what the trades explain: negative for a shortage, zero while both agree.
+    pub const fn difference(&self) -> Money {
+        self.difference
+    }
+
+    /// What the wallet lacks of what the trades explain; zero for a surplus.
+    #[inline]
+    pub fn shortage(&self) -> Money {
+        (-self.difference).max(Money::ZERO)
+    }
+
+    /// Free balance that the wallet covers.
+    #[inline]
+    pub fn available(&self) -> Money {
+        self.free - self.shortage()
     }
 
     /// Stakes of intents that are not over; they count as lost until they settle.
@@ -63,6 +88,21 @@ impl Ledger {
         self.day_profit
     }
 
+    /// Settled profit of the day, less what the wallet has come short of since it began.
+    #[inline]
+    pub fn day_result(&self) -> Money {
+        self.day_profit - self.shortage_of_day()
+    }
+
+    fn shortage_of_day(&self) -> Money {
+        (self.shortage() - self.shortage_before).max(Money::ZERO)
+    }
+
+    /// Equity that the wallet covers.
+    fn covered_equity(&self) -> Money {
+        self.equity() - self.shortage()
+    }
+
     /// Equity at the day's first event.
     pub const fn day_equity(&self) -> Money {
         self.day_equity
@@ -85,8 +125,14 @@ impl Ledger {
 
     pub(crate) fn open_day(&mut self, end: Millis) {
         self.day_end = end;
-        self.day_equity = self.equity();
+        self.day_equity = self.covered_equity();
         self.day_profit = Money::ZERO;
+        self.shortage_before = self.shortage();
+    }
+
+    /// Equity and shortage with which a session begins.
+    pub(crate) fn session_start(&self) -> (Money, Money) {
+        (self.covered_equity(), self.shortage())
     }
 
     pub(crate) fn reserve(&mut self, stake: Money) {
@@ -109,7 +155,7 @@ impl Ledger {
     pub(crate) fn earn(&mut self, profit: Money) {
         self.free += profit;
         self.day_profit += profit;
-        self.peak = self.peak.max(self.equity());
+        self.peak = self.peak.max(self.covered_equity());
     }
 
     /// Money that no trade explains: neither profit nor loss, so day and peak move with it.
@@ -127,11 +173,34 @@ impl Ledger {
         self.wallet = Some(amount);
     }
 
-    /// After a person resumed: drawdown and streak are counted from here.
+    /// Records how far the wallet is from what the trades explain.
+    pub(crate) fn record_difference(&mut self, amount: Money) {
+        self.difference = amount;
+        // What comes to be missing again counts again.
+        self.shortage_before = self.shortage_before.min(self.shortage());
+        self.peak = self.peak.max(self.covered_equity());
+    }
+
+    /// Books a difference after a resume: the operator has seen it. What went missing today stays a loss of the day.
+    fn accept_difference(&mut self) {
+        self.day_profit -= self.shortage_of_day();
+        self.day_equity += self.difference.max(Money::ZERO);
+        self.free += self.difference;
+        (self.difference, self.shortage_before) = (Money::ZERO, Money::ZERO);
+    }
+
+    /// Restarts drawdown and streak after a resume.
     pub(crate) fn rebase(&mut self) {
+        self.accept_difference();
         self.peak = self.equity();
         self.losses = 0;
     }
+}
+
+/// Whether an amount is zero: it is not serialized then.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+pub(crate) fn is_zero_money(amount: &Money) -> bool {
+    *amount == Money::ZERO
 }
 
 /// Losses in a row once another trade has ended.

@@ -206,6 +206,7 @@ impl Session {
             EventKind::SecondTradeSettled { venue_id, profit, .. } => {
                 self.end_second_trade(venue_id, *profit);
             }
+            EventKind::WalletDifference { amount } => self.record_difference(*amount),
             EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
             EventKind::Skew { offset } => self.state.record_skew(*offset),
             EventKind::Control { control: Control::Halt } => self.state.halt(),
@@ -394,6 +395,6 @@ impl Session {
     }
 
     fn purse(&self) -> Purse {
-        Purse { free: self.ledger.free(), minimum: self.limits.minimum_stake(), together: self.together }
+        Purse { free: self.ledger.available(), minimum: self.limits.minimum_stake(), together: self.together }
     }
 }

@@ -293,6 +293,7 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
         | EventKind::OutsideSignal(_)
         | EventKind::Price { .. }
         | EventKind::Deposit { .. }
+        | EventKind::WalletDifference { .. }
         | EventKind::Balance { .. }
         | EventKind::Skew { .. }
         | EventKind::Control { .. } => None,

@@ -4,7 +4,7 @@ use super::{Proposal, Ruling, View, refuse_if};
 
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let Some(limit) = view.limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
-    let worst = view.ledger.day_profit() - view.ledger.open_stakes() - proposal.stake;
+    let worst = view.ledger.day_result() - view.ledger.open_stakes() - proposal.stake;
     refuse_if(worst < -limit)
 }
 

@@ -1,9 +1,9 @@
-//! `InsufficientBalance`: the free balance does not cover the stake.
+//! `InsufficientBalance`: the available balance does not cover the stake.
 
 use super::{Proposal, Ruling, View, refuse_if};
 
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(proposal.stake > view.ledger.free())
+    refuse_if(proposal.stake > view.ledger.available())
 }
 
 #[cfg(test)]

@@ -49,10 +49,10 @@ pub(crate) fn limit_use(
     let money = |rule, used, most: Option<Money>| LimitUse::of_money(rule, used, most?);
     let hour = state.trades_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
-    let day_loss = ledger.open_stakes() - ledger.day_profit();
+    let day_loss = ledger.open_stakes() - ledger.day_result();
     let session = state.session();
-    let session_loss = ledger.open_stakes() - session.profit;
-    let fall = ledger.peak() - ledger.free();
+    let session_loss = ledger.open_stakes() - session.result(ledger.shortage());
+    let fall = ledger.peak() - ledger.available();
     [
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
         count(Rule::MaxOpenTradesPerSymbol, intents.most_on_a_symbol(), limits.max_open_trades_per_symbol),

@@ -5,8 +5,8 @@ use super::{Proposal, Ruling, View, refuse_if};
 #[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let peak = view.ledger.peak();
-    // Free balance already excludes everything that is open.
-    let worst = view.ledger.free() - proposal.stake;
+    // The available balance already excludes everything that is open.
+    let worst = view.ledger.available() - proposal.stake;
     refuse_if(view.limits.is_too_deep(peak - worst, peak))
 }
 

@@ -5,6 +5,7 @@ use super::bound::Bound;
 use super::hours::Window;
 use super::settings::is_off;
 use crate::EngineError;
+use crate::ledger::is_zero_money;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use schemars::JsonSchema;
@@ -60,6 +61,9 @@ pub(crate) struct SessionTally {
     pub(crate) equity: Money,
     /// When a session of hours is over, and the next one begins.
     end: Option<Millis>,
+    /// Shortage of the wallet at its beginning.
+    #[serde(default, skip_serializing_if = "is_zero_money")]
+    shortage: Money,
 }
 
 impl SessionLimitSettings {
@@ -118,14 +122,24 @@ impl SessionTally {
         *self == Self::default()
     }
 
-    /// One begins with this equity, and ends by time or not.
-    pub(crate) fn begin(&mut self, equity: Money, end: Option<Millis>) {
-        *self = Self { profit: Money::ZERO, equity, end };
+    /// Begins a session with this equity and shortage, which ends at `end` or with the run.
+    pub(crate) fn begin(&mut self, (equity, shortage): (Money, Money), end: Option<Millis>) {
+        *self = Self { profit: Money::ZERO, equity, end, shortage };
     }
 
-    /// Its counts begin anew, and its end stays.
-    pub(crate) fn begin_anew(&mut self, equity: Money) {
-        (self.profit, self.equity) = (Money::ZERO, equity);
+    /// Resets the counts and keeps the end.
+    pub(crate) fn begin_anew(&mut self, (equity, shortage): (Money, Money)) {
+        (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
+    }
+
+    /// Lowers the shortage of its beginning to the present one: what comes to be missing again counts again.
+    pub(crate) fn limit_shortage(&mut self, shortage: Money) {
+        self.shortage = self.shortage.min(shortage);
+    }
+
+    /// Settled profit, less what the wallet has come short of since the session began.
+    pub(crate) fn result(&self, shortage: Money) -> Money {
+        self.profit - (shortage - self.shortage).max(Money::ZERO)
     }
 
     /// When the next session begins by time alone; that is at once where none has begun.

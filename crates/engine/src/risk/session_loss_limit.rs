@@ -8,7 +8,8 @@ pub(super) fn check(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
     }
     let session = view.state.session();
     let Some(limit) = view.limits.session.loss_limit.of(session.equity) else { return Ruling::Pass };
-    refuse_if(session.profit - view.ledger.open_stakes() - proposal.stake < -limit)
+    let result = session.result(view.ledger.shortage());
+    refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
 }
 
 #[cfg(test)]
@@ -23,7 +24,7 @@ mod tests {
     /// A session that began with 2,000.00 and has earned this; the stake is 10.00.
     fn ask(check: Check, limits: &SessionLimitSettings, profit: i64, open: i64) -> Ruling {
         let mut situation = Situation::with(|risk| risk.session = limits.clone());
-        situation.state.session_mut().begin(Money::from_minor(200_000), None);
+        situation.state.session_mut().begin((Money::from_minor(200_000), Money::ZERO), None);
         situation.state.session_mut().profit = Money::from_minor(profit);
         situation.ledger.reserve(Money::from_minor(open));
         situation.ask(check)

@@ -9,7 +9,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
         proposal.stake < limits.minimum_stake()
             || limits.largest_stake().is_some_and(|most| proposal.stake > most)
             || (limits.max_stake_fraction > 0.0
-                && proposal.stake > view.ledger.free().scaled_down(limits.max_stake_fraction)),
+                && proposal.stake > view.ledger.available().scaled_down(limits.max_stake_fraction)),
     )
 }
 

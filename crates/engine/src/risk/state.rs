@@ -291,15 +291,15 @@ impl RiskState {
         self.pauses.count(&limits.pauses, whose, outcome, (at, day_end));
     }
 
-    /// A session begins with this equity, and ends by time or not.
-    pub(crate) fn begin_session(&mut self, equity: Money, end: Option<Millis>) {
-        self.session.begin(equity, end);
+    /// Begins a session with this equity and shortage, which ends at `end` or with the run.
+    pub(crate) fn begin_session(&mut self, money: (Money, Money), end: Option<Millis>) {
+        self.session.begin(money, end);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 
     /// The counts of the session begin anew, and its end stays.
-    pub(crate) fn begin_session_anew(&mut self, equity: Money) {
-        self.session.begin_anew(equity);
+    pub(crate) fn begin_session_anew(&mut self, money: (Money, Money)) {
+        self.session.begin_anew(money);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 

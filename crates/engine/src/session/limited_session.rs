@@ -8,7 +8,7 @@ impl Session {
     /// A run begins, and with it the session of a run.
     pub(super) fn begin_session_of_run(&mut self) {
         if self.limits.session.is_of_runs() {
-            self.state.begin_session(self.ledger.equity(), None);
+            self.state.begin_session(self.ledger.session_start(), None);
         }
     }
 
@@ -16,14 +16,14 @@ impl Session {
     pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
         if self.limits.session.is_of_hours() && now >= self.state.session().end() {
             let end = self.limits.session_end(now);
-            self.state.begin_session(self.ledger.equity(), Some(end));
+            self.state.begin_session(self.ledger.session_start(), Some(end));
         }
     }
 
     /// A person resumed: what the session has won or lost is counted from here.
     pub(super) fn resume_session(&mut self) {
         if self.limits.session.is_on() {
-            self.state.begin_session_anew(self.ledger.equity());
+            self.state.begin_session_anew(self.ledger.session_start());
         }
     }
 
@@ -39,6 +39,14 @@ impl Session {
     pub(super) fn deposit_in_session(&mut self, amount: Money) {
         if self.limits.session.is_on() {
             self.state.session_mut().equity += amount;
+        }
+    }
+
+    /// Records how far the wallet is from what the trades explain.
+    pub(super) fn record_difference(&mut self, amount: Money) {
+        self.ledger.record_difference(amount);
+        if self.limits.session.is_on() {
+            self.state.session_mut().limit_shortage(self.ledger.shortage());
         }
     }
 

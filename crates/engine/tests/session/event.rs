@@ -121,6 +121,11 @@ pub(crate) fn deposit(amount: i64) -> EventKind {
     EventKind::Deposit { amount: Money::from_minor(amount) }
 }
 
+/// The wallet is this far from what the trades explain.
+pub(crate) fn difference(amount: i64) -> EventKind {
+    EventKind::WalletDifference { amount: Money::from_minor(amount) }
+}
+
 pub(crate) fn settled(intent: u64, outcome: Outcome, profit: i64) -> Settled {
     Settled {
         intent: IntentId::new(intent),

@@ -1,8 +1,8 @@
 //! What the hash of a journal covers: every kind of entry, and every part of each.
 
 use crate::event::{
-    NO_SKEW, at, bare, candle, control, deposit, minute, not_opened, outside_signal, rejected, second_trade,
-    second_trade_settled, settled, symbol_id,
+    NO_SKEW, at, bare, candle, control, deposit, difference, minute, not_opened, outside_signal, rejected,
+    second_trade, second_trade_settled, settled, symbol_id,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
@@ -159,6 +159,8 @@ fn kinds() -> Vec<EventKind> {
         not_opened(1, 2),
         deposit(0),
         deposit(-1),
+        difference(0),
+        difference(-1),
         control(Control::Halt),
         control(Control::Resume),
         control(Control::Suspend),
@@ -218,6 +220,7 @@ const fn place(kind: &EventKind) -> Option<usize> {
         EventKind::SettledByPerson { .. } => Some(14),
         EventKind::OutsideSignal(_) => Some(15),
         EventKind::Correction { .. } => Some(16),
+        EventKind::WalletDifference { .. } => Some(17),
     }
 }
 

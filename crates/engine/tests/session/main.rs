@@ -21,6 +21,7 @@ mod stretches;
 mod trial;
 mod venue_refusals;
 mod verdicts;
+mod wallet;
 mod watch;
 // What is kept of it.
 mod book;

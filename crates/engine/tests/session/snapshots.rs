@@ -1,7 +1,8 @@
 //! A Session that goes on from a snapshot does what the one does that was never interrupted.
 
 use crate::event::{
-    adopted, bare, candle_kind, deposit, minute, not_opened, not_sent, opened_paying, payout, refused,
+    adopted, bare, candle_kind, deposit, difference, minute, not_opened, not_sent, opened_paying, payout,
+    refused,
     rejected, second_trade, second_trade_settled, settled,
 };
 use crate::script::Script;
@@ -156,6 +157,7 @@ impl World {
             },
             200..206 => match pick(&mut self.not_opened) {
                 Some(intent) => self.end(intent, detail),
+                None if detail.is_multiple_of(2) => difference(-i64::from(detail)),
                 None => EventKind::Balance { amount: Money::from_minor(i64::from(detail)) },
             },
             206..214 => match self.open.first().copied() {

@@ -254,7 +254,7 @@ mod tests {
         ] {
             let ruling = ask(check, &limits, |situation| {
                 let other = BotId::new(1).unwrap();
-                situation.state.begin_session(Money::from_minor(200_000), None);
+                situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);
                 situation.state.earn_in_session(other, Money::from_minor(-90_000));
                 situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
                 (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
@@ -263,7 +263,7 @@ mod tests {
             // The next session begins with nothing.
             let anew = |situation: &mut Situation| {
                 situation.state.earn_in_session(BotId::FIRST, Money::from_minor(profit));
-                situation.state.begin_session(Money::from_minor(200_000), None);
+                situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);
             };
             assert_eq!(ask(check, &limits, anew), Ruling::Pass);
         }
