@@ -11,6 +11,7 @@
 //! Nothing here decides anything: no risk rule, no ledger, no resolution of doubt.
 
 // What the two APIs send and receive.
+mod funding;
 mod model;
 mod order;
 mod rejection;

@@ -1,5 +1,6 @@
 //! From the venue's trade records to reports in our own words.
 
+use crate::funding::funding_of;
 use crate::model::{Tolerant, TradeRecord, TradeResult, TradeStatus, WalletType};
 use candlewick_broker::{Account, Progress, Reported, TradeReport, UnrecognisedData};
 use candlewick_sdk::Payout;
@@ -15,6 +16,7 @@ pub(crate) fn report_of(record: TradeRecord, unrecognised: &UnrecognisedData) ->
     TradeReport {
         progress: progress_of(&record),
         account: account_of(&record),
+        funding: funding_of(&record),
         id: record.id,
         symbol: record.symbol,
         direction: record.direction.map(reported),

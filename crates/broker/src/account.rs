@@ -4,7 +4,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use std::fmt;
 
 /// Whose money is at stake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
     /// Play money.
     #[default]
@@ -23,12 +23,31 @@ impl fmt::Display for Account {
 }
 
 /// What is free on each account, stakes of open trades taken off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balances {
     /// Play money; `None` where there is no such account.
     pub demo: Option<Decimal>,
     /// Real money that may be staked without conditions; `None` where there is no such account.
     pub real: Option<Decimal>,
+    /// Money with conditions, from which a venue may pay stakes on the real account; `None` without a bonus wallet.
+    pub bonus: Option<Decimal>,
+    /// The wallets that the venue listed; empty if the venue does not name them.
+    pub wallets: Vec<WalletName>,
+}
+
+/// Identity of a listed wallet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WalletName {
+    /// The venue's identifier.
+    pub id: String,
+    /// Owner, `None` if the venue does not say.
+    pub user: Option<String>,
+    /// Account that the wallet belongs to; `None` for bonus wallets and unknown types.
+    pub account: Option<Account>,
+    /// Type as the venue writes it.
+    pub type_name: String,
+    /// Currency, `None` if the venue does not say.
+    pub currency: Option<String>,
 }
 
 impl Balances {
@@ -38,6 +57,14 @@ impl Balances {
             Account::Demo => self.demo,
             Account::Real => self.real,
         }
+    }
+
+    /// Returns the identities of the wallets of an account, in the order of their ids.
+    pub fn wallets_of(&self, account: Account) -> Vec<WalletName> {
+        let is_of_account = |wallet: &&WalletName| wallet.account == Some(account);
+        let mut wallets: Vec<WalletName> = self.wallets.iter().filter(is_of_account).cloned().collect();
+        wallets.sort();
+        wallets
     }
 }
 
@@ -56,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_balance_is_that_of_its_account_alone() {
-        let balances = Balances { demo: Some(Decimal::TEN), real: None };
+        let balances = Balances { demo: Some(Decimal::TEN), ..Balances::default() };
         assert_eq!(balances.of(Account::Demo), Some(Decimal::TEN));
         assert_eq!(balances.of(Account::Real), None);
     }

@@ -36,7 +36,7 @@ pub mod testing;
 mod token_state;
 mod unrecognised;
 
-pub use account::{Account, Balances, Identity};
+pub use account::{Account, Balances, Identity, WalletName};
 #[cfg(any(test, feature = "mock"))]
 pub use broker::MockBroker;
 pub use broker::{Broker, Detail};
@@ -53,6 +53,6 @@ pub use price_feed::{PriceFeed, PriceSender, PriceTick};
 pub use priority::{Priority, at_priority, current_priority};
 pub use recorder::{PriceRecorder, Recorded};
 pub use reply::{Reply, Skew};
-pub use report::{Progress, Reported, TradeReport};
+pub use report::{Funding, Progress, Reported, TradeReport};
 pub use token_state::TokenState;
 pub use unrecognised::UnrecognisedData;

@@ -52,6 +52,23 @@ pub struct TradeReport {
     pub is_reverted: bool,
     /// Whether the outcome follows from the status only: the record has no result.
     pub is_by_status: bool,
+    /// How the stake was paid.
+    pub funding: Funding,
+}
+
+/// How a stake was paid, and what the venue charges beside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Funding {
+    /// Sum that the paying wallets name; `None` if the venue lists none, or not all readably.
+    pub paid: Option<Decimal>,
+    /// Stake that the wallets' percentages come to, where that is clearly more than the amount.
+    pub by_percent: Option<Decimal>,
+    /// Part of the stake that bonus wallets paid.
+    pub bonus: Decimal,
+    /// The venue's fee.
+    pub fee: Decimal,
+    /// Commission for copying.
+    pub commission: Decimal,
 }
 
 impl TradeReport {

@@ -3,12 +3,12 @@
 use super::HttpBroker;
 use super::endpoint::TRADE;
 use super::pages::{Pages, Rows};
-use crate::model::{TradeRecord, Wallet, WalletType};
+use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::report_of;
 use async_trait::async_trait;
 use candlewick_broker::{
-    Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Reply, TradeListing,
-    TradeReport,
+    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Reply,
+    TradeListing, TradeReport, WalletName,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::Outcome;
@@ -72,6 +72,8 @@ impl Broker for HttpBroker {
         Ok(wallets.map(|wallets| Balances {
             demo: sum_of(&wallets, &WalletType::Demo),
             real: sum_of(&wallets, &WalletType::Real),
+            bonus: sum_of(&wallets, &WalletType::Bonus),
+            wallets: wallets.into_iter().map(|wallet| self.name_of(wallet)).collect(),
         }))
     }
 
@@ -100,6 +102,21 @@ impl HttpBroker {
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.ask_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
+    }
+
+    /// Identity of a wallet; what echoes the token is hidden.
+    fn name_of(&self, wallet: Wallet) -> WalletName {
+        WalletName {
+            id: self.credentials.hide_in(&wallet.id),
+            user: wallet.user_id.map(|user| self.credentials.hide_in(&user)),
+            account: match wallet.wallet_type {
+                WalletType::Demo => Some(Account::Demo),
+                WalletType::Real => Some(Account::Real),
+                WalletType::Bonus | WalletType::Unknown(_) => None,
+            },
+            type_name: one_line(wallet.wallet_type.as_str()),
+            currency: wallet.currency,
+        }
     }
 
     /// All pages of the list, as far as they can be had. A page that fails leaves the listing incomplete.
@@ -291,7 +308,58 @@ mod tests {
         let wallets = r#"[{"id": "1", "type": "DEMO", "balance": 7}, {"id": "2", "type": "BONUS", "balance": 3},
             {"id": "3", "type": "DEMO", "balance": "5.5"}]"#;
         let (_script, broker) = scripted(&[wallets]).await;
-        let expected = Balances { demo: Some(Decimal::new(125, 1)), real: None };
-        assert_eq!(broker.balances().await.unwrap().value, expected);
+        let balances = broker.balances().await.unwrap().value;
+        let sums = (balances.demo, balances.real, balances.bonus);
+        assert_eq!(sums, (Some(Decimal::new(125, 1)), None, Some(3.into())));
+    }
+
+    #[tokio::test]
+    async fn wallets_are_named_and_the_case_of_a_type_does_not_matter() {
+        let wallets = r#"[{"id": "3", "userId": "u-tok-123", "type": "Demo", "balance": 7, "currency": "USD"},
+            {"id": "1", "type": "demo", "balance": 1}, {"id": "2", "type": "GOLD", "balance": 3}]"#;
+        let (_script, broker) = scripted(&[wallets]).await;
+        let balances = broker.balances().await.unwrap().value;
+        assert_eq!(balances.demo, Some(8.into()));
+        let demo = |id: &str| WalletName {
+            id: id.to_owned(),
+            account: Some(Account::Demo),
+            type_name: "DEMO".to_owned(),
+            ..WalletName::default()
+        };
+        let (user, currency) = (Some("u-[hidden]".to_owned()), Some("USD".to_owned()));
+        assert_eq!(
+            balances.wallets_of(Account::Demo),
+            [demo("1"), WalletName { user, currency, ..demo("3") }]
+        );
+        assert_eq!(balances.wallets[2].type_name, "GOLD");
+    }
+
+    #[tokio::test]
+    async fn a_wallet_listed_twice_and_a_key_given_twice_are_malformed() {
+        for (wallets, part) in [
+            (
+                r#"[{"id": "1", "type": "DEMO", "balance": 7}, {"id": "1", "type": "DEMO", "balance": 7}]"#,
+                "Wallet 1 is listed twice",
+            ),
+            (
+                r#"[{"id": "1", "type": "DEMO", "balance": 7}, {"id": "1", "type": "REAL", "balance": 7}]"#,
+                "Wallet 1 is listed twice",
+            ),
+            (
+                r#"[{"id": "1", "type": "DEMO", "balance": 9988, "balance": 123456}]"#,
+                "key \"balance\" occurs twice",
+            ),
+            (r#"[{"id": "1", "type": "DEMO", "balance": "1e19"}]"#, "no readable \"balance\""),
+        ] {
+            let (_script, broker) = scripted(&[wallets]).await;
+            let error = broker.balances().await.unwrap_err();
+            let is_malformed =
+                matches!(&error, BrokerError::Malformed { problem, .. } if problem.contains(part));
+            assert!(is_malformed, "{wallets}: {error:?}");
+        }
+        let list = r#"{"data": [{"id": "01JT", "amount": 10, "amount": 60}]}"#;
+        let (_script, broker) = scripted(&[USER, list]).await;
+        let listing = broker.trades().await;
+        assert!(listing.trades.is_empty() && listing.ended_early.is_some(), "{listing:?}");
     }
 }

@@ -3,12 +3,13 @@
 use super::exchange::Answer;
 use super::{Api, HttpBroker};
 use crate::model::{
-    CandleQuery, CandleRows, LastPrice, LimitTime, Record, TradePage, TradeQuery, TradeRecord, User, Wallet,
-    read_all, read_list, read_record,
+    CandleQuery, CandleRows, LastPrice, LimitTime, Record, TradePage, TradeQuery, TradeRecord, Unreadable,
+    User, Wallet, read_all, read_list, read_record,
 };
 use candlewick_broker::{BrokerError, Reply};
 use candlewick_sdk::Symbol;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use url::Url;
 
 /// `POST` to the open path.
@@ -31,7 +32,14 @@ impl HttpBroker {
     pub(super) async fn ask_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
         // A sum over a part of the wallets would be a wrong balance: all are read, or none.
-        self.parse(&answer, |json| read_all(json, &self.unrecognised))
+        self.parse(&answer, |json| {
+            let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
+            let mut ids = BTreeSet::new();
+            match wallets.iter().find(|wallet| !ids.insert(wallet.id.as_str())) {
+                Some(again) => Err(Unreadable::Duplicate { record: Wallet::NAME, id: again.id.clone() }),
+                None => Ok(wallets),
+            }
+        })
     }
 
     pub(super) async fn ask_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {

@@ -5,7 +5,7 @@ use super::exchange::Answer;
 use super::keys::Refused;
 use super::limit::{TooLong, Turn};
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
-use crate::model::{FailureBody, Unreadable};
+use crate::model::{FailureBody, Unreadable, parse_json};
 use backon::{ExponentialBuilder, Retryable};
 use candlewick_broker::{BrokerError, Reply, current_priority};
 use reqwest::{Method, Request, StatusCode};
@@ -165,8 +165,8 @@ impl HttpBroker {
         answer: &Answer,
         read: impl FnOnce(Value) -> Result<T, Unreadable>,
     ) -> Result<Reply<T>, BrokerError> {
-        let json = serde_json::from_slice(answer.body.bytes())
-            .map_err(|error| self.malformed(format!("it is not JSON ({error})"), &answer.body))?;
+        let json = parse_json(answer.body.bytes())
+            .map_err(|error| self.malformed(format!("it is not sound JSON ({error})"), &answer.body))?;
         let value = read(json).map_err(|error| self.malformed(error.to_string(), &answer.body))?;
         Ok(answer.reply(value))
     }

@@ -24,6 +24,9 @@ pub(crate) enum Unreadable {
     /// A field without which the record means nothing.
     #[error("{record} has no readable \"{field}\"")]
     Field { record: &'static str, field: &'static str },
+    /// Two rows have the same identifier.
+    #[error("{record} {id} is listed twice")]
+    Duplicate { record: &'static str, id: String },
 }
 
 /// A type that a field may have.
@@ -74,7 +77,9 @@ pub(crate) fn read_list<R: Record>(
         match read_record(row, drift) {
             Ok(record) => records.push(record),
             Err(Unreadable::Field { .. }) => {} // counted where it was met
-            Err(Unreadable::Kind { record, .. }) => drift.count_unreadable(record, "row"),
+            Err(Unreadable::Kind { record, .. } | Unreadable::Duplicate { record, .. }) => {
+                drift.count_unreadable(record, "row");
+            }
         }
     }
     let unreadable = count - records.len();
@@ -112,6 +117,12 @@ impl Fields<'_> {
         self.optional(field).ok_or(Unreadable::Field { record: self.record, field })
     }
 
+    /// Counts a required field whose value is out of range.
+    pub(crate) fn unreadable<T>(&self, field: &'static str) -> Result<T, Unreadable> {
+        self.drift.count_unreadable(self.record, field);
+        Err(Unreadable::Field { record: self.record, field })
+    }
+
     /// Takes a time or a price where 0 stands for "not known yet" (contract 2.3: zeros in the open response).
     pub(crate) fn beyond_zero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         self.optional(field).filter(|value| *value > T::default())
@@ -127,16 +138,16 @@ impl Fields<'_> {
         read.ok()
     }
 
-    /// Takes a nested array of objects; empty when it is absent.
-    pub(crate) fn list<R: Record>(&mut self, field: &'static str) -> Vec<R> {
+    /// Takes a nested array of objects, empty when it is absent, and the number of unreadable ones.
+    pub(crate) fn list<R: Record>(&mut self, field: &'static str) -> (Vec<R>, usize) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else {
-            return Vec::new();
+            return (Vec::new(), 0);
         };
         let read = read_list(value, self.drift);
         if read.is_err() {
             self.drift.count_unreadable(self.record, field);
         }
-        read.map(|(records, _)| records).unwrap_or_default()
+        read.unwrap_or_else(|_| (Vec::new(), 1))
     }
 
     /// Takes a field as it is.

@@ -10,6 +10,7 @@
 
 // How fields are read.
 mod fields;
+mod json;
 mod value;
 // The trading token API.
 mod failure;
@@ -22,9 +23,10 @@ mod price;
 
 pub(crate) use failure::{FailureBody, one_line};
 pub(crate) use fields::{Record, Unreadable, read_all, read_list, read_record};
+pub(crate) use json::parse_json;
 pub(crate) use page::{TradePage, TradeQuery};
 pub(crate) use price::{CandleQuery, CandleRow, CandleRows, LastPrice, LimitTime, PriceRecord};
 pub(crate) use trade::TradeRecord;
 pub(crate) use user::User;
 pub(crate) use value::{Tolerant, TradeResult, TradeStatus, WalletType};
-pub(crate) use wallet::Wallet;
+pub(crate) use wallet::{Wallet, WalletEntry};

@@ -72,6 +72,8 @@ pub(crate) struct TradeRecord {
     pub(crate) bot_synced: Option<bool>,
     /// The wallets that paid the stake.
     pub(crate) wallets: Vec<WalletEntry>,
+    /// Number of wallets that cannot be read.
+    pub(crate) unreadable_wallets: usize,
     /// The trade's share of all wallets, in percent.
     pub(crate) total_wallets_balance_percent: Option<Decimal>,
     /// Rate of the commission for copying.
@@ -116,6 +118,7 @@ impl Record for TradeRecord {
         if id.is_empty() {
             return Err(Unreadable::Field { record: Self::NAME, field: "id" });
         }
+        let (wallets, unreadable_wallets) = fields.list("wallets");
         Ok(Self {
             id,
             user_id: fields.optional("userId"),
@@ -146,7 +149,8 @@ impl Record for TradeRecord {
             from_api_token: fields.optional("fromApiToken"),
             from_copy: fields.optional("fromCopy"),
             bot_synced: fields.optional("botSynced"),
-            wallets: fields.list("wallets"),
+            wallets,
+            unreadable_wallets,
             total_wallets_balance_percent: fields.optional("totalWalletsBalancePercent"),
             copy_commission_rate: fields.optional("copyCommissionRate"),
             copy_commission_amount: fields.optional("copyCommissionAmount"),
@@ -235,6 +239,7 @@ mod tests {
                 balance_percent: Decimal::new(1, 1),
                 balance: Decimal::from(10_000),
             }],
+            unreadable_wallets: 0,
             total_wallets_balance_percent: Some(Decimal::new(1, 1)),
             copy_commission_rate: Some(Decimal::new(5, 2)),
             copy_commission_amount: Some(Decimal::new(4, 1)),

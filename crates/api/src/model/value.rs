@@ -43,7 +43,7 @@ macro_rules! venue_values {
 
         impl Field for $name {
             fn from_value(value: &Value) -> Option<Self> {
-                value.as_str().map(Self::from)
+                value.as_str().map(Self::parse)
             }
 
             fn unknown(&self) -> Option<&str> {
@@ -104,7 +104,21 @@ venue_values! {
     }
 }
 
+impl WalletType {
+    /// Venues write the types of wallets in different cases.
+    fn parse(text: &str) -> Self {
+        match Self::from(text.to_ascii_uppercase().as_str()) {
+            Self::Unknown(_) => Self::Unknown(text.to_owned()),
+            known => known,
+        }
+    }
+}
+
 impl TradeStatus {
+    fn parse(text: &str) -> Self {
+        Self::from(text)
+    }
+
     /// Whether nothing follows any more.
     pub(crate) const fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Cancelled)
@@ -112,6 +126,10 @@ impl TradeStatus {
 }
 
 impl TradeResult {
+    fn parse(text: &str) -> Self {
+        Self::from(text)
+    }
+
     /// Whether nothing follows any more.
     pub(crate) const fn is_final(&self) -> bool {
         self.outcome().is_some()
@@ -216,6 +234,7 @@ mod tests {
         let kind = WalletType::from_value(&json!("LOYALTY")).unwrap();
         assert_eq!(kind.unknown(), Some("LOYALTY"));
         assert_eq!((kind.as_str(), WalletType::from("DEMO").as_str()), ("LOYALTY", "DEMO"));
+        assert_eq!(WalletType::from_value(&json!("Demo")), Some(WalletType::Demo));
         let direction = Tolerant::<Direction>::from_value(&json!("UP")).unwrap();
         assert_eq!((direction.known(), direction.unknown()), (None, Some("UP")));
     }

@@ -5,6 +5,9 @@ use super::value::WalletType;
 use candlewick_sdk::Millis;
 use rust_decimal::Decimal;
 
+/// Larger amounts than this are unreadable, so that no sum of wallets overflows.
+const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
+
 /// A wallet of the authenticated user (contract 2.1).
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::struct_field_names)] // `type` is a keyword
@@ -19,6 +22,8 @@ pub(crate) struct Wallet {
     pub(crate) balance: Decimal,
     /// When it was made.
     pub(crate) created_at: Option<Millis>,
+    /// Currency; not in the contract.
+    pub(crate) currency: Option<String>,
 }
 
 impl Record for Wallet {
@@ -29,8 +34,9 @@ impl Record for Wallet {
             id: fields.required("id")?,
             user_id: fields.optional("userId"),
             wallet_type: fields.required("type")?,
-            balance: fields.required("balance")?,
+            balance: amount(fields, "balance")?,
             created_at: fields.optional("createdAt"),
+            currency: fields.optional("currency"),
         })
     }
 }
@@ -59,12 +65,18 @@ impl Record for WalletEntry {
         Ok(Self {
             id: fields.required("id")?,
             wallet_type: fields.required("type")?,
-            amount: fields.required("amount")?,
+            amount: amount(fields, "amount")?,
             trade_percent: fields.optional("tradePercent").unwrap_or_default(),
             balance_percent: fields.optional("balancePercent").unwrap_or_default(),
-            balance: fields.required("balance")?,
+            balance: amount(fields, "balance")?,
         })
     }
+}
+
+/// Takes an amount of money that can be summed.
+fn amount(fields: &mut Fields<'_>, field: &'static str) -> Result<Decimal, Unreadable> {
+    let amount: Decimal = fields.required(field)?;
+    if amount.abs() <= MAX_AMOUNT { Ok(amount) } else { fields.unreadable(field) }
 }
 
 #[cfg(test)]
@@ -91,6 +103,7 @@ mod tests {
             wallet_type: WalletType::Demo,
             balance: Decimal::new(99_905, 1),
             created_at: Some(Millis::new(1_795_176_000_000)),
+            currency: None,
         };
         assert_eq!(wallet, expected);
         assert!(drift.snapshot().is_empty());
