@@ -161,6 +161,7 @@ impl OldFilter {
     pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
         let Leaving { held_to, remember, bots, kept } = leaving;
         let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
+        let corrected = last.iter().filter(|intent| intent.is_corrected());
         Self {
             held_to,
             until: at - remembered,
@@ -168,7 +169,7 @@ impl OldFilter {
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             gone: BTreeSet::new(),
-            corrected: BTreeMap::new(),
+            corrected: corrected.map(|intent| (intent.row().approved.intent(), true)).collect(),
             kept,
             old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
         }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
 mod changed_settings;
+mod corrections;
 mod forgetting;
 #[cfg(all(unix, debug_assertions))]
 mod killed;

@@ -83,6 +83,8 @@ pub(crate) struct Folder {
     pub(crate) remember: Option<Millis>,
     /// Intents of a part of a snapshot.
     pub(crate) part: u64,
+    /// Runs and minutes at which a settled intent turns out to be drawn.
+    pub(crate) corrections: Vec<(u64, i64, u64)>,
     _removed: Option<tempfile::TempDir>,
 }
 
@@ -103,6 +105,7 @@ impl Folder {
             ends_in_doubt: true,
             remember: None,
             part: PART,
+            corrections: Vec::new(),
             _removed: None,
         }
     }
@@ -216,6 +219,13 @@ impl Folder {
                     hand(&mut session, &mut journal, at + Millis::SECOND, kind);
                 }
             }
+            for (run, _, intent) in self.corrections.iter().filter(|(_, when, _)| *when == minute) {
+                if *run == past.runs + 1 {
+                    let (outcome, profit) = (Outcome::Draw, Money::ZERO);
+                    let kind = EventKind::Correction { intent: IntentId::new(*intent), outcome, profit };
+                    hand(&mut session, &mut journal, at + Millis::SECOND, kind);
+                }
+            }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
             journal.make_durable().await.unwrap();
             journal.keep_snapshot().await;
@@ -266,7 +276,7 @@ fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
 fn hand(session: &mut Session, journal: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {
     let event = Event { at, received: at, kind };
     let mut actions = Vec::new();
-    session.handle(&event, &mut actions);
+    session.handle_recorded(&event, &mut actions);
     journal.record(Entry::Event(&event)).unwrap();
     for action in &actions {
         journal.record(Entry::Action(action)).unwrap();

@@ -201,16 +201,17 @@ fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word()
 
 fn check_comes_back(bench: &mut Bench, back: &TradeListing) {
     let free = bench.coordinator.session.ledger().free();
-    let mut look = |bench: &mut Bench| {
+    let list = |bench: &mut Bench| {
         let (began, ended) = (bench.now, bench.now);
-        bench.coordinator.agenda.add(bench.now, Job::Trades);
-        let asked = bench.step(Input::Time);
-        assert!(asked.iter().any(|command| matches!(command, Command::Ask(Ask::Trades))), "{asked:?}");
         bench.step(Input::Answer(Answer::Trades(TradeListing { began, ended, ..back.clone() })));
         let failed = || BrokerError::Unavailable { text: "no".to_owned() };
         bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))))
     };
-    let commands = look(bench);
+    let asks_list = |commands: &[Command]| {
+        assert!(commands.iter().any(|one| matches!(one, Command::Ask(Ask::Trades))), "{commands:?}");
+    };
+    asks_list(&bench.step(Input::Time));
+    let commands = list(bench);
     let said = commands.iter().any(|command| {
         matches!(command, Command::Notify(crate::Notice::Warning(text))
             if text.contains("booked as LOST with -10.00 on the operator's word, and the venue's list now says WON with +8.00"))
@@ -218,9 +219,9 @@ fn check_comes_back(bench: &mut Bench, back: &TradeListing) {
     assert!(said, "{commands:?}");
     assert_eq!(bench.coordinator.session.ledger().free(), free, "not booked twice");
     bench.now += Millis::from_seconds(5);
-    bench.step(Input::Time);
+    asks_list(&bench.step(Input::Time));
     bench.step(Input::Answer(Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), bench.now))))));
-    look(bench);
+    list(bench);
     // 8.00 instead of -10.00.
     assert_eq!(bench.coordinator.session.ledger().free().minor(), free.minor() + 1_800);
     assert!(!bench.coordinator.session.book().is_settled_by_person(INTENT));

@@ -386,7 +386,7 @@ fn what_would_halt_a_run_that_is_halted_is_said_all_the_same() {
     let seen = trade(&[], &opened, |_| ended.clone());
     assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
     assert_eq!(
-        seen.warnings_about("trade #1 was WON with +100000.00 on a stake of 50.00"),
+        seen.warnings_about("trade #1 was WON with +100000.00 on a stake of 10.00"),
         1,
         "{:?}",
         seen.warnings

@@ -1,0 +1,54 @@
+//! Corrected results in a journal: starts from a snapshot, from the first line, and the tables agree on them.
+
+use crate::snapshots::{Folder, settings, state};
+use candlewick_engine::IntentId;
+use candlewick_runtime::{JournalFold, TablesCheck, check_journal};
+use candlewick_sdk::Outcome;
+
+fn outcome(fold: &JournalFold, intent: u64) -> Option<Outcome> {
+    fold.past().book().row(IntentId::new(intent)).and_then(|row| row.outcome)
+}
+
+async fn check_sound(folder: &Folder) {
+    let checked = check_journal(&mut folder.reader().await).await.unwrap();
+    assert!(checked.snapshots.not_checked.is_empty() && checked.snapshots.sound > 0);
+    assert!(matches!(checked.tables, TablesCheck::Sound { .. }), "{:?}", checked.tables);
+}
+
+#[tokio::test]
+async fn a_start_from_a_snapshot_has_the_results_that_were_corrected_before_it() {
+    let mut folder = Folder::new();
+    // The second intent lies in a part of the snapshot by then, and the 18th was settled just before.
+    folder.corrections = vec![(1, 20, 2), (1, 20, 18), (2, 5, 33)];
+    for _ in 0..3 {
+        folder.run(false).await;
+    }
+    let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
+    assert_eq!(state(&from_snapshot), state(&whole));
+    assert_eq!(from_snapshot.notice(), None);
+    assert!(from_snapshot.read_lines() < whole.read_lines());
+    for intent in [2, 18, 33] {
+        assert_eq!(outcome(&from_snapshot, intent), Some(Outcome::Draw), "{intent}");
+    }
+    check_sound(&folder).await;
+}
+
+#[tokio::test]
+async fn a_result_of_before_the_snapshot_is_corrected_by_a_start_that_reads_all() {
+    let mut folder = Folder::new();
+    folder.run(false).await;
+    let before = state(&folder.read().await.unwrap());
+    folder.corrections = vec![(2, 0, 2)];
+    folder.run(true).await;
+    let fold = folder.read().await.unwrap();
+    let notice = fold.notice().unwrap();
+    assert!(notice.contains("a trade that settled before it was corrected after it"), "{notice}");
+    assert_eq!(state(&fold), state(&folder.read_whole().await));
+    assert_ne!(state(&fold).0, before.0);
+    assert_eq!(outcome(&fold, 2), Some(Outcome::Draw));
+    // The next run keeps snapshots again.
+    folder.run(false).await;
+    let fold = JournalFold::read(&mut folder.reader().await, &settings(), 0).await.unwrap();
+    assert_eq!((fold.notice(), outcome(&fold, 2)), (None, Some(Outcome::Draw)));
+    check_sound(&folder).await;
+}
