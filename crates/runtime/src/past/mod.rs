@@ -243,7 +243,8 @@ impl Past {
         self.last_received = self.last_received.max(line.received);
         if let Recorded::Event(event) = &recorded {
             if let EventKind::Correction { intent, .. } = event.kind {
-                self.lacks_settlement |= !session.can_correct(intent);
+                let may_be_settled = self.book.row(intent).is_none_or(IntentRow::is_over);
+                self.lacks_settlement |= may_be_settled && !session.can_correct(intent);
             }
             self.take_event(event);
             match event.kind {
