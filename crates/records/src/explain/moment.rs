@@ -126,8 +126,9 @@ pub async fn read_moment(
         if let (true, Some((_, at)), Some(risk)) =
             (moment.rule == Some(Rule::RefusedByVenue.as_str()), moment.judged, &risk)
         {
-            let pause = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?;
-            moment.refusal = moment.refusal.zip(pause).map(|(words, pause)| format!("{words}, {pause}"));
+            if let Some(pause) = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await? {
+                moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
+            }
         }
         let later = reader.sound_lines_between(from, time + reach_of(time), MAX_LINES).await?;
         let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);

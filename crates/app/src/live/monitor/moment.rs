@@ -16,7 +16,7 @@ pub(super) struct Scraped {
     heard_at: Level,
     loop_age: Level,
     is_written: Gauge,
-    /// All of the venue, then each API.
+    /// Whether both APIs answer.
     is_heard: Gauge,
     is_api_heard: [Gauge; VenueApi::ALL.len()],
     late_series: Gauge,

@@ -6,7 +6,7 @@ use super::health::Health;
 use super::moment::Moment;
 use crate::configuration::Loaded;
 use candlewick_runtime::Observer;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState, VenueApi};
 use candlewick_runtime::events::Names;
 use std::sync::Arc;
 use std::time::Duration;
