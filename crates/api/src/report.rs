@@ -5,8 +5,12 @@ use crate::model::{Tolerant, TradeRecord, TradeResult, TradeStatus, WalletType};
 use candlewick_broker::{Account, Progress, Reported, TradeReport, UnrecognisedData};
 use candlewick_sdk::Payout;
 
-/// What a record says.
-pub(crate) fn report_of(record: TradeRecord, unrecognised: &UnrecognisedData) -> TradeReport {
+/// Returns what a record says. `user` is that of the credentials, once it is known.
+pub(crate) fn report_of(
+    record: TradeRecord,
+    user: Option<&str>,
+    unrecognised: &UnrecognisedData,
+) -> TradeReport {
     let payout = record.payout.map(Payout::from_percent);
     if payout.as_ref().is_some_and(Result::is_err) {
         unrecognised.count_unreadable("Trade", "payout");
@@ -17,6 +21,7 @@ pub(crate) fn report_of(record: TradeRecord, unrecognised: &UnrecognisedData) ->
         progress: progress_of(&record),
         account: account_of(&record),
         funding: funding_of(&record),
+        other_user: record.user_id.filter(|owner| user.is_some_and(|user| user != owner)),
         id: record.id,
         symbol: record.symbol,
         direction: record.direction.map(reported),
@@ -55,8 +60,12 @@ fn progress_of(record: &TradeRecord) -> Progress {
     }
 }
 
-/// Whose money is at stake: `isDemo`, else what the paying wallets hold.
+/// Whose money is at stake: `isDemo`, else what the paying wallets hold. A wallet of real money is a hint that outweighs
+/// `isDemo`.
 pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
+    if record.wallets.iter().any(|wallet| wallet.wallet_type == WalletType::Real) {
+        return Some(Account::Real);
+    }
     match record.is_demo {
         Some(true) => return Some(Account::Demo),
         Some(false) => return Some(Account::Real),
@@ -90,7 +99,7 @@ mod tests {
 
     fn report(json: Value) -> TradeReport {
         let unrecognised = UnrecognisedData::new();
-        report_of(read_record(json, &unrecognised).unwrap(), &unrecognised)
+        report_of(read_record(json, &unrecognised).unwrap(), None, &unrecognised)
     }
 
     #[test]
@@ -124,14 +133,32 @@ mod tests {
             (&["DEMO"][..], Some(Account::Demo)),
             (&["REAL"], Some(Account::Real)),
             (&["REAL", "BONUS"], Some(Account::Real)),
-            (&["DEMO", "REAL"], None),
+            (&["DEMO", "REAL"], Some(Account::Real)),
             (&["GIFT"], None),
             (&[], None),
         ] {
             assert_eq!(paid_by(types, Value::Null), expected, "{types:?}");
         }
-        // The flag is the venue's own word.
-        assert_eq!(paid_by(&["REAL"], json!(true)), Some(Account::Demo));
+        for (types, is_demo, expected) in [
+            (&["REAL"][..], true, Account::Real),
+            (&["DEMO", "REAL"], true, Account::Real),
+            (&["DEMO"], false, Account::Real),
+            (&["BONUS"], true, Account::Demo),
+            (&["DEMO"], true, Account::Demo),
+        ] {
+            assert_eq!(paid_by(types, json!(is_demo)), Some(expected), "{types:?} {is_demo}");
+        }
+    }
+
+    #[test]
+    fn a_trade_of_another_user_says_whose_it_is() {
+        let unrecognised = UnrecognisedData::new();
+        let owner = |user: Option<&str>| {
+            let record = read_record(json!({"id": "01JT", "userId": "u2"}), &unrecognised).unwrap();
+            report_of(record, user, &unrecognised).other_user
+        };
+        assert_eq!([owner(None), owner(Some("u2"))], [None, None]);
+        assert_eq!(owner(Some("u1")).as_deref(), Some("u2"));
     }
 
     #[test]
@@ -159,7 +186,7 @@ mod tests {
     fn a_payout_that_is_none_is_counted() {
         let unrecognised = UnrecognisedData::new();
         let record = read_record(json!({"id": "01JT", "payout": -5}), &unrecognised).unwrap();
-        let report = report_of(record, &unrecognised);
+        let report = report_of(record, None, &unrecognised);
         assert_eq!((report.payout, report.impossible_payout), (None, Some((-5).into())));
         assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
     }

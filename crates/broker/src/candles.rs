@@ -44,6 +44,29 @@ pub struct Candles {
     pub outside: Vec<Candle>,
 }
 
+/// Rows that a verdict on their interval takes at least.
+const MIN_ROWS_OF_LONGER: usize = 5;
+
+/// Returns the interval of rows that are plainly candles of another one than was asked for; `None` if they are not, or
+/// are too few to tell. Single rows off the interval, and gaps, are no other interval.
+pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
+    let length = wanted.length();
+    let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
+    let spacings = || times.iter().zip(times.iter().skip(1)).map(|(one, next)| *next - *one);
+    let shortest = spacings().min()?;
+    let astray = times.iter().filter(|time| !time.is_aligned_to(length)).count();
+    // Shorter candles have rows between those that were asked for.
+    if astray >= 2 && astray * 3 >= times.len() {
+        return Some(shortest);
+    }
+    let is_longer = times.len() >= MIN_ROWS_OF_LONGER
+        && shortest >= length * 2
+        && times.iter().all(|time| time.is_aligned_to(shortest));
+    // A quiet market leaves out candles, but not all the same ones.
+    let usual = spacings().filter(|spacing| *spacing == shortest).count();
+    (is_longer && usual * 5 >= (times.len() - 1) * 4).then_some(shortest)
+}
+
 impl Candles {
     /// Checks the rows of an answer that came at `now` (venue time): drops those that are still forming, sorts the
     /// rest, keeps the last received of several for one open time, and sets aside what was not asked for.
@@ -130,6 +153,34 @@ mod tests {
         let far = CandleRow { time: Millis::MAX, ..row(0, 1.0) };
         let rows = [row(1, 10.0), row(2, 2.0), misaligned, row(9, 10.0), far];
         check(&rows, 300_000, &[(2, 2.0)], (2, 2));
+    }
+
+    #[test]
+    fn candles_of_another_interval_are_told_from_gaps_and_single_odd_rows() {
+        let rows = |seconds: &[i64]| -> Vec<CandleRow> {
+            let row = |second: &i64| CandleRow { time: Millis::from_seconds(*second), ..row(0, 1.0) };
+            seconds.iter().map(row).collect()
+        };
+        for (seconds, expected) in [
+            (&[0, 60, 120, 180][..], None),
+            // Three minutes in candles of 5 s, of 30 s, and of a minute that begins at another second.
+            (&[0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60], Some(5)),
+            (&[0, 30, 60, 90, 120, 150, 180], Some(30)),
+            (&[15, 75, 135], Some(60)),
+            (&[0, 60, 61, 120], None),
+            // Candles of 5 min, with a hole.
+            (&[0, 300, 600, 900, 1_200, 1_500, 2_100], Some(300)),
+            (&[0, 300, 600, 900], None),
+            // A quiet market.
+            (&[0, 120, 180, 420, 480, 900], None),
+            (&[0, 120, 360, 420, 1_200, 1_260, 2_400], None),
+            (&[60, 180, 300, 420, 540], None),
+            (&[0], None),
+            (&[], None),
+        ] {
+            let found = other_interval(&rows(seconds), Interval::MINUTE);
+            assert_eq!(found, expected.map(Millis::from_seconds), "{seconds:?}");
+        }
     }
 
     #[test]

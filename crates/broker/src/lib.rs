@@ -40,7 +40,7 @@ pub use account::{Account, Balances, Identity, WalletName};
 #[cfg(any(test, feature = "mock"))]
 pub use broker::MockBroker;
 pub use broker::{Broker, Detail};
-pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS};
+pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS, other_interval};
 pub use download::{Download, DownloadSettings, Downloaded};
 pub use error::BrokerError;
 pub use intent::{current_intent, for_intent};

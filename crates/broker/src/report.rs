@@ -24,6 +24,8 @@ pub struct TradeReport {
     pub expiration_type: Option<Reported<ExpirationType>>,
     /// Whose money is at stake.
     pub account: Option<Account>,
+    /// The venue's identifier of the user whose trade it is, if that is not the user of the credentials.
+    pub other_user: Option<String>,
     /// Whether it was opened with an access token like ours, and not by hand, by a copy or by a bot of the venue's.
     pub from_token: Option<bool>,
     /// When the order arrived at the venue.

@@ -190,6 +190,7 @@ impl TradeBook {
                 }
             }
             EventKind::Adopted(opened) => self.record_opened(opened, event.at),
+            EventKind::Reinstated(terms) => self.record_reinstated(terms.intent()),
             EventKind::NotOpened { intent, .. } => {
                 let place = self.news + 1;
                 if let Some(row) = self.row_mut(*intent)

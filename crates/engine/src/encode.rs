@@ -9,7 +9,7 @@ mod outside;
 
 use crate::reasons::ReasonShapes;
 use crate::{
-    Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, Origin, Refused,
+    Action, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, Origin, Refused,
     Rejection, SecondTrade, Settled, Taken,
 };
 use candlewick_sdk::{Direction, ExpirationType, Expiry, Millis, Outcome, Payout, Reason};
@@ -45,7 +45,7 @@ impl Encoder {
     fn encode_action(&mut self, action: &Action, out: &mut Vec<u8>) {
         match action {
             Action::Open(approved) => {
-                encode_approved(approved, out);
+                encode_terms(approved.terms(), out);
                 self.encode_reason(approved.reason(), out);
             }
             Action::Refuse(refused) => {
@@ -127,6 +127,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::SettledByPerson { .. } => begin(event, 17, out),
         EventKind::OutsideSignal(_) => begin(event, 18, out),
         EventKind::Correction { .. } => begin(event, 19, out),
+        EventKind::Reinstated(_) => begin(event, 20, out),
         EventKind::WalletDifference { .. } => begin(event, 21, out),
     }
     match &event.kind {
@@ -159,6 +160,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             put_money(*amount, out);
             put_text(venue_id.as_str(), out);
         }
+        EventKind::Reinstated(terms) => encode_terms(terms, out),
         EventKind::NotOpened { intent, reserved_until } => {
             put_number(intent.number(), out);
             put_time(*reserved_until, out);
@@ -299,19 +301,19 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
     }
 }
 
-fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
-    let Expiry { close_type, expiration_type } = approved.expiry();
+fn encode_terms(terms: &OrderTerms, out: &mut Vec<u8>) {
+    let Expiry { close_type, expiration_type } = terms.expiry();
     let expiration_type = expiration_byte(expiration_type);
     let mut piece = Piece::<44>::new();
     piece
         .put(*b"AO")
-        .put(approved.intent().number().to_le_bytes())
-        .put((approved.bot().index() as u32).to_le_bytes())
-        .put((approved.symbol().index() as u32).to_le_bytes())
-        .put([direction_byte(approved.direction()), expiration_type])
+        .put(terms.intent().number().to_le_bytes())
+        .put((terms.bot().index() as u32).to_le_bytes())
+        .put((terms.symbol().index() as u32).to_le_bytes())
+        .put([direction_byte(terms.direction()), expiration_type])
         .put(time_bytes(close_type.duration()))
-        .put(approved.stake().minor().to_le_bytes())
-        .put(time_bytes(approved.decision_time()));
+        .put(terms.stake().minor().to_le_bytes())
+        .put(time_bytes(terms.decision_time()));
     out.extend_from_slice(&piece.bytes);
 }
 

@@ -1,6 +1,6 @@
 //! What a Session is handed: events.
 
-use crate::{IntentId, OutsideSignal, RefusalReason, SeriesId, SymbolId, Taken};
+use crate::{IntentId, OrderTerms, OutsideSignal, RefusalReason, SeriesId, SymbolId, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
@@ -70,6 +70,9 @@ pub enum EventKind {
         /// Until when its stake stays reserved.
         reserved_until: Millis,
     },
+    /// The venue lists a trade with the terms of an intent that it rejected, or whose request counted as not sent: the
+    /// intent is in doubt again and its stake is reserved. A Session forgets such intents, so the event has the terms.
+    Reinstated(OrderTerms),
     /// A trade's final outcome is known.
     Settled(Settled),
     /// A person says how a trade ended that the venue no longer shows: nobody else will.

@@ -1,5 +1,6 @@
 //! Intents that are not over: in flight, in doubt, or open.
 
+pub(crate) use crate::intent_counts::IntentCounts;
 use crate::{BotId, IntentId, OrderTerms, Renumbering, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};
@@ -44,20 +45,6 @@ pub(crate) struct Intents {
     counts: Vec<IntentCounts>,
     unopened: Vec<Unopened>,
     next: IntentId,
-}
-
-/// How many intents of a symbol are unfinished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct IntentCounts {
-    by_direction: [u32; 2],
-    by_stage: [u32; 3],
-    /// No intent that there ever was is meant to close later. Not known of those that are read back: any may.
-    #[serde(skip, default = "end_of_time")]
-    latest_close: Millis,
-}
-
-const fn end_of_time() -> Millis {
-    Millis::MAX
 }
 
 /// An intent of which the venue has no trade; one may yet be found.
@@ -238,6 +225,18 @@ impl Intents {
         !self.unopened.is_empty()
     }
 
+    /// Takes an intent back that was over: it is in doubt. Returns whether it was not known.
+    pub(crate) fn take_back(&mut self, intent: Intent) -> bool {
+        let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
+        if self.unfinished.iter().chain(unopened).any(|known| known.id == intent.id) {
+            return false;
+        }
+        let intent = Intent { stage: Stage::InDoubt, ..intent };
+        self.count(&intent);
+        self.unfinished.push(intent);
+        true
+    }
+
     /// A trade of an intent that was taken as not opened has been found: it is unfinished again.
     pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<Reinstated> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
@@ -342,53 +341,6 @@ impl Intents {
     #[inline]
     pub(crate) fn counts(&self, symbol: SymbolId) -> &IntentCounts {
         self.counts.get(symbol.index()).unwrap_or(&IntentCounts::NONE)
-    }
-}
-
-impl IntentCounts {
-    const NONE: Self = Self { by_direction: [0; 2], by_stage: [0; 3], latest_close: Millis::new(i64::MIN) };
-
-    /// All of them.
-    #[inline]
-    pub(crate) const fn all(&self) -> u32 {
-        self.by_direction[0] + self.by_direction[1]
-    }
-
-    /// Those in this direction.
-    #[inline]
-    pub(crate) const fn in_direction(&self, direction: Direction) -> u32 {
-        self.by_direction[direction as usize]
-    }
-
-    /// Those at this stage.
-    #[inline]
-    pub(crate) const fn at_stage(&self, stage: Stage) -> u32 {
-        self.by_stage[stage as usize]
-    }
-
-    /// Whether one of them may be meant to close at this moment.
-    #[inline]
-    pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
-        moment <= self.latest_close
-    }
-
-    #[inline]
-    fn add(&mut self, intent: &Intent) {
-        self.by_direction[intent.direction as usize] += 1;
-        self.by_stage[intent.stage as usize] += 1;
-        self.latest_close = self.latest_close.max(intent.nominal_close);
-    }
-
-    #[inline]
-    const fn remove(&mut self, intent: &Intent) {
-        self.by_direction[intent.direction as usize] -= 1;
-        self.by_stage[intent.stage as usize] -= 1;
-    }
-
-    #[inline]
-    const fn change_stage(&mut self, from: Stage, to: Stage) {
-        self.by_stage[from as usize] -= 1;
-        self.by_stage[to as usize] += 1;
     }
 }
 

@@ -133,8 +133,12 @@ impl JournalDecoder {
     /// [`DecodeError::InvalidEntry`] when it is none.
     pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
         let mut event: Event = serde_json::from_str(body)?;
-        if let EventKind::OutsideSignal(signal) = &mut event.kind {
-            signal.bot = self.bots.get(signal.bot.index()).copied().unwrap_or(BotId::RETIRED);
+        match &mut event.kind {
+            EventKind::OutsideSignal(signal) => signal.bot = self.bot(signal.bot),
+            EventKind::Reinstated(terms) => {
+                *terms = terms.of_bot(self.bot(terms.bot()), self.symbol(terms.symbol()));
+            }
+            _ => {}
         }
         Ok(Recorded::Event(event))
     }
@@ -151,16 +155,21 @@ impl JournalDecoder {
             RecordedAction::Open { intent, bot, symbol, direction, expiry, stake, decision_time, reason } => {
                 Recorded::Open(Approved::recorded(
                     intent,
-                    (
-                        self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED),
-                        self.symbols.get(symbol.index()).copied().unwrap_or(SymbolId::RETIRED),
-                    ),
+                    (self.bot(bot), self.symbol(symbol)),
                     (direction, expiry, stake),
                     decision_time,
                     self.read_reason(reason),
                 ))
             }
         })
+    }
+
+    fn bot(&self, recorded: BotId) -> BotId {
+        self.bots.get(recorded.index()).copied().unwrap_or(BotId::RETIRED)
+    }
+
+    fn symbol(&self, recorded: SymbolId) -> SymbolId {
+        self.symbols.get(recorded.index()).copied().unwrap_or(SymbolId::RETIRED)
     }
 
     fn read_reason(&mut self, recorded: RecordedReason) -> Reason {

@@ -22,6 +22,7 @@ mod halt;
 mod hash;
 mod id;
 mod intent;
+mod intent_counts;
 mod intent_state;
 mod journal_decoder;
 mod judge;

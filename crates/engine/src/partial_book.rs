@@ -1,7 +1,7 @@
 //! Parts of a book: without rows that nobody asks for any more, the same with them again, and one run's own.
 
 use crate::refusal_count::RefusalCount;
-use crate::{IntentId, IntentRow, TradeBook};
+use crate::{IntentId, IntentRow, IntentState, TradeBook};
 
 impl TradeBook {
     /// Drops the rows that are not to be kept, with all that it knows of their intents; what it counts stays. How many
@@ -51,6 +51,14 @@ impl TradeBook {
         self
     }
 
+    /// An intent that was rejected or not sent is in doubt again. It stays in the count of rejections and excluded from
+    /// the evidence.
+    pub(crate) fn record_reinstated(&mut self, intent: IntentId) {
+        if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
+            (row.state, row.answered_at) = (IntentState::InDoubt, None);
+        }
+    }
+
     /// What it counts, and no intent.
     fn without_rows(&self) -> Self {
         let Self { refused, no_price, rejected, not_sent, counted_from, news, .. } = *self;
@@ -78,6 +86,11 @@ impl TradeBook {
 }
 
 impl IntentRow {
+    /// Whether the venue rejected it, or its request was not sent.
+    pub const fn is_refused(&self) -> bool {
+        matches!(self.state, IntentState::Rejected | IntentState::NotSent)
+    }
+
     /// The number of the last of its book's news that was about it.
     pub fn last_news(&self) -> u32 {
         let sequence = self.sequence;

@@ -189,6 +189,7 @@ impl Session {
             EventKind::NotSent { intent } => self.on_refused(*intent),
             EventKind::InDoubt { intent } => self.intents.doubt(*intent),
             EventKind::Adopted(opened) => self.on_adopted(opened, event.at),
+            EventKind::Reinstated(terms) => self.on_reinstated(terms),
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
             EventKind::Deposit { amount } => {
                 self.ledger.deposit(*amount);
@@ -364,9 +365,8 @@ impl Session {
     #[inline]
     fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
         let id = self.intents.next_id();
-        let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
-        let times = (decision_time, nominal_close);
-        self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
+        let Proposal { bot, symbol, direction, stake, at, nominal_close, .. } = *proposal;
+        self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), (at, nominal_close)));
         self.ledger.reserve(stake);
         self.count_trade(proposal, id, probe);
     }

@@ -280,6 +280,7 @@ impl Journal for RunJournal {
 const fn intent_of(event: &Event) -> Option<IntentId> {
     match &event.kind {
         EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
+        EventKind::Reinstated(terms) => Some(terms.intent()),
         EventKind::Settled(settled) => Some(settled.intent),
         EventKind::SecondTrade(trade) => Some(trade.intent),
         EventKind::SecondTradeSettled { intent, .. }

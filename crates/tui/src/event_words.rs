@@ -70,6 +70,11 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
             (Tone::Note, format!("#{intent} rejected: its stake is free again"))
         }
         EventKind::NotSent { intent } => (Tone::Note, format!("#{intent} not sent: its stake is free again")),
+        EventKind::Reinstated(terms) => {
+            let text =
+                format!("#{} in doubt: the venue lists its trade, which it had not reported", terms.intent());
+            (Tone::Bad, text)
+        }
         EventKind::InDoubt { intent } => {
             (Tone::Bad, format!("#{intent} in doubt: its symbol is blocked until that is resolved"))
         }

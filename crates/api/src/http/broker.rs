@@ -22,7 +22,7 @@ impl Broker for HttpBroker {
 
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
         let short = match self.ask_trade(id).await {
-            Ok(reply) => reply.map(|record| report_of(record, &self.unrecognised)),
+            Ok(reply) => reply.map(|record| self.report_of(record)),
             // The list may have what is not found by its id.
             Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
                 return self.find_in_list(id).await;
@@ -119,6 +119,11 @@ impl HttpBroker {
         }
     }
 
+    /// What a record says, held against the user of the credentials.
+    pub(super) fn report_of(&self, record: TradeRecord) -> TradeReport {
+        report_of(record, self.user_id.get().map(String::as_str), &self.unrecognised)
+    }
+
     /// All pages of the list, as far as they can be had. A page that fails leaves the listing incomplete.
     async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
         let mut pages = Pages::of_user(user_id, &self.settings);
@@ -126,7 +131,7 @@ impl HttpBroker {
             match self.ask_page(&query).await {
                 Ok(reply) => {
                     reply.value.data.iter().for_each(|record| self.account_proof.look_at(record));
-                    pages.take(reply.value, |record| report_of(record, &self.unrecognised));
+                    pages.take(reply.value, |record| self.report_of(record));
                 }
                 Err(error) => return (pages.finish(), Some(error)),
             }
@@ -143,7 +148,7 @@ impl HttpBroker {
             reply.value.data.iter().for_each(|record| self.account_proof.look_at(record));
             if let Some(place) = reply.value.data.iter().position(|record| record.id == id) {
                 let take = |mut rows: Vec<TradeRecord>| rows.swap_remove(place);
-                return Ok(reply.map(|page| report_of(take(page.data), &self.unrecognised)));
+                return Ok(reply.map(|page| self.report_of(take(page.data))));
             }
             pages.take(reply.value, |record| TradeReport::new(record.id));
         }

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use candlewick_broker::PriceFeed;
 use candlewick_broker::{
     AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
+    other_interval,
 };
 use candlewick_sdk::{Millis, Ohlcv, Symbol};
 #[cfg(feature = "stream")]
@@ -74,7 +75,7 @@ impl HttpBroker {
         window: &CandleQuery,
     ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
         let reply = self.ask_candles(&self.question(window)).await?;
-        let page = candles_of(&reply, window);
+        let page = candles_of(&reply, window)?;
         let rows = (reply.value.rows.len() + reply.value.unreadable) as u64;
         let is_full = rows >= MAX_AT_ONCE;
         let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
@@ -106,7 +107,10 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
 }
 
 /// What the rows of one answer hold of a window.
-fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Candles {
+///
+/// # Errors
+/// [`BrokerError::Malformed`] if they are candles of another interval.
+fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Result<Candles, BrokerError> {
     let row = |row: &model::CandleRow| CandleRow {
         time: row.time,
         prices: Ohlcv {
@@ -118,9 +122,14 @@ fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Candles {
         },
     };
     let rows: Vec<CandleRow> = reply.value.rows.iter().map(row).collect();
+    if let Some(found) = other_interval(&rows, window.interval) {
+        let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);
+        let problem = format!("the venue sent candles every {seconds} s that are not those of {wanted}");
+        return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
+    }
     let mut candles = Candles::of_rows(&rows, window, reply.received);
     candles.unusable += reply.value.unreadable;
-    candles
+    Ok(candles)
 }
 
 /// A limit leaves the oldest or the newest candles of a window: before the first and after the last that came there may

@@ -11,7 +11,6 @@ use crate::OpenBody;
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::order::{body_of, unstatable};
 use crate::rejection::reason_of;
-use crate::report::report_of;
 use candlewick_broker::clock::AwakeClock;
 use candlewick_broker::{OpenOrder, OpenOutcome, Rejection, RejectionReason, Reply};
 use candlewick_sdk::Millis;
@@ -38,9 +37,7 @@ impl HttpBroker {
     /// Opens a trade by at most one request.
     pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
         match self.send_open(order, leave_by).await {
-            Ok(reply) => {
-                OpenOutcome::Opened(reply.map(|record| Box::new(report_of(record, &self.unrecognised))))
-            }
+            Ok(reply) => OpenOutcome::Opened(reply.map(|record| Box::new(self.report_of(record)))),
             Err(Unopened::Rejected { rejection, .. }) => OpenOutcome::Rejected(rejection),
             Err(Unopened::NotSent { reason }) => OpenOutcome::NotSent { reason },
             Err(Unopened::Unknown { reason }) => OpenOutcome::Unknown { reason },

@@ -175,6 +175,11 @@ impl Screen {
             }
             EventKind::Rejected { intent, .. } => self.show_end(event.at, "rejected", *intent),
             EventKind::NotSent { intent } => self.show_end(event.at, "not sent", *intent),
+            EventKind::Reinstated(terms) => {
+                let text =
+                    format!("#{}: the venue lists its trade, which it had not reported", terms.intent());
+                self.line(event.at, BAD, "in doubt", &text);
+            }
             EventKind::InDoubt { intent } => {
                 let text = format!("#{intent}: its symbol is blocked until that is resolved");
                 self.line(event.at, BAD, "in doubt", &text);

@@ -267,6 +267,7 @@ impl Model {
             EventKind::Balance { .. } => self.wallet_read = Some(event.received),
             EventKind::Opened(opened) | EventKind::Adopted(opened) => self.take_news(opened.intent, event.at),
             EventKind::Settled(settled) => self.take_news(settled.intent, event.at),
+            EventKind::Reinstated(terms) => self.trades.reopen(terms.intent()),
             EventKind::SettledByPerson { intent, .. }
             | EventKind::Rejected { intent, .. }
             | EventKind::NotSent { intent }

@@ -63,6 +63,11 @@ impl KeptTrades {
         self.unfinished.remove(&intent)
     }
 
+    /// An intent that was over is in doubt again.
+    pub(crate) fn reopen(&mut self, intent: IntentId) {
+        self.unfinished.insert(intent);
+    }
+
     /// Forgets what is over, but the last ones and those of the hour before this moment, which a limit counts.
     pub(crate) fn forget_old(&mut self, at: Millis) {
         let rows = self.book.rows();

@@ -3,7 +3,8 @@
 use super::Session;
 use crate::bot::Bot;
 use crate::intent::{Intent, Reinstated};
-use crate::{Action, BotId, IntentId, Opened, Rejection, Settled, SymbolId, Taken};
+use crate::nominal::nominal_close;
+use crate::{Action, BotId, IntentId, Opened, OrderTerms, Rejection, Settled, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
@@ -140,6 +141,18 @@ impl Session {
     pub(super) fn on_adopted(&mut self, opened: &Opened, at: Millis) {
         self.reinstate(opened.intent);
         self.on_opened(opened, at);
+    }
+
+    /// Reserves the stake again and counts the trade. It stays excluded from the evidence, as when it was rejected.
+    pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
+        let whose = (terms.intent(), terms.bot(), terms.symbol());
+        let bet = (terms.direction(), terms.stake());
+        let close = nominal_close(terms.expiry(), self.departure(terms));
+        if self.intents.take_back(Intent::sent(whose, bet, (terms.decision_time(), close))) {
+            self.ledger.reserve(terms.stake());
+            self.state.recount_trade(&self.limits, terms.decision_time());
+            self.state.recount_bot_trade(terms.bot(), terms.decision_time());
+        }
     }
 
     /// What was taken as not opened is a trade after all: its stake is at risk again, and it counts.

@@ -6,7 +6,7 @@ use crate::event::{
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{EventKind, StakeSettings, Taken, VenueSymbol, judge};
+use candlewick_engine::{Action, EventKind, IntentState, StakeSettings, Taken, VenueSymbol, judge};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Money};
 use candlewick_statistics::{EdgeTest, TradeOutcome};
@@ -161,6 +161,35 @@ fn a_stake_stays_reserved_for_a_while_after_a_doubt_ends_as_not_opened() {
         (at(160, adopted(1)), "", [998_000, 2_000]),
         (at(170, won(1, 800)), "", [999_800, 1_000]),
     ]);
+}
+
+/// 10.00 of 10,000.00 are at stake, given back at the rejection, at stake again once the venue lists the trade, and lost.
+#[test]
+fn a_rejected_or_unsent_order_whose_trade_is_found_is_at_stake_again_and_blocks_its_symbol() {
+    for refusal in [rejected(1), not_sent(1)] {
+        let mut session = TestSession::new(&[bot()], |_| {});
+        let actions = session.actions(&candle(0, 1));
+        let terms = actions.iter().find_map(|action| match action {
+            Action::Open(approved) => Some(*approved.terms()),
+            _ => None,
+        });
+        let found = EventKind::Reinstated(terms.expect("a trade is approved"));
+        session.check_money(&[
+            (at(62, refusal), "", [1_000_000, 0]),
+            (at(67, found), "", [999_000, 1_000]),
+            // Said again, it counts once.
+            (at(68, found), "", [999_000, 1_000]),
+        ]);
+        assert_eq!(session.book.rows()[0].state, IntentState::InDoubt);
+        session.check_money(&[
+            (at(74, adopted(1)), "", [999_000, 1_000]),
+            (candle(0, 2), "a MaxOpenTradesPerSymbol", [999_000, 1_000]),
+            (at(125, lost(1, 1_000)), "", [999_000, 0]),
+            (candle(0, 3), "#2 a BUY 10.00", [998_000, 1_000]),
+        ]);
+        assert_eq!(session.book.rows()[0].profit, Money::from_minor(-1_000));
+        assert_eq!(session.session.ledger().day_profit(), Money::from_minor(-1_000));
+    }
 }
 
 #[test]

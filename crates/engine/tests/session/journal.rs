@@ -8,7 +8,7 @@ use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Judgement, Opened,
-    OutsideSignal, Recorder, RefusalReason, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId,
+    OrderTerms, OutsideSignal, Recorder, RefusalReason, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId,
     VenueSymbol,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -120,6 +120,29 @@ fn outside_signals() -> Vec<OutsideSignal> {
     ]
 }
 
+/// Terms that differ in one part each, as a journal has them.
+fn order_terms() -> Vec<OrderTerms> {
+    let terms = |field: &str, value: candlewick_sdk::serde_json::Value| {
+        let mut terms = json!({
+            "intent": 1, "bot": 0, "symbol": 0, "direction": "BUY", "stake": 100, "decision_time": 0,
+            "expiry": { "close_type": "01:00", "expiration_type": "TIME_FIXED" },
+        });
+        terms[field] = value;
+        from_str(&terms.to_string()).unwrap()
+    };
+    vec![
+        terms("intent", 1.into()),
+        terms("intent", 2.into()),
+        terms("bot", 1.into()),
+        terms("symbol", 1.into()),
+        terms("direction", "SELL".into()),
+        terms("stake", 101.into()),
+        terms("decision_time", 1.into()),
+        terms("expiry", json!({ "close_type": "02:00", "expiration_type": "TIME_FIXED" })),
+        terms("expiry", json!({ "close_type": "01:00", "expiration_type": "NEXT_CANDLE" })),
+    ]
+}
+
 fn kinds() -> Vec<EventKind> {
     let intent = IntentId::new(1);
     let price = |time, value| Price { time: Millis::new(time), value };
@@ -196,6 +219,7 @@ fn kinds() -> Vec<EventKind> {
     ]);
     kinds.extend(rejections.map(|rejection| EventKind::Rejected { intent, rejection }));
     kinds.extend(outside_signals().into_iter().map(EventKind::OutsideSignal));
+    kinds.extend(order_terms().into_iter().map(EventKind::Reinstated));
     kinds
 }
 
@@ -221,6 +245,7 @@ const fn place(kind: &EventKind) -> Option<usize> {
         EventKind::OutsideSignal(_) => Some(15),
         EventKind::Correction { .. } => Some(16),
         EventKind::WalletDifference { .. } => Some(17),
+        EventKind::Reinstated(_) => Some(18),
     }
 }
 

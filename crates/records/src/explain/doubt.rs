@@ -34,7 +34,7 @@ pub(super) async fn read_lists(
             .map_err(|error| RecordsError::unreadable(stored, error))?;
         let ended = stored.line.received;
         let (apart, is_opened) = match event.kind {
-            EventKind::InDoubt { .. } => {
+            EventKind::InDoubt { .. } | EventKind::Reinstated(_) => {
                 began = Some(ended);
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Which pause refused a signal, and until when it lasted.
 
-use super::moment::rejection_in;
+use crate::refusal::rejection_in;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::moment::utc;

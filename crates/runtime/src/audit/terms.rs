@@ -1,8 +1,9 @@
 //! The venue's report of a trade against what was asked for.
 
 use super::{Audit, Finding, named};
-use candlewick_broker::{OpenOrder, Reported, TradeReport};
+use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
 use candlewick_engine::IntentId;
+use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::fmt::Display;
 
@@ -13,8 +14,8 @@ pub(crate) enum Terms {
     AsOrdered,
     /// Another account, symbol, direction or amount: nothing more may be opened before a person has looked.
     OtherMoney {
-        /// How it differs.
-        difference: String,
+        /// Which trade, and how it differs.
+        reason: String,
     },
 }
 
@@ -25,15 +26,19 @@ pub(crate) fn check_terms(
     report: &TradeReport,
 ) -> (Terms, Vec<Finding>) {
     let amount = report.amount.map(|amount| amount.normalize().to_string());
+    let owner = check_owner(intent, order, report);
     let money = [
-        compare("account", report.account.map(|account| account.to_string()), &order.account.to_string()),
         compare("symbol", report.symbol.clone(), &order.symbol.to_string()),
         compare("direction", known(report.direction.as_ref()), &order.direction.to_string()),
         compare("amount", amount, &order.amount.normalize().to_string()),
     ];
     let money: Vec<String> = money.into_iter().flatten().collect();
-    let terms = match money.first() {
-        Some(difference) => Terms::OtherMoney { difference: difference.clone() },
+    let differs = || {
+        let difference = money.first()?;
+        Some(format!("trade {} of intent {intent} differs: {difference}", report.id))
+    };
+    let terms = match owner.clone().or_else(differs) {
+        Some(reason) => Terms::OtherMoney { reason },
         None => Terms::AsOrdered,
     };
     let expiration = report.expiration_type.as_ref().and_then(Reported::known);
@@ -46,7 +51,32 @@ pub(crate) fn check_terms(
     let differences = money.into_iter().chain(time.into_iter().flatten());
     let finding =
         |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", named(intent)));
-    (terms, differences.map(finding).collect())
+    let owner = owner.map(|reason| Finding::alarm(Audit::Terms, format!("{}- {reason}", named(intent))));
+    (terms, owner.into_iter().chain(differences.map(finding)).collect())
+}
+
+/// Returns why a trade is not of the account and user that it was ordered for.
+pub(crate) fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Option<String> {
+    let ordered = order.account;
+    if let Some(account) = report.account.filter(|account| *account != ordered) {
+        let staked = staked_elsewhere(account, report.amount.or(Some(order.amount)));
+        return Some(format!(
+            "{staked}: trade {} of intent {intent} asked for the {ordered} account",
+            report.id
+        ));
+    }
+    let user = report.other_user.as_ref()?;
+    Some(format!("trade {} of intent {intent} belongs to another user of the venue ({user})", report.id))
+}
+
+/// Describes a stake on another account than was ordered.
+pub(crate) fn staked_elsewhere(account: Account, amount: Option<Decimal>) -> String {
+    let amount = amount.map_or_else(|| "an unknown amount".to_owned(), |amount| format!("{amount:.2}"));
+    let staked = format!("{amount} was staked on the {account} account");
+    match account {
+        Account::Real => format!("REAL MONEY: {staked}"),
+        Account::Demo => staked,
+    }
 }
 
 /// How a value differs from what was asked for.
@@ -107,9 +137,7 @@ mod tests {
         }
         match (&terms, money) {
             (Terms::AsOrdered, None) => {}
-            (Terms::OtherMoney { difference }, Some(part)) => {
-                assert!(difference.contains(part), "{difference}");
-            }
+            (Terms::OtherMoney { reason }, Some(part)) => assert!(reason.contains(part), "{reason}"),
             other => panic!("{other:?}"),
         }
     }
@@ -134,9 +162,16 @@ mod tests {
         for (change, part) in [
             (&|report: &mut TradeReport| report.symbol = Some("XRPUSDT".to_owned()), "symbol is XRPUSDT"),
             (&|report: &mut TradeReport| report.amount = Some("11".parse().unwrap()), "amount is 11"),
-            (&|report: &mut TradeReport| report.account = Some(Account::Real), "account is real"),
+            (
+                &|report: &mut TradeReport| report.account = Some(Account::Real),
+                "REAL MONEY: 10.00 was staked on the real account",
+            ),
+            (
+                &|report: &mut TradeReport| report.other_user = Some("u2".to_owned()),
+                "another user of the venue (u2)",
+            ),
             (&|report: &mut TradeReport| report.direction = Some(Reported::Known(opposite)), "direction is "),
-        ] as [(&dyn Fn(&mut TradeReport), &str); 4]
+        ] as [(&dyn Fn(&mut TradeReport), &str); 5]
         {
             check(change, &[part], Some(part));
         }

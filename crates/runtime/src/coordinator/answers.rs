@@ -2,11 +2,12 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::believed::{TIME_SLACK, counted};
+use super::believed::counted;
 use super::closing::Phase;
 use super::command::{Command, Step};
 use super::input::Answer;
 use super::market_watch::GridPrice;
+use super::open_answer::{TimeFault, describe_distance};
 use super::rejection::rejection_of;
 use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
@@ -21,7 +22,7 @@ use candlewick_sdk::{Millis, Price};
 
 /// An answer's own time may lie in the future by at most this much: on a virtual clock it does, by the order's
 /// latency; beyond it the time is nonsense and the answer counts as of now.
-const FAR_FUTURE: Millis = Millis::from_seconds(300);
+pub(super) const FAR_FUTURE: Millis = Millis::from_seconds(300);
 
 /// The venue's clock leapt ahead, perhaps because ours stood still: what is done once it has caught up.
 pub(super) struct Leap {
@@ -43,11 +44,12 @@ impl Coordinator {
             _ => false,
         };
         // A time that is not believed of the trade proves nothing of the clock either.
-        let is_nonsense = matches!(
-            &answer,
-            Answer::Open(_, OpenOutcome::Opened(reply))
-                if reply.value.request_time.is_some_and(|at| at.abs_diff(step.now) > TIME_SLACK)
-        );
+        let is_nonsense = match &answer {
+            Answer::Open(intent, OpenOutcome::Opened(reply)) => {
+                self.time_fault(*intent, reply, step.now).is_some()
+            }
+            _ => false,
+        };
         for sample in samples_of(&answer) {
             // A simulated venue takes an order one latency after it arrived; another trade was taken at another time.
             if (self.is_simulated || is_anothers || is_nonsense) && sample.source == ClockSource::Open {
@@ -191,9 +193,11 @@ impl Coordinator {
         let mut price = None;
         match answer {
             Ok(Reply { value: PriceAnswer::Record(record), .. }) => {
-                self.audits.prices.polled(symbol, record.time, record.prices.close);
                 let value = record.prices.close;
-                price = (value > 0.0).then_some(Price { time: at, value });
+                price = self.believed_price(id, (record.time, at, value), step);
+                if price.is_some() {
+                    self.audits.prices.polled(symbol, record.time, value);
+                }
             }
             Ok(Reply { value: PriceAnswer::NotYet, .. }) => {}
             Err(error) => step.warn(format!("{symbol}: no price: {error}")),
@@ -212,10 +216,11 @@ impl Coordinator {
     pub(super) fn settle_streamed(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
         let Some((at, tick)) = self.market.settled_grid(id, is_over) else { return };
         let symbol = self.market.symbol(id);
-        if let Some(tick) = tick {
+        let price = tick.and_then(|tick| self.believed_price(id, (tick.time, at, tick.price), step));
+        if let Some(tick) = tick.filter(|_| price.is_some()) {
             self.audits.prices.polled(symbol, tick.time, tick.price);
         }
-        self.on_grid_price(id, tick.map(|tick| Price { time: at, value: tick.price }), step);
+        self.on_grid_price(id, price, step);
     }
 
     fn on_trade(
@@ -242,6 +247,9 @@ impl Coordinator {
                 return self.warn_of(&format!("intent {intent}: no answer about its trade"), &error, step);
             }
         };
+        if report.id == venue_id {
+            self.audit_owner(intent, &report, step);
+        }
         if let Some(Mistaken { news, ask_at }) = self.trades.mistaken(intent, &report, now) {
             if let Some(difference) = news {
                 let text = format!(
@@ -273,22 +281,33 @@ impl Coordinator {
                 self.doubt(intent, now)
             }
             OpenOutcome::Opened(reply) => {
-                let report = &self.plausible(intent, *reply.value, step);
-                self.audit_terms(intent, report, step);
-                self.audit_payout(intent, report.payout, step);
-                self.begin_tracking(intent, report, now);
-                (not_far(report.request_time, now), EventKind::Opened(self.opened(intent, report)))
+                let fault = self.time_fault(intent, &reply, now);
+                if let Some(TimeFault::OtherMoment { by }) = fault {
+                    let text = format!(
+                        "intent {intent} is in doubt: the venue answered with trade {} dated {}, which is not believed",
+                        reply.value.id,
+                        describe_distance(by)
+                    );
+                    self.session.alarm(text, step);
+                    self.audit_terms(intent, &counted(*reply.value, self.session.scale()), step);
+                    self.doubt(intent, now)
+                } else {
+                    let report = self.without_frozen_time(intent, (*reply.value, fault), step);
+                    self.accept_open(intent, report, step)
+                }
             }
             OpenOutcome::Rejected(answer) => {
                 self.session.log_rejection(intent, &answer.text, step);
                 if answer.reason == RejectionReason::AccountRestricted {
                     self.begin_user(now);
                 }
+                self.note_refusal(now);
                 let rejection = rejection_of(&answer);
                 (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
             OpenOutcome::NotSent { reason } => {
                 self.session.note_not_sent(intent, &reason, step);
+                self.note_refusal(now);
                 (now, EventKind::NotSent { intent })
             }
             OpenOutcome::Unknown { reason } => {
@@ -298,6 +317,20 @@ impl Coordinator {
         };
         self.events.add(at, self.place_of_answer(intent, at), kind);
         self.events.gate.settle_job(Job::Departure(intent));
+    }
+
+    /// The answer to an open describes its trade.
+    fn accept_open(
+        &mut self,
+        intent: IntentId,
+        report: TradeReport,
+        step: &mut Step<'_>,
+    ) -> (Millis, EventKind) {
+        let report = &self.plausible(intent, report, step);
+        self.audit_terms(intent, report, step);
+        self.audit_payout(intent, report.payout, step);
+        self.begin_tracking(intent, report, step.now);
+        (not_far(report.request_time, step.now), EventKind::Opened(self.opened(intent, report)))
     }
 
     /// Nobody knows what became of an open: its trade is looked for.

@@ -7,11 +7,13 @@ use super::trade_watch::Tracked;
 use crate::connect::without_noise;
 use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
-use candlewick_sdk::{Millis, MoneyScale, Outcome, Payout, Symbol};
+use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Payout, Symbol};
 
 /// How long after twice its duration a trade may close, and before its decision be asked for, for clocks that differ: any
 /// other time is nonsense.
-pub(super) const TIME_SLACK: Millis = Millis::HOUR;
+const TIME_SLACK: Millis = Millis::HOUR;
+/// How much later than by its expiry a trade may close: a venue may round.
+const CLOSE_SLACK: Millis = Millis::from_seconds(5);
 
 impl Coordinator {
     /// A report without what its trade cannot have: impossible times are reckoned by our own clock then, so that no trade is
@@ -53,15 +55,50 @@ impl Coordinator {
         if let Some(text) = impossible.filter(|text| self.doubts.has_new_odd_time(&report.id, text)) {
             self.session.alarm(text, step);
         }
-        report
+        self.with_close_in_time(&terms, report, step)
+    }
+
+    /// Replaces a close time that is later than the expiry allows by our own reckoning, with an alarm. Else a venue that errs
+    /// by an hour would not be asked for the result, and a run that stops would wait for as long.
+    fn with_close_in_time(
+        &mut self,
+        terms: &OrderTerms,
+        report: TradeReport,
+        step: &mut Step<'_>,
+    ) -> TradeReport {
+        let Some(close) = report.close_time else { return report };
+        let (latest, slack) = self.latest_close(terms, &report, step.now);
+        if close <= latest + slack {
+            return report;
+        }
+        let intent = terms.intent();
+        let late = (close - latest).get() / 1_000;
+        let text = format!(
+            "trade {} of intent {intent} is to close {late} s later than its expiry allows: its result is requested at the \
+             time that the expiry gives",
+            report.id
+        );
+        if self.doubts.has_new_odd_time(&format!("{}:close", report.id), &text) {
+            self.session.alarm(text, step);
+        }
+        TradeReport { close_time: Some(latest), ..report }
+    }
+
+    /// The latest close that the expiry of an order allows, and how far the venue may differ from it.
+    fn latest_close(&self, terms: &OrderTerms, report: &TradeReport, now: Millis) -> (Millis, Millis) {
+        let row = self.session.row(terms.intent());
+        let opened = report.open_time.or(row.and_then(|row| row.open_time));
+        let slack = if opened.is_some() { CLOSE_SLACK } else { self.clock_slack() };
+        let at = opened.or(row.and_then(|row| row.answered_at)).unwrap_or(now);
+        (latest_close_by(terms.expiry(), at), slack)
     }
 
     /// A trade is an intent's: it is tracked to its settlement.
     pub(super) fn begin_tracking(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
         self.doubts.claim(&report.id);
         let terms = self.session.terms(intent);
-        let (stake, duration) =
-            terms.map(|terms| (terms.stake(), terms.expiry().close_type.duration())).unwrap_or_default();
+        let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
+        let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
         let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
         let ordered = terms.map(|terms| self.session.order_of(&terms));
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
@@ -70,8 +107,9 @@ impl Coordinator {
         let tracked = Tracked {
             venue_id: report.id.clone(),
             stake,
-            duration,
+            assumed_close,
             close_time: report.close_time,
+            open_time: report.open_time,
             symbol: report.symbol.as_deref().map(VenueSymbol::truncated).or(known),
             direction: direction.or(ordered.map(|order| order.direction)),
             // An earlier run may have it.
@@ -104,6 +142,16 @@ impl Coordinator {
             payout: report.payout.map(|paid| self.agreed_payout(intent).unwrap_or(paid)),
             taken: self.taken(intent, report),
         }
+    }
+}
+
+/// The latest close that an expiry allows for a trade that opened, or whose request arrived, at `at`.
+fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
+    let duration = expiry.close_type.duration();
+    match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
+        // With little left of a candle the trade belongs to the next one, with which `NEXT_CANDLE` opens.
+        ExpirationType::CandleClose | ExpirationType::NextCandle => at.floor_to(duration) + duration * 2,
     }
 }
 
@@ -188,4 +236,29 @@ pub fn taken_of(
     };
     let is_known = symbol == known && taken.direction == terms.direction() && taken.stake == terms.stake();
     (!is_known).then_some(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds after midnight, of trades of five minutes.
+    #[test]
+    fn the_latest_close_follows_from_the_expiry() {
+        use ExpirationType::{CandleClose, NextCandle, TimeFixed, Unstated};
+        for (expiration_type, at, expected) in [
+            (TimeFixed, 10, 310),
+            (Unstated, 299, 599),
+            (CandleClose, 10, 600),
+            (CandleClose, 299, 600),
+            (CandleClose, 300, 900),
+            (NextCandle, 10, 600),
+            // Its open, as the venue reports it, is the begin of that candle.
+            (NextCandle, 300, 900),
+        ] {
+            let expiry = Expiry { close_type: "05:00".parse().unwrap(), expiration_type };
+            let found = latest_close_by(expiry, Millis::from_seconds(at));
+            assert_eq!(found, Millis::from_seconds(expected), "{expiration_type:?} at {at}");
+        }
+    }
 }

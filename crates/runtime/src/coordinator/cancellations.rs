@@ -130,8 +130,7 @@ impl Coordinator {
         let Some(trade) = self.trades.find(intent) else { return };
         let (venue_id, close) = (trade.venue_id.clone(), trade.close_time);
         let settled = settlement_of(report, intent, trade, self.session.scale());
-        let is_ours = report.account.is_none_or(|account| account == self.session.account());
-        if settled.is_some() || taken.is_some() || (!is_ours && self.session.halted().is_none()) {
+        if settled.is_some() || taken.is_some() {
             self.audit_terms(intent, report, step);
         }
         let Some(settled) = settled else { return self.learn_details(intent, report, now) };

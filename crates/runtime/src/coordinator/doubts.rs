@@ -130,13 +130,36 @@ impl Doubts {
         self.began.get(&terms.intent()).copied().unwrap_or(now)
     }
 
+    /// An intent that counted as refused is in doubt since `now`: the venue lists a trade that may be its own.
+    pub(crate) fn reinstate(&mut self, session: &RecordedSession, refused: &IntentRow, now: Millis) {
+        self.resolver.begin(self.refused_doubt(session, refused), now);
+    }
+
+    /// The requests of the last day that the venue rejected or that were not sent.
+    pub(crate) fn refused(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
+        let rows = session.book().rows().iter();
+        let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
+        let refused = rows.filter(|row| row.is_refused()).filter(is_young);
+        refused.map(|row| self.refused_doubt(session, row)).collect()
+    }
+
+    fn refused_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
+        let answered = row.answered_at.unwrap_or_else(|| row.approved.decision_time());
+        self.doubt_of(session, &row.approved, answered)
+    }
+
+    /// When the request of an intent left, or was about to.
+    pub(crate) fn sent_at(&self, terms: &OrderTerms) -> Millis {
+        self.sent.get(&terms.intent()).copied().unwrap_or(terms.decision_time())
+    }
+
     /// What is known of a request that ended, as far as is known, at `ended`.
     fn doubt_of(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
             order: session.order_of(terms),
             stake: terms.stake(),
-            sent: self.sent.get(&terms.intent()).copied().unwrap_or(terms.decision_time()),
+            sent: self.sent_at(terms),
             ended,
             expected_close_latest: latest_close(ended, terms.expiry().close_type),
         }
@@ -214,11 +237,13 @@ impl Doubts {
             .filter_map(|intent| Some(self.doubt_of(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
         let answered = self.answered_beside(session);
+        let refused = self.refused(session, now);
         let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         let known = Known {
             claimed: &self.claimed,
             in_flight: &in_flight,
             answered: &answered,
+            refused: &refused,
             reserved: &session.session().reserved().collect(),
             has_unknown_pay: has_unknown_pay(session, now + uncertainty),
             has_stood,
@@ -265,14 +290,14 @@ impl Doubts {
         self.resolver.may_have_taken(intent, report, uncertainty)
     }
 
-    /// Whose request in doubt may have made this trade of another account than was asked for.
+    /// Returns the intent in doubt, or among these refused ones, whose request may have made this trade of another account.
     pub(crate) fn asked_for_elsewhere(
         &self,
         report: &TradeReport,
-        uncertainty: Option<Millis>,
+        (refused, uncertainty): (&[Doubt], Option<Millis>),
     ) -> Option<IntentId> {
         let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
-        self.resolver.asked_for_elsewhere(report, uncertainty)
+        self.resolver.asked_for_elsewhere(report, (refused, uncertainty))
     }
 
     /// Whose answered request may have made this trade as well.

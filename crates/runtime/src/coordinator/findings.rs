@@ -38,8 +38,8 @@ impl Coordinator {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, findings) = check_terms(intent, &self.session.order_of(&terms), report);
         self.found(Audit::Terms, 1, findings, step);
-        if let Terms::OtherMoney { difference } = terms {
-            self.halt(format!("trade {} of intent {intent} differs: {difference}", report.id), step);
+        if let Terms::OtherMoney { reason } = terms {
+            self.halt(reason, step);
         }
     }
 

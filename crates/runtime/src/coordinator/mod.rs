@@ -41,12 +41,16 @@ mod departures;
 mod findings;
 mod missing_trades;
 mod old_rows;
+mod open_answer;
 mod orders;
 mod outside;
 mod overview;
+mod price_age;
 mod priorities;
 mod rejection;
+mod refused;
 mod reloading;
+mod reported_terms;
 mod resolutions;
 mod second_trades;
 #[cfg(test)]
@@ -121,6 +125,10 @@ pub struct Coordinator {
     venue: VenueWatch,
     streams: StreamWatch,
     strangers: strangers::Strangers,
+    request_times: open_answer::RequestTimes,
+    refused_prices: price_age::RefusedPrices,
+    /// Time of the last rejection of this run.
+    refused_at: Option<Millis>,
     /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
     /// What whoever watches knows of how the run stands.
@@ -175,6 +183,9 @@ impl Coordinator {
             venue: VenueWatch::default(),
             streams: StreamWatch::default(),
             strangers: strangers::Strangers::default(),
+            request_times: open_answer::RequestTimes::default(),
+            refused_prices: price_age::RefusedPrices::default(),
+            refused_at: None,
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,

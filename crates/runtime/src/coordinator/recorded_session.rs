@@ -373,6 +373,7 @@ impl RecordedSession {
 const fn intent_of(kind: &EventKind) -> Option<IntentId> {
     match kind {
         EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
+        EventKind::Reinstated(terms) => Some(terms.intent()),
         EventKind::Settled(settled) => Some(settled.intent),
         EventKind::SecondTrade(trade) => Some(trade.intent),
         EventKind::SecondTradeSettled { intent, .. }

@@ -121,6 +121,7 @@ impl Coordinator {
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
         self.look_at_ends(&listing, step);
+        self.audit_listed_terms(&listing, step);
         self.look_for_missing(&listing, step);
         self.look_at_other_accounts(&listing, step);
         let balance = balances.and_then(|reply| reply.value.of(self.session.account()));
@@ -132,6 +133,9 @@ impl Coordinator {
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
             match resolution {
                 Resolution::Unexplained { report } => unexplained.push(*report),
+                Resolution::Reinstate { intents, report } => {
+                    self.on_refused_listed(&intents, &report, wallet, step);
+                }
                 resolution => self.carry_out(resolution, step),
             }
         }
@@ -147,6 +151,7 @@ impl Coordinator {
         if let Some(at) = self.doubts.next_routine_look(now) {
             self.agenda.add(at, Job::Trades);
         }
+        self.plan_refusal_check(now);
         // A look that did not bring what was hoped for is followed by another, but never at once.
         if let Some(at) = self.doubts.next_look() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
@@ -175,9 +180,9 @@ impl Coordinator {
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);
-                self.halt_at_second_trade(intent, &why, step);
+                self.halt_at_contested_trade(intent, &why, step);
             }
-            Resolution::Unexplained { .. } => {}
+            Resolution::Reinstate { .. } | Resolution::Unexplained { .. } => {}
         }
     }
 
@@ -203,6 +208,9 @@ impl Coordinator {
         verdict: &PersonsVerdict,
         step: &mut Step<'_>,
     ) -> Result<(), String> {
+        if let PersonsVerdict::Adopt(report) = verdict {
+            self.reinstate_for_operator(intent, report, step);
+        }
         match (self.doubts.decide(intent, verdict)?, verdict) {
             (Decided::NotOpened { reserved_until }, _) => self.not_opened(intent, reserved_until, step.now),
             (Decided::Adopt { .. } | Decided::AdoptLate { .. }, PersonsVerdict::Adopt(report)) => {

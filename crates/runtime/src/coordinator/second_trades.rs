@@ -5,7 +5,7 @@ use super::agenda::Job;
 use super::command::Step;
 use super::settlement::profit_of;
 use crate::SecondTradeRule;
-use crate::audit::{Audit, Finding};
+use crate::audit::{Audit, Finding, staked_elsewhere};
 use crate::resolver::Why;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, SecondTrade, VenueId};
@@ -32,15 +32,22 @@ impl Coordinator {
             *count += 1;
             let is_named = *count <= MAX_NAMED;
             match second_of {
-                Some(intent) => self.on_second_trade(report, (intent, is_named), wallet, step),
+                Some(intent) => {
+                    let text = format!(
+                        "intent {intent} asked for one trade, and the venue has a second one, {}",
+                        report.id
+                    );
+                    self.on_second_trade(report, (intent, is_named), text, wallet, step);
+                }
                 None if is_named => {
                     self.note_unexplained(report, None, step);
                     self.strangers.note(report, step.now);
-                    let text = format!(
-                        "trade {} on {} is explained by no intent: does another program trade this wallet?",
-                        report.id,
-                        symbol_of(report)
+                    let guess = self.intents_of_second(report).map_or_else(
+                        || "does another program trade this wallet?".to_owned(),
+                        |intents| format!("it was requested in the same second as {intents}"),
                     );
+                    let (id, symbol) = (&report.id, symbol_of(report));
+                    let text = format!("trade {id} on {symbol} is explained by no intent: {guess}");
                     self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
                 }
                 None => {}
@@ -61,16 +68,15 @@ impl Coordinator {
 
     /// A trade that an answered request may have made too is at stake, and halts, named to people or not.
     /// What is over, and in the wallet as the ledger has it, was booked as money that no trade explains.
-    fn on_second_trade(
+    pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
         (intent, is_named): (IntentId, bool),
+        text: String,
         wallet: Option<Money>,
         step: &mut Step<'_>,
     ) {
         self.note_unexplained(report, Some(intent), step);
-        let text =
-            format!("intent {intent} asked for one trade, and the venue has a second one, {}", report.id);
         if is_named {
             self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
@@ -92,29 +98,35 @@ impl Coordinator {
     /// no ledger here, and a person has to know.
     pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account();
-        let uncertainty = self.skew.uncertainty();
+        let refused = self.doubts.refused(&self.session, step.now);
+        let known = (refused.as_slice(), self.skew.uncertainty());
         for report in &listing.trades {
             if self.doubts.is_claimed(&report.id) {
                 continue;
             }
             let Some(account) = report.account.filter(|account| *account != ours) else { continue };
-            let Some(intent) = self.doubts.asked_for_elsewhere(report, uncertainty) else { continue };
+            let Some(intent) = self.doubts.asked_for_elsewhere(report, known) else { continue };
+            let staked = staked_elsewhere(account, report.amount);
             let text = format!(
-                "trade {} is on the {account} account, and may be what the venue made of intent {intent}, which asked for \
-                 the {ours} account: it is in no ledger here",
+                "{staked}: trade {} may be what the venue made of intent {intent}, which asked for the {ours} account; it \
+                 is in no ledger here",
                 report.id
             );
             self.halt_at_oddity(text, step);
         }
     }
 
-    /// More trades than requests: whichever is adopted, one is too many.
-    pub(super) fn halt_at_second_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
+    /// Halts if there are more trades than requests, or a trade may be of a rejected order: whichever is adopted, one is
+    /// too many.
+    pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("intent {intent} asked for one trade: {why}");
         let is_halted = self.session.halted().is_some();
-        if let (Why::TooManyTrades { .. }, SecondTradeRule::Halt) = (why, self.settings.second_trade)
-            && self.doubts.is_new_oddity(&text, is_halted)
-        {
+        let halts = match why {
+            Why::TooManyTrades { .. } => self.settings.second_trade == SecondTradeRule::Halt,
+            Why::MayBeRefused { .. } => true,
+            _ => false,
+        };
+        if halts && self.doubts.is_new_oddity(&text, is_halted) {
             self.halt(text, step);
         }
     }

@@ -58,7 +58,8 @@ mod tests {
         let trade = Tracked {
             venue_id: "01JT".to_owned(),
             stake,
-            duration: Millis::MINUTE,
+            assumed_close: Millis::MINUTE,
+            open_time: None,
             close_time: None,
             symbol: None,
             direction: None,

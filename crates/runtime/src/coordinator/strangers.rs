@@ -101,15 +101,17 @@ impl Coordinator {
         }
         self.strangers.has_begun = true;
         let (ours, uncertainty) = (self.session.account(), self.skew.uncertainty());
+        let refused = self.doubts.refused(&self.session, step.now);
         let is_anothers = |report: &&TradeReport| {
             report.progress == Progress::Running
                 && report.from_token != Some(false)
+                && report.other_user.is_none()
                 && report.account.is_none_or(|account| account == ours)
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.is_reported(&report.id)
                 // What was taken as not opened may appear late.
-                && self.doubts.asked_for_elsewhere(report, uncertainty).is_none()
+                && self.doubts.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_anothers).collect();
         let Some(first) = anothers.first() else { return };

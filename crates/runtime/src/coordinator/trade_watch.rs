@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 /// The pause before a trade that is not final, or did not answer, is asked for again; the last one repeats.
 const PAUSES_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
+/// A later record of a trade may correct the open time by at most this much; beyond it the record is another trade's.
+const OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
 /// How soon a trade is asked for what the answer to its open left out.
 const DETAILS_AFTER: Millis = Millis::SECOND;
 
@@ -24,6 +26,7 @@ pub(crate) struct OpenTrade {
     direction: Option<Direction>,
     /// When it is taken to close while the venue does not say.
     assumed_close: Millis,
+    open_time: Option<Millis>,
     asked: usize,
     /// That the venue does not know it any more, though it is to be over.
     pub(super) absence: Option<Absence>,
@@ -41,7 +44,10 @@ pub(crate) struct Tracked {
     /// The venue's identifier, in full.
     pub(crate) venue_id: String,
     pub(crate) stake: Money,
-    pub(crate) duration: Millis,
+    /// The latest close by its expiry.
+    pub(crate) assumed_close: Millis,
+    /// When it opened, where the venue has said so.
+    pub(crate) open_time: Option<Millis>,
     /// When it closes, where the venue has said so.
     pub(crate) close_time: Option<Millis>,
     /// Its pair, as the venue writes it, or as it was ordered.
@@ -75,14 +81,15 @@ impl TradeWatch {
 
     /// Begins to track a trade at `now`; answers when to ask for it first.
     pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
-        let Tracked { venue_id, stake, duration, close_time, symbol, direction, payout } = trade;
+        let Tracked { venue_id, stake, assumed_close, open_time, close_time, symbol, direction, payout } = trade;
         let open = OpenTrade {
             venue_id,
             stake,
             close_time,
             symbol,
             direction,
-            assumed_close: now + duration,
+            assumed_close,
+            open_time,
             asked: 0,
             absence: None,
             payout,
@@ -142,7 +149,9 @@ impl TradeWatch {
         if first.is_some() {
             trade.asked = 0;
         }
-        Some(first.unwrap_or_else(|| trade.pause(now)))
+        let assumed = Some(trade.close() + self.settle_after).filter(|at| *at > now);
+        let pause = first.unwrap_or_else(|| trade.pause(now));
+        Some(assumed.map_or(pause, |assumed| pause.min(assumed)))
     }
 
     /// A trade did not answer; answers when to ask again.
@@ -183,8 +192,16 @@ impl OpenTrade {
         } else if self.direction.is_some() && direction.is_some() && self.direction.as_ref() != direction {
             Some(format!("its direction is {}", direction.copied()?))
         } else {
-            None
+            let (known, found) = (self.open_time?, report.open_time?);
+            let far = known.abs_diff(found);
+            (far > self.open_correction()).then(|| format!("it opened {} s apart from it", far.get() / 1_000))
         }
+    }
+
+    /// A trade of the next candle may be reported with the time of its request first.
+    fn open_correction(&self) -> Millis {
+        let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
+        OPEN_TIME_CORRECTION.max(lasts)
     }
 
     fn pause(&mut self, now: Millis) -> Millis {
@@ -209,7 +226,8 @@ mod tests {
         let trade = Tracked {
             venue_id: "01JT".to_owned(),
             stake: Money::ZERO,
-            duration: Millis::from_seconds(30),
+            assumed_close: Millis::from_seconds(30),
+            open_time: None,
             close_time,
             symbol: Some(VenueSymbol::truncated("BTCUSDT")),
             direction: Some(Direction::Buy),

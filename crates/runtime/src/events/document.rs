@@ -101,7 +101,7 @@ pub enum RunEvent {
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// Nobody knows whether the venue has a trade of an intent: its symbol is blocked.
+    /// Nobody knows whether the venue has a trade of an intent: its symbol is blocked. Also sent when the venue lists a trade of an intent that it had rejected.
     InDoubt {
         /// The order's terms.
         #[serde(flatten)]

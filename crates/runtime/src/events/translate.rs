@@ -192,7 +192,7 @@ impl Names {
                 row.map(|row| RunEvent::NotSent { order: order(row) }).into_iter().for_each(&mut *take);
                 doubt("not_sent")
             }
-            EventKind::InDoubt { .. } => {
+            EventKind::InDoubt { .. } | EventKind::Reinstated(_) => {
                 row.map(|row| RunEvent::InDoubt { order: order(row) }).into_iter().for_each(&mut *take);
                 None
             }

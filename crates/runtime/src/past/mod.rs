@@ -66,8 +66,8 @@ pub struct Past {
     pub(crate) unexplained: Vec<String>,
     /// Trades that were found to be second trades of requests, booked or not, over or not.
     pub(crate) second_trades: Vec<String>,
-    /// Intents whose results were corrected, in the order of the corrections.
-    pub(crate) corrected: Vec<IntentId>,
+    /// Intents that were over and were corrected, or are in doubt again, in the order of their events. A snapshot does not have them.
+    pub(crate) revised: Vec<IntentId>,
     /// Whether a correction was met whose settlement lies before the entries that were folded.
     pub(crate) lacks_settlement: bool,
     /// Venue time at which the last entry was received.
@@ -263,10 +263,15 @@ impl Past {
 impl Past {
     /// Forgets intents that are over, but the last one, which says how far they are numbered.
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
-        let last = self.book.rows().last().map(|row| row.approved.intent());
+        let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
+        let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
+        // The venue may yet list a trade of it.
+        let may_return = |row: &IntentRow| {
+            row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
+        };
         self.book.keep_rows(|row| {
             let intent = row.approved.intent();
-            !row.is_over() || Some(intent) == last || !is_forgotten(intent)
+            !row.is_over() || may_return(row) || is_last(intent) || !is_forgotten(intent)
         });
         let book = &self.book;
         self.sent.retain(|intent, _| book.row(*intent).is_some());
@@ -279,7 +284,11 @@ impl Past {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
             }
-            EventKind::Correction { intent, .. } => self.corrected.push(intent),
+            EventKind::Correction { intent, .. } => self.revised.push(intent),
+            EventKind::Reinstated(terms) => {
+                self.doubted.insert(terms.intent(), event.received);
+                self.revised.push(terms.intent());
+            }
             EventKind::SecondTrade(trade) => self.second_trades.push(trade.venue_id.as_str().to_owned()),
             EventKind::Control { control: Control::Halt } => self.is_halted = true,
             EventKind::Control { control: Control::Resume } => self.is_halted = false,

@@ -232,9 +232,7 @@ impl<'a> Pieces<'a> {
         let mut written = Written::all_of(&past, whole.gain.previous);
         written.has_other_numbers = self.has_other_numbers || self.names.is_some();
         written.names = self.names;
-        // Later pieces have these again: the parts hold them with the wrong results.
-        let listed = whole.gain.intents.iter().map(|intent| intent.row().approved.intent());
-        past.corrected = listed.filter(|intent| written.holds_for_good(*intent)).collect();
+        past.revised = written.revised_in(&whole.gain);
         whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.count_from(whole.totals) {
             return Err("it counts other rules".to_owned());

@@ -84,7 +84,7 @@ pub(super) struct Written {
     open: Vec<IntentId>,
     unexplained: usize,
     second_trades: usize,
-    corrected: usize,
+    revised: usize,
     told: usize,
     alarms: BTreeSet<String>,
     found: BTreeSet<String>,
@@ -152,7 +152,7 @@ impl Written {
             open: under_way.map(|row| row.approved.intent()).collect(),
             unexplained: past.unexplained.len(),
             second_trades: past.second_trades.len(),
-            corrected: past.corrected.len(),
+            revised: past.revised.len(),
             told: past.told.len(),
             alarms: past.alarms.clone(),
             found: past.found.clone(),
@@ -177,11 +177,12 @@ impl Written {
     pub(super) fn part(&mut self, past: &Past, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.gain(past, end);
         self.names = None;
-        self.open.extend((self.last + 1..=end).map(IntentId::new));
+        let revised = self.revised_since(past);
+        self.open.extend(revised.into_iter().chain((self.last + 1..=end).map(IntentId::new)));
         self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_over()));
         self.last = end;
         (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
-        (self.corrected, self.told) = (past.corrected.len(), past.told.len());
+        (self.revised, self.told) = (past.revised.len(), past.told.len());
         self.alarms.extend(gain.alarms.iter().cloned());
         self.found.extend(gain.found.iter().cloned());
         serde_json::to_string(&Piece::SnapshotPart(gain))
@@ -211,7 +212,7 @@ impl Written {
     /// What the parts so far do not hold, of intents those up to this one.
     fn gain(&self, past: &Past, end: u64) -> Gain {
         let new = (self.last + 1..=end).map(IntentId::new);
-        let intents = self.open.iter().copied().chain(self.corrected_since(past)).chain(new);
+        let intents = self.open.iter().copied().chain(self.revised_since(past)).chain(new);
         Gain {
             previous: self.previous,
             intents: intents.filter_map(|intent| KeptIntent::of(past, intent)).collect(),
@@ -224,12 +225,16 @@ impl Written {
         }
     }
 
-    /// Intents that the parts hold with results that were corrected since.
-    fn corrected_since<'a>(&'a self, past: &'a Past) -> impl Iterator<Item = IntentId> {
-        let corrected = &past.corrected[self.corrected..];
-        let corrected: BTreeSet<IntentId> = corrected.iter().copied().collect();
-        let is_held = |intent: &IntentId| intent.number() <= self.last && !self.open.contains(intent);
-        corrected.into_iter().filter(is_held).collect::<Vec<_>>().into_iter()
+    /// Intents that the parts hold as over and that were corrected or are in doubt again since.
+    fn revised_since(&self, past: &Past) -> BTreeSet<IntentId> {
+        let revised = past.revised[self.revised..].iter().copied();
+        revised.filter(|intent| self.holds_for_good(*intent)).collect()
+    }
+
+    /// Like [`Self::revised_since`], of a snapshot whose last line gained this.
+    pub(super) fn revised_in(&self, gain: &Gain) -> Vec<IntentId> {
+        let intents = gain.intents.iter().map(|intent| intent.row().approved.intent());
+        intents.filter(|intent| self.holds_for_good(*intent)).collect()
     }
 
     /// The last intent of a part, by its text; none where it is no part.

@@ -32,7 +32,8 @@ pub(crate) enum Match {
 
 /// Compares a report with what an intent asked for.
 pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Match {
-    let by_token = if report.from_token == Some(false) { Match::Different } else { Match::Same };
+    let is_foreign = report.from_token == Some(false) || report.other_user.is_some();
+    let by_token = if is_foreign { Match::Different } else { Match::Same };
     let by_time = compare_time(report, &doubt.order, window);
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
@@ -40,8 +41,14 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
 /// Whether a report is of a trade that the venue may have made of an intent's request although it is not what was asked for:
 /// pair and account are, it was asked for just then, and amount, direction or expiry differ.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
-    let (order, window) = (&doubt.order, doubt.span(uncertainty));
+    is_departure_within(doubt, report, doubt.span(uncertainty))
+}
+
+/// Like [`is_departure`], of a request that reached the venue within this window.
+pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: Window) -> bool {
+    let order = &doubt.order;
     report.from_token != Some(false)
+        && report.other_user.is_none()
         && compare_value(report.symbol.as_deref(), &order.symbol.as_str()) == Match::Same
         && compare_value(report.account, &order.account) != Match::Different
         && compare_time(report, order, window) == Match::Same

@@ -2,9 +2,11 @@
 
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
+use super::refused::rivals;
 use super::wallet::{Reserved, WalletView};
 use super::{Doubt, Known, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
+use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
 
@@ -19,6 +21,8 @@ pub(crate) enum Conclusion {
     NotOpened(usize),
     /// A person is to be asked.
     Ask(Why),
+    /// There is a trade too many, and it may be of these intents, which count as refused: the row.
+    Reinstate(Vec<IntentId>, usize),
     /// Nothing before the venue has said how other trades ended; a person is asked where that takes long.
     WaitForEnds { is_late: bool },
 }
@@ -53,6 +57,9 @@ impl Evidence<'_> {
             let is_late = self.every(group, |case| case.is_late(self.list_lag, self.now));
             return ask_if(is_late, self.unsteady(&group.intents));
         }
+        if let Some(conclusion) = self.conclude_contested(group) {
+            return conclusion;
+        }
         if let Some(pairs) = self.table.pairs(group, |intent| self.cases[intent].doubt.sent) {
             return Conclusion::Adopt(pairs);
         }
@@ -65,6 +72,18 @@ impl Evidence<'_> {
         } else {
             Conclusion::Ask(Why::TooManyTrades { venue_ids })
         }
+    }
+
+    /// A trade of the group may be of an intent that counts as refused. With a trade too many that one is in doubt again;
+    /// else the operator decides whose it is.
+    fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
+        let refused = (self.known.refused, self.known.uncertainty);
+        let (intents, row) = rivals(self.table, group.rows.iter().copied(), refused)?;
+        if group.rows.len() > group.intents.len() {
+            return Some(Conclusion::Reinstate(intents, row));
+        }
+        let venue_ids = self.table.names(&group.rows);
+        Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
     }
 
     /// No trade is listed that is what was asked for. One that the venue may have made of the request instead is adopted when that

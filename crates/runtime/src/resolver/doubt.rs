@@ -6,9 +6,9 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money};
 
 /// How long after a request's end the venue may still take it for new: it can lie in a queue on the way.
-const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
+pub(super) const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
 /// Beyond the clock's uncertainty, how much earlier than it can have left a request may be stamped.
-const STAMP_SLACK: Millis = Millis::SECOND;
+pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
 /// When the trade of a request that ended at `ended` would close at the latest, if there is one: opened half a minute after
 /// that, with the next candle. Its stake stays reserved until then and for as long as a list may lag, also when a person has

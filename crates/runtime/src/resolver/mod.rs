@@ -13,6 +13,7 @@ mod claimed;
 mod conclusion;
 mod doubt;
 mod lag;
+mod refused;
 mod resolution;
 mod wallet;
 
@@ -45,6 +46,7 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Symbol};
 use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence};
+use refused::may_be_of_refused;
 use std::collections::BTreeSet;
 
 /// How long before a request that is in doubt another may have been answered whose second trade passes for its own.
@@ -68,6 +70,8 @@ pub(crate) struct Known<'a> {
     pub(crate) in_flight: &'a [Doubt],
     /// Requests that were answered: a second trade of theirs is no other intent's.
     pub(crate) answered: &'a [Doubt],
+    /// Requests that the venue rejected or that were not sent: it may have made a trade of one all the same.
+    pub(crate) refused: &'a [Doubt],
     /// Intents without a known trade whose stakes are taken off the ledger's free balance all the same.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
     /// Whether the venue may have paid for a known trade whose end is not booked: nobody knows how much, so that the wallet
@@ -124,15 +128,23 @@ impl Resolver {
         self.find(intent).is_some_and(|place| is_it(&self.cases[place]))
     }
 
-    /// Whose request in doubt may have made this trade of another account than was asked for, or one that was taken as not
-    /// opened: the trade may appear late.
-    pub(crate) fn asked_for_elsewhere(&self, report: &TradeReport, uncertainty: Millis) -> Option<IntentId> {
+    /// Returns the intent in doubt, taken as not opened or refused whose request may have made this trade of another account
+    /// than was asked for.
+    pub(crate) fn asked_for_elsewhere(
+        &self,
+        report: &TradeReport,
+        (refused, uncertainty): (&[Doubt], Millis),
+    ) -> Option<IntentId> {
         let anywhere = TradeReport { account: None, ..report.clone() };
         let is_it = |doubt: &Doubt| {
             let is_it = candidate::compare(doubt, &anywhere, doubt.span(uncertainty)) != Match::Different;
             is_it || candidate::is_departure(doubt, &anywhere, uncertainty)
         };
-        self.cases.iter().map(|case| &case.doubt).find(|doubt| is_it(doubt)).map(|doubt| doubt.intent)
+        let mut doubts = self.cases.iter().map(|case| &case.doubt);
+        let mut refused = refused.iter();
+        let found = doubts.find(|doubt| is_it(doubt));
+        let found = found.or_else(|| refused.find(|doubt| may_be_of_refused(doubt, &anywhere, uncertainty)));
+        found.map(|doubt| doubt.intent)
     }
 
     /// Trades that were reported as unexplained in an earlier run.
@@ -223,7 +235,7 @@ impl Resolver {
         for (conclusion, group) in conclusions {
             self.carry_out(conclusion, &group, &table, &mut resolutions);
         }
-        self.report_unexplained(&table, known.claimed.unknown_until(), &mut resolutions);
+        self.report_unexplained(&table, known, &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
         for case in &mut self.cases {
             case.hasten_look(case.deadline(list_lag), now);
@@ -288,7 +300,10 @@ impl Resolver {
         // What was reported is known as a stranger's, and what an answered request made twice as that request's.
         let is_unknown = |row: &TradeReport| {
             let is_second = |doubt: &Doubt| may_have_made(doubt, row, known.uncertainty);
-            !self.reported.contains(&row.id) && !known.answered.iter().any(is_second)
+            let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
+            !self.reported.contains(&row.id)
+                && !known.answered.iter().any(is_second)
+                && !known.refused.iter().any(is_refused)
         };
         let doubts: Vec<Option<&Doubt>> =
             self.cases.iter().map(|case| (case.stage == Stage::InDoubt).then_some(&case.doubt)).collect();
@@ -316,6 +331,10 @@ impl Resolver {
                 resolutions.push(Resolution::NotOpened { intent: case.doubt.intent, reserved_until });
             }
             Conclusion::Ask(why) => self.ask(&why, group, resolutions),
+            Conclusion::Reinstate(intents, row) => {
+                let report = Box::new(table.rows[row].clone());
+                resolutions.push(Resolution::Reinstate { intents, report });
+            }
             Conclusion::WaitForEnds { is_late } => {
                 for intent in &group.intents {
                     self.cases[*intent].wait_for_ends();
@@ -355,19 +374,23 @@ impl Resolver {
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,
-        unknown_until: Option<Millis>,
+        known: &Known<'_>,
         resolutions: &mut Vec<Resolution>,
     ) {
         // What is older may be an intent's that nothing is known of any more: it was looked at while it was young.
+        let unknown_until = known.claimed.unknown_until();
         let since = unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
         for report in table.unowned() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
             let is_young = request_time_of(report).is_some_and(|at| at >= since);
-            if report.from_token != Some(false)
-                && is_ours
-                && is_young
-                && self.reported.insert(report.id.clone())
-            {
+            let is_foreign = report.from_token == Some(false) || report.other_user.is_some();
+            if is_foreign || !is_ours || !is_young {
+                continue;
+            }
+            let intents = self.refused_owners(report, (known.refused, known.uncertainty));
+            if !intents.is_empty() {
+                resolutions.push(Resolution::Reinstate { intents, report: Box::new(report.clone()) });
+            } else if self.reported.insert(report.id.clone()) {
                 resolutions.push(Resolution::Unexplained { report: Box::new(report.clone()) });
             }
         }
@@ -379,6 +402,9 @@ fn is_adopted(intent: IntentId, resolutions: &[Resolution]) -> bool {
         Resolution::Adopt { intent: adopted, .. } | Resolution::AdoptLate { intent: adopted, .. } => {
             *adopted == intent
         }
-        Resolution::NotOpened { .. } | Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => false,
+        Resolution::NotOpened { .. }
+        | Resolution::AskPerson { .. }
+        | Resolution::Reinstate { .. }
+        | Resolution::Unexplained { .. } => false,
     })
 }

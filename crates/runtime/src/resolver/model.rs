@@ -184,6 +184,7 @@ impl Run {
         let answered: Vec<Doubt> = answered.map(|(place, requested)| requested.doubt(place)).collect();
         let reserved = self.released.iter().filter(|(_, until)| now < **until).map(|(intent, _)| *intent);
         let known = Known {
+            refused: &[],
             claimed: &self.claimed.clone(),
             in_flight: &in_flight,
             answered: &answered,
@@ -201,7 +202,9 @@ impl Run {
                 Resolution::NotOpened { intent, reserved_until } => {
                     self.released.insert(*intent, *reserved_until);
                 }
-                Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => {}
+                Resolution::AskPerson { .. }
+                | Resolution::Reinstate { .. }
+                | Resolution::Unexplained { .. } => {}
             }
             if let Resolution::AdoptLate { intent, .. } = &resolution {
                 self.released.remove(intent);
@@ -282,7 +285,10 @@ fn is_adoption_of(resolution: &Resolution, place: usize) -> bool {
     let of = IntentId::new(place as u64 + 1);
     match resolution {
         Resolution::Adopt { intent, .. } | Resolution::AdoptLate { intent, .. } => *intent == of,
-        Resolution::NotOpened { .. } | Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => false,
+        Resolution::NotOpened { .. }
+        | Resolution::AskPerson { .. }
+        | Resolution::Reinstate { .. }
+        | Resolution::Unexplained { .. } => false,
     }
 }
 

@@ -57,7 +57,10 @@ fn adopted(run: &Run) -> Vec<(IntentId, String)> {
         Resolution::Adopt { intent, report } | Resolution::AdoptLate { intent, report } => {
             Some((*intent, report.id.clone()))
         }
-        Resolution::NotOpened { .. } | Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => None,
+        Resolution::NotOpened { .. }
+        | Resolution::AskPerson { .. }
+        | Resolution::Reinstate { .. }
+        | Resolution::Unexplained { .. } => None,
     };
     run.resolutions.iter().filter_map(adoption).collect()
 }
@@ -123,6 +126,7 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
             }
             Resolution::AdoptLate { .. } => {}
             Resolution::Unexplained { report } => prop_assert!(unexplained.insert(report.id.clone())),
+            Resolution::Reinstate { .. } => prop_assert!(false, "no request was refused"),
         }
     }
     let doubted = all.iter().enumerate().filter(|(_, requested)| requested.owner == Owner::Doubted);

@@ -16,6 +16,9 @@ pub(crate) enum Resolution {
     NotOpened { intent: IntentId, reserved_until: Millis },
     /// It is not known; said once for each intent, which stays as it is and is looked for on.
     AskPerson { intent: IntentId, why: Why },
+    /// A trade was found that has the terms and the moment of intents that the venue rejected, or that were not sent: they
+    /// are in doubt again. The run halts.
+    Reinstate { intents: Vec<IntentId>, report: Box<TradeReport> },
     /// A trade that no intent explains: an alarm, once for each.
     Unexplained { report: Box<TradeReport> },
 }
@@ -29,6 +32,8 @@ pub(crate) enum Why {
     TooFewTrades { venue_ids: Vec<String> },
     /// Trades that may be meant and do not say enough of themselves.
     UnclearTrades { venue_ids: Vec<String> },
+    /// A trade that may as well be of an intent that the venue rejected, or that was not sent.
+    MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
     /// No such trade is listed, but others that the venue may have made of the request.
     OtherTrades { venue_ids: Vec<String> },
     /// No trade is listed, and the wallet holds so much that is not explained.
@@ -51,6 +56,7 @@ impl Why {
             | Self::TooFewTrades { venue_ids }
             | Self::UnclearTrades { venue_ids }
             | Self::OtherTrades { venue_ids }
+            | Self::MayBeRefused { venue_ids, .. }
             | Self::ListUnsteady { venue_ids } => venue_ids,
             Self::WalletUnexplained { .. }
             | Self::WalletUnknown
@@ -113,6 +119,16 @@ impl fmt::Display for Why {
             }
             Self::UnclearTrades { venue_ids } => {
                 write!(f, "trades are listed that may be meant: {}", venue_ids.join(", "))
+            }
+            Self::MayBeRefused { venue_ids, intents } => {
+                let numbers = intents.iter().map(ToString::to_string);
+                let orders = numbers.collect::<Vec<_>>().join(", ");
+                write!(
+                    f,
+                    "trade {} may as well be that of intent {orders}, which the venue had rejected or did not get: same second, \
+                     amount and direction",
+                    venue_ids.join(", ")
+                )
             }
             Self::OtherTrades { venue_ids } => write!(
                 f,

@@ -56,6 +56,7 @@ impl Scenario {
         };
         let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
         let known = Known {
+            refused: &[],
             claimed: &self.claimed,
             in_flight: &self.in_flight,
             answered: &self.answered,
@@ -95,6 +96,9 @@ fn shortened(resolution: &Resolution) -> String {
                 Why::TooManyTrades { .. } => "too many",
                 Why::TooFewTrades { .. } => "too few",
                 Why::UnclearTrades { .. } => "unclear",
+                Why::MayBeRefused { venue_ids, intents } => {
+                    return format!("{intent}? {} may be of {intents:?}", venue_ids.join(" "));
+                }
                 Why::OtherTrades { venue_ids } => return format!("{intent}? others {}", venue_ids.join(" ")),
                 Why::WalletUnexplained { .. } => "wallet",
                 Why::WalletUnknown => "no wallet",
@@ -104,6 +108,7 @@ fn shortened(resolution: &Resolution) -> String {
             };
             format!("{intent}? {why}")
         }
+        Resolution::Reinstate { intents, report } => format!("{} is of {intents:?}", report.id),
         Resolution::Unexplained { report } => format!("whose is {}?", report.id),
     }
 }

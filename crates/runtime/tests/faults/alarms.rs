@@ -126,7 +126,7 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
         (is_other(report.amount.map(|amount| amount != asked.amount)), "amount is", true),
         (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is", true),
         (is_other(direction_of(report).map(|direction| direction != asked.direction)), "direction is", true),
-        (is_other(report.account.map(|account| account != asked.account)), "account is", true),
+        (is_other(report.account.map(|account| account != asked.account)), "was staked on the", true),
         (report.impossible_payout.is_some(), "is to pay", true),
         (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay", true),
         (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is", false),

@@ -9,7 +9,7 @@
 //! | `AnswersAnothersId` | the order; the answer has the id, or all, of a trade that another intent owns | the intent is in doubt until the list shows its trade; nothing is booked twice |
 //! | `AnswersStrangersId` | the order; the answer has the id, or all, of a trade that nobody here asked for | halted as soon as a record shows another term; our own trade is reported as explained by no intent |
 //! | `AnswersUnknownId` | the order; the answer has an id that no trade has | the trade stays open and is asked for; our own is reported |
-//! | `AnswersAhead` | the order; only the answer says that it was asked for in half an hour | it counts from now |
+//! | `AnswersAhead` | the order; only the answer says that it was asked for in half an hour | the intent is in doubt until the list shows its trade |
 //! | `OpensTwice` | two trades of one request, with the money of both | the second is told as that, counts as at stake, and halts |
 //! | `PaysTooMuch` | the payout, and the wallet follows it | halted, and booked as the venue says |
 //! | `HasPayout` | the payout; every record has one that none can be | halted, and booked as the venue says |
@@ -308,7 +308,7 @@ impl Lie {
             Self::Takes(Term::Direction) | Self::Answers(Term::Direction) => {
                 &["direction is", UNEXPLAINED, SECOND]
             }
-            Self::Takes(Term::Account) | Self::Answers(Term::Account) => &["account is"],
+            Self::Takes(Term::Account) | Self::Answers(Term::Account) => &["was staked on the"],
             Self::PaysTooMuch | Self::HasPayout => &["is to pay"],
             Self::Vanishes => &[MISSING],
             Self::EndsWith(_) => &WRONG_PROFIT,

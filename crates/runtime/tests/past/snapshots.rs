@@ -1,8 +1,8 @@
 //! Runs on a journal in a file that keep snapshots: what the next start reads, and what becomes of a snapshot that is not one.
 
 use candlewick_engine::{
-    Action, BotSettings, Control, Entry, Event, EventKind, Header, IntentId, IntentState, Opened, Origin,
-    Recorder as _, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
+    Action, BotSettings, Control, Entry, Event, EventKind, Header, IntentId, IntentState, Opened, OrderTerms,
+    Origin, Recorder as _, Rejection, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
 use candlewick_journal::{
     ChainHash, Holder, Journal as _, JournalError, JournalUrl, LeaseTerms, LineKind, Reader, RunJournal,
@@ -200,8 +200,16 @@ impl Folder {
                 hand(&mut session, &mut journal, now, EventKind::NotOpened { intent, reserved_until: now });
             }
         }
+        let mut rejected: Option<OrderTerms> = None;
         for minute in 0..TRADES_OF_A_RUN {
             let at = now + Millis::MINUTE * minute;
+            // More than a part later the venue lists the trade of an order that it has rejected.
+            if let Some(terms) = rejected.take_if(|_| minute % 10 == 0) {
+                let found = life(terms.intent(), 8, false);
+                for kind in std::iter::once(EventKind::Reinstated(terms)).chain(found) {
+                    hand(&mut session, &mut journal, at, kind);
+                }
+            }
             let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0 / 3.0 + 1.0, volume: 0.0 };
             let numbers = Ohlcv { high: 2.0, ..numbers };
             let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
@@ -210,12 +218,18 @@ impl Folder {
                 let kind = EventKind::Candle { series, candle, origin: Origin::Live };
                 for action in hand(&mut session, &mut journal, at, kind) {
                     if let Action::Open(approved) = action {
-                        opened.push(approved.intent());
+                        opened.push(*approved.terms());
                     }
                 }
             }
-            for intent in opened {
-                for kind in life(intent, minute, self.ends_in_doubt) {
+            for terms in opened {
+                let intent = terms.intent();
+                let mut life = life(intent, minute, self.ends_in_doubt);
+                if minute % 10 == 2 {
+                    life = vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }];
+                    rejected = Some(terms);
+                }
+                for kind in life {
                     hand(&mut session, &mut journal, at + Millis::SECOND, kind);
                 }
             }

@@ -165,7 +165,7 @@ impl Figures {
             EventKind::Opened(_) => (Some(0), None),
             EventKind::Rejected { .. } => (Some(1), Some(2)),
             EventKind::NotSent { .. } => (Some(2), Some(3)),
-            EventKind::InDoubt { .. } => (Some(3), None),
+            EventKind::InDoubt { .. } | EventKind::Reinstated(_) => (Some(3), None),
             EventKind::Adopted(_) => (None, Some(0)),
             EventKind::NotOpened { .. } => (None, Some(1)),
             EventKind::Settled(_) | EventKind::SettledByPerson { .. } if !may_settle(before) => (None, None),

@@ -46,19 +46,32 @@ pub(super) fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     if finished.unfinished.is_empty() {
         return Vec::new();
     }
-    let all = counted(finished.unfinished.len() as u64, "trade or doubt has", "trades and doubts have");
-    let stakes = scale.format(finished.unfinished.iter().map(|one| one.stake).sum());
+    let all = summary(finished, scale);
     let first = match holder(finished) {
-        Unsettled::Returned => {
-            format!("{all} no end, because the venue's candles end: no venue holds their stakes of {stakes}")
-        }
-        Unsettled::AtVenue => format!("{all} no known end, and the venue holds stakes of {stakes}:"),
+        Unsettled::Returned => format!("{all} at the end of the venue's candles: the stakes are free again"),
+        Unsettled::AtVenue => format!("{all} at the venue:"),
     };
     let named = finished.unfinished.iter().take(MAX_NAMED).map(|one| describe(one, scale));
     let more = finished.unfinished.len().saturating_sub(MAX_NAMED);
     let rest = (more > 0).then(|| format!("and {more} more: `candlewick trades` lists them"));
     let has_names = holder(finished) == Unsettled::AtVenue;
     std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
+}
+
+/// Describes how many trades are open and how many orders are of unknown status, each with its stakes.
+fn summary(finished: &Finished, scale: MoneyScale) -> String {
+    let part = |is_it: fn(&UnfinishedKind) -> bool, (one, several): (&str, &str)| {
+        let stakes: Vec<_> =
+            finished.unfinished.iter().filter(|found| is_it(&found.kind)).map(|found| found.stake).collect();
+        let noun = if stakes.len() == 1 { "stake" } else { "stakes" };
+        let all = counted(stakes.len() as u64, one, several);
+        let stakes = (!stakes.is_empty()).then(|| scale.format(stakes.into_iter().sum()));
+        stakes.map(|stakes| format!("{all} ({noun} {stakes})"))
+    };
+    let open = part(|kind| *kind != UnfinishedKind::InDoubt, ("trade is open", "trades are open"));
+    let doubts = ("order is of unknown status", "orders are of unknown status");
+    let doubts = part(|kind| *kind == UnfinishedKind::InDoubt, doubts);
+    open.into_iter().chain(doubts).collect::<Vec<_>>().join(" and ")
 }
 
 fn describe(one: &Unfinished, scale: MoneyScale) -> String {
@@ -83,19 +96,8 @@ pub(super) fn failure(finished: &Finished, scale: MoneyScale) -> Option<Failure>
     if finished.unfinished.is_empty() || holder(finished) == Unsettled::Returned {
         return None;
     }
-    let kinds = [
-        (UnfinishedKind::Open, "open trade", "open trades"),
-        (UnfinishedKind::InDoubt, "order of unknown status", "orders of unknown status"),
-        (UnfinishedKind::SecondTrade, "second trade", "second trades"),
-    ];
-    let of_kind = kinds.into_iter().filter_map(|(kind, one, many)| {
-        let all = || finished.unfinished.iter().filter(move |unfinished| unfinished.kind == kind);
-        let stakes = scale.format(all().map(|unfinished| unfinished.stake).sum());
-        let count = counted(all().count() as u64, one, many);
-        all().next().map(|_| format!("{count} (stakes {stakes})"))
-    });
-    let all = of_kind.collect::<Vec<_>>().join(" and ");
-    let problem = anyhow::anyhow!("the run ended before the venue reported the result of {all}");
+    let all = summary(finished, scale);
+    let problem = anyhow::anyhow!("{all}: the run ended before the venue had reported a result");
     Some(Failure::new(FailureKind::Venue, problem).help(
         "the next start on this journal follows them to their end; `candlewick status` and `candlewick trades` show them",
     ))

@@ -1,0 +1,136 @@
+//! Whether the answer to an open describes the trade of that open: its times tell it from an older trade on the same terms.
+
+use super::Coordinator;
+use super::answers::FAR_FUTURE;
+use super::command::Step;
+use crate::resolver::UNCERTAINTY;
+use candlewick_broker::{Reply, TradeReport};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{ExpirationType, Millis};
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+/// Tolerance for records that are cut to seconds and for requests that wait at the venue.
+const SLACK: Millis = Millis::from_seconds(5);
+/// Tolerance while nothing is known of the venue's clock.
+const SLACK_OF_UNKNOWN_CLOCK: Millis = Millis::from_seconds(300);
+/// Number of remembered request times.
+const MAX_REMEMBERED: usize = 16;
+
+/// Request times of the last accepted answers: a venue whose `requestTime` stands still repeats one.
+#[derive(Debug, Default)]
+pub(super) struct RequestTimes(VecDeque<(Millis, IntentId)>);
+
+/// What is wrong with the times of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimeFault {
+    /// The request time is that of an earlier order, while the other times are right.
+    Frozen { order: IntentId },
+    /// It describes a trade of another moment: this far from ours, negative for an older one.
+    OtherMoment { by: Millis },
+}
+
+impl RequestTimes {
+    pub(super) fn remember(&mut self, at: Millis, intent: IntentId) {
+        if self.0.len() == MAX_REMEMBERED {
+            self.0.pop_front();
+        }
+        self.0.push_back((at, intent));
+    }
+
+    fn owner(&self, at: Millis) -> Option<IntentId> {
+        self.0.iter().find(|(known, _)| *known == at).map(|(_, intent)| *intent)
+    }
+}
+
+impl Coordinator {
+    /// Returns what is wrong with the times of an answer to an open that came at `now`. What it leaves out is not held
+    /// against it.
+    pub(super) fn time_fault(
+        &self,
+        intent: IntentId,
+        reply: &Reply<Box<TradeReport>>,
+        now: Millis,
+    ) -> Option<TimeFault> {
+        let terms = self.session.terms(intent)?;
+        let TradeReport { request_time, created_time, open_time, .. } = *reply.value;
+        let sent = self.doubts.sent_at(&terms);
+        let open_wait = match terms.expiry().expiration_type {
+            ExpirationType::Unstated | ExpirationType::TimeFixed => Millis::SECOND,
+            // The trade may open with the next candle.
+            ExpirationType::CandleClose | ExpirationType::NextCandle => {
+                terms.expiry().close_type.duration() + Millis::SECOND
+            }
+        };
+        let windows = [Some(self.window_by_our_clock(sent, now)), window_by_its_date(reply)];
+        let distance = |at: Millis, wait: Millis| {
+            let distances = windows.iter().flatten().map(|window| distance_of(at, window, wait));
+            distances.min_by_key(|by| by.abs_diff(Millis::ZERO)).unwrap_or_default()
+        };
+        let others = [created_time.map(|at| (at, Millis::SECOND)), open_time.map(|at| (at, open_wait))];
+        let far = |(at, wait): (Millis, Millis)| Some(distance(at, wait)).filter(|by| *by != Millis::ZERO);
+        if let Some(by) = others.into_iter().flatten().find_map(far) {
+            return Some(TimeFault::OtherMoment { by });
+        }
+        let requested = request_time?;
+        let by = far((requested, Millis::ZERO))?;
+        let has_others = others.iter().any(Option::is_some);
+        let frozen = self.request_times.owner(requested).filter(|_| has_others);
+        Some(frozen.map_or(TimeFault::OtherMoment { by }, |order| TimeFault::Frozen { order }))
+    }
+
+    /// Takes the request time of an accepted answer. One that stands still is an alarm and is dropped.
+    pub(super) fn without_frozen_time(
+        &mut self,
+        intent: IntentId,
+        (report, fault): (TradeReport, Option<TimeFault>),
+        step: &mut Step<'_>,
+    ) -> TradeReport {
+        if let Some(TimeFault::Frozen { order }) = fault {
+            let text = format!(
+                "the venue's requestTime stands still: trade {} of intent {intent} repeats that of intent {order}; its \
+                 other times count",
+                report.id
+            );
+            self.session.alarm(text, step);
+            return TradeReport { request_time: None, ..report };
+        }
+        if let Some(at) = report.request_time {
+            self.request_times.remember(at, intent);
+        }
+        report
+    }
+
+    /// How far the venue's times may be from ours, beyond what is known of the clocks.
+    pub(super) fn clock_slack(&self) -> Millis {
+        self.skew.uncertainty().map_or(SLACK_OF_UNKNOWN_CLOCK, |known| known.max(UNCERTAINTY) + SLACK)
+    }
+
+    fn window_by_our_clock(&self, sent: Millis, now: Millis) -> RangeInclusive<Millis> {
+        let slack = self.clock_slack();
+        // A simulated venue dates its answer by the moment at which the order arrives.
+        let latency = if self.is_simulated { FAR_FUTURE } else { Millis::ZERO };
+        sent - slack..=now.max(sent) + slack + latency
+    }
+}
+
+/// By the venue's own clock, as the header of the answer shows it.
+fn window_by_its_date(reply: &Reply<Box<TradeReport>>) -> Option<RangeInclusive<Millis>> {
+    let date = reply.date?;
+    let took = (reply.received - reply.sent).max(Millis::ZERO);
+    Some(date - took - SLACK..=date + Millis::SECOND + SLACK)
+}
+
+/// How far a time lies outside of a window that is `wait` longer at its end; zero within it.
+fn distance_of(at: Millis, window: &RangeInclusive<Millis>, wait: Millis) -> Millis {
+    let (earliest, latest) = (*window.start(), *window.end() + wait);
+    if at < earliest { at - earliest } else { (at - latest).max(Millis::ZERO) }
+}
+
+/// Describes how far a trade is from the order that it answers.
+pub(super) fn describe_distance(by: Millis) -> String {
+    let seconds = by.abs_diff(Millis::ZERO).get() / 1_000;
+    let span = if seconds >= 120 { format!("{} min", seconds / 60) } else { format!("{seconds} s") };
+    let side = if by < Millis::ZERO { "before" } else { "after" };
+    format!("{span} {side} the request")
+}

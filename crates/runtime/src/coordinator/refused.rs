@@ -1,0 +1,131 @@
+//! Orders that the venue rejected or that were not sent, and of which its list shows a trade all the same.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::Step;
+use crate::resolver::{Match, compare_terms, request_time_of};
+use candlewick_broker::TradeReport;
+use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState};
+use candlewick_sdk::{Millis, Money};
+
+/// How long after a rejection the list is checked for its trade. The routine check follows.
+const CHECKS_AFTER: [Millis; 3] =
+    [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
+
+/// How far apart a request and a listed trade are of one second, given that clocks differ.
+const SAME_SECOND: Millis = Millis::from_seconds(2);
+
+impl Coordinator {
+    /// The venue rejected an order, or it was not sent: the list has to confirm that.
+    pub(super) fn note_refusal(&mut self, now: Millis) {
+        self.refused_at = Some(now);
+        self.plan_refusal_check(now);
+    }
+
+    /// Schedules the next check of the list after the last rejection. A run without routine checks has none.
+    pub(super) fn plan_refusal_check(&mut self, now: Millis) {
+        if self.doubts.next_routine_look(now).is_none() {
+            return;
+        }
+        let checks = self.refused_at.into_iter().flat_map(|at| CHECKS_AFTER.map(|after| at + after));
+        if let Some(at) = checks.filter(|at| *at > now).min() {
+            self.agenda.add(at, Job::Trades);
+        }
+    }
+
+    /// A listed trade has the terms and the moment of these orders, which count as refused: they are in doubt again, and the
+    /// resolver decides whose it is. If it may as well be a second trade of an accepted order, it counts as that.
+    pub(super) fn on_refused_listed(
+        &mut self,
+        intents: &[IntentId],
+        report: &TradeReport,
+        wallet: Option<Money>,
+        step: &mut Step<'_>,
+    ) {
+        let refused: Vec<IntentRow> = (intents.iter())
+            .filter_map(|intent| self.session.row(*intent).copied())
+            .filter(IntentRow::is_refused)
+            .collect();
+        let Some(first) = refused.first() else { return };
+        let orders = describe_orders(&refused);
+        if let Some(answered) = self.doubts.second_of(report, &self.session, self.skew.uncertainty()) {
+            let text = format!(
+                "it may be the trade of {orders}: intent {answered} asked for one trade, and the venue has a second one, {}",
+                report.id
+            );
+            return self.on_second_trade(report, (answered, true), text, wallet, step);
+        }
+        let order = self.session.order_of(&first.approved);
+        let likeness = match compare_terms(&order, report) {
+            Match::Different => "the symbol and the second, but not all terms",
+            Match::Same | Match::Unclear => "the terms and the second",
+        };
+        let counts = if refused.len() == 1 { "it counts again" } else { "they count again" };
+        let text =
+            format!("the venue lists trade {} with {likeness} of {orders}: {counts}", describe_trade(report));
+        for row in &refused {
+            self.reinstate(row, step);
+        }
+        self.halt_at_oddity(text, step);
+    }
+
+    /// The operator says that a trade is a refused order's: the order is in doubt again, and the doubt ends with that.
+    pub(super) fn reinstate_for_operator(
+        &mut self,
+        intent: IntentId,
+        report: &TradeReport,
+        step: &mut Step<'_>,
+    ) {
+        let refused = self.session.row(intent).copied().filter(IntentRow::is_refused);
+        if let Some(row) = refused.filter(|_| !self.doubts.is_claimed(&report.id)) {
+            self.reinstate(&row, step);
+        }
+    }
+
+    /// Describes the intents without a known trade whose requests left in the second of a listed trade on their symbol.
+    pub(super) fn intents_of_second(&self, report: &TradeReport) -> Option<String> {
+        let requested = request_time_of(report)?;
+        let is_near = |row: &&IntentRow| {
+            let sent = self.doubts.sent_at(&row.approved);
+            let symbol = self.session.symbol_of(&row.approved);
+            sent.abs_diff(requested) <= SAME_SECOND && report.symbol.as_deref() == Some(symbol.as_str())
+        };
+        let describe = |row: &IntentRow| {
+            let intent = row.approved.intent();
+            match row.state {
+                IntentState::InFlight | IntentState::InDoubt => {
+                    Some(format!("intent {intent}, which is in doubt"))
+                }
+                IntentState::NotOpened => Some(format!("intent {intent}, which counts as not opened")),
+                IntentState::Rejected | IntentState::NotSent => Some(describe_orders(&[*row])),
+                IntentState::Open | IntentState::Settled => None,
+            }
+        };
+        let near: Vec<String> =
+            self.session.book().rows().iter().filter(is_near).filter_map(describe).collect();
+        (!near.is_empty()).then(|| near.join(" and "))
+    }
+
+    fn reinstate(&mut self, row: &IntentRow, step: &mut Step<'_>) {
+        self.handle(step.now, EventKind::Reinstated(row.approved), step);
+        self.doubts.reinstate(&self.session, row, step.now);
+    }
+}
+
+/// The identifier and what is staked on which symbol.
+fn describe_trade(report: &TradeReport) -> String {
+    let stake = report.amount.map(|amount| format!("{amount:.2} on ")).unwrap_or_default();
+    let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
+    format!("{} ({stake}{symbol})", report.id)
+}
+
+fn describe_orders(refused: &[IntentRow]) -> String {
+    let describe = |row: &IntentRow| {
+        let intent = row.approved.intent();
+        match row.state {
+            IntentState::NotSent => format!("intent {intent}, which counted as not sent"),
+            _ => format!("intent {intent}, which the venue had rejected"),
+        }
+    };
+    refused.iter().map(describe).collect::<Vec<_>>().join(" and of ")
+}

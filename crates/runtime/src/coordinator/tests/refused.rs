@@ -1,0 +1,132 @@
+//! Orders that the venue rejects or does not get, and takes all the same.
+
+use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
+use super::*;
+use crate::resolver::report_of_tests;
+use candlewick_broker::{Rejection, RejectionReason};
+use candlewick_engine::{IntentState, Recorded};
+use candlewick_sdk::Outcome;
+use std::cell::RefCell;
+
+fn rejected() -> OpenOutcome {
+    let (reason, text) = (RejectionReason::Other, "bad request".to_owned());
+    OpenOutcome::Rejected(Rejection { reason, text, venue_time: None })
+}
+
+fn not_sent() -> OpenOutcome {
+    OpenOutcome::NotSent { reason: "no connection".to_owned() }
+}
+
+fn listing(now: Millis, trades: Vec<TradeReport>) -> Answer {
+    Answer::Trades(TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None })
+}
+
+/// A run whose only order ends so while the venue lists these trades; when it asked for the list, in s after its start.
+fn run(outcome: &OpenOutcome, listed: &[TradeReport]) -> (Seen, Vec<i64>) {
+    let mut bench = Bench::start(|parts| parts.settings.list_every_s = 300);
+    let asked = RefCell::new(Vec::new());
+    let seen = play(&mut bench, OPENED, |ask, ms, now| match ask {
+        Asked::Open => Answer::Open(INTENT, outcome.clone()),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::List => {
+            asked.borrow_mut().push(ms / 1_000);
+            listing(now, listed.to_vec())
+        }
+    });
+    (seen, asked.into_inner())
+}
+
+/// 10.00 at stake from the first list on; 8.00 won.
+#[test]
+fn a_rejected_order_whose_trade_is_listed_is_adopted_counted_and_halts() {
+    for outcome in [rejected(), not_sent()] {
+        let (seen, _) = run(&outcome, &[running()]);
+        assert_eq!((seen.state, seen.money), (IntentState::Settled, (1_000, 100_800)), "{outcome:?}");
+        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800));
+        let halted = seen.halted.clone().expect("it is halted");
+        for part in ["01JT", "10.00 on BTCUSDT", "the terms and the second of intent 1"] {
+            assert!(halted.contains(part), "{halted}");
+        }
+        assert_eq!(seen.warnings_about("does another program trade"), 0, "{:?}", seen.warnings);
+    }
+}
+
+#[test]
+fn an_honest_rejection_costs_three_checks_of_the_list() {
+    let (seen, asked) = run(&rejected(), &[]);
+    assert_eq!((seen.state, seen.halted, seen.money), (IntentState::Rejected, None, (1_000, 100_000)));
+    // The first is that of the start.
+    assert_eq!(asked, [60, 65, 90, 180]);
+}
+
+/// Of another minute, account, user or hand, it is not the order's.
+#[test]
+fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
+    let at = |ms: i64| report_of_tests("01JT", START + Millis::new(ms));
+    for other in [
+        at(OPENED + 20_000),
+        at(OPENED - 20_000),
+        TradeReport { from_token: Some(false), ..running() },
+        TradeReport { other_user: Some("u2".to_owned()), ..running() },
+        TradeReport { symbol: Some("ETHUSDT".to_owned()), ..running() },
+        TradeReport { request_time: None, created_time: None, open_time: None, ..running() },
+    ] {
+        let (seen, _) = run(&rejected(), std::slice::from_ref(&other));
+        assert_eq!((seen.state, seen.halted), (IntentState::Rejected, None), "{other:?}");
+    }
+}
+
+#[test]
+fn real_money_that_a_rejected_order_took_halts_by_that_name() {
+    let real = TradeReport { account: Some(Account::Real), ..running() };
+    let (seen, _) = run(&rejected(), &[real]);
+    let halted = seen.halted.expect("it is halted");
+    assert!(halted.starts_with("REAL MONEY: 10.00 was staked on the real account"), "{halted}");
+    assert_eq!(seen.state, IntentState::Rejected, "the demo ledger does not pay for it");
+}
+
+/// What the venue took instead of the order is adopted once nothing better can show: 50.00, lost.
+#[test]
+fn another_amount_that_a_rejected_order_took_is_found_too() {
+    let other = TradeReport { amount: Some(Decimal::from(50)), ..running() };
+    let (seen, _) = run(&rejected(), &[other]);
+    assert!(seen.halted.is_some_and(|halted| halted.contains("but not all terms of intent 1")));
+    assert_ne!(seen.state, IntentState::Rejected);
+}
+
+#[test]
+fn a_rejected_order_of_an_earlier_run_is_searched_for_after_a_restart() {
+    let mut parts = parts();
+    parts.settings.list_every_s = 300;
+    let event = |kind| Recorded::Event(Event { at: START + Millis::new(60_500), received: START, kind });
+    let reason = candlewick_engine::Rejection::Other(candlewick_sdk::Text::truncated("bad request"));
+    let open = Recorded::Open(approved(1));
+    for entry in [open, event(EventKind::Rejected { intent: INTENT, rejection: reason })] {
+        parts.session.recall(&entry);
+        parts.past.book.recall(&entry);
+    }
+    parts.past.began = Some(START);
+    let mut bench = Bench::of(parts);
+    bench.at(400_000).step(Input::Start);
+    let now = bench.now;
+    bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), now)))));
+    bench.step(Input::Durable(Ok(())));
+    let sent = approved(1).decision_time() + Millis::new(300);
+    let trade = TradeReport {
+        progress: candlewick_broker::Progress::Over(Outcome::Lost),
+        ..report_of_tests("01JT", sent)
+    };
+    for _ in 0..2 {
+        let now = bench.now;
+        bench.coordinator.agenda.add(now, Job::Trades);
+        bench.step(Input::Time);
+        bench.step(Input::Answer(listing(now, vec![trade.clone()])));
+        let failed = BrokerError::Unavailable { text: "no".to_owned() };
+        bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+        bench.now += Millis::from_seconds(6);
+    }
+    bench.step(Input::Durable(Ok(())));
+    let session = &bench.coordinator.session;
+    assert_eq!(session.row(INTENT).map(|row| row.state), Some(IntentState::Open));
+    assert!(session.halted().is_some());
+}

@@ -1,0 +1,189 @@
+//! Times and owners in the venue's records that cannot be our trade's.
+
+use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
+use super::*;
+use candlewick_broker::Reported;
+use candlewick_engine::IntentState;
+
+const MINUTES_40: Millis = Millis::from_seconds(2_400);
+const HOUR: Millis = Millis::from_seconds(3_600);
+
+/// All times of a trade, this much earlier.
+fn earlier(report: TradeReport, by: Millis) -> TradeReport {
+    let TradeReport { request_time, created_time, open_time, close_time, .. } = report;
+    let moved = |time: Option<Millis>| time.map(|at| at - by);
+    TradeReport {
+        request_time: moved(request_time),
+        created_time: moved(created_time),
+        open_time: moved(open_time),
+        close_time: moved(close_time),
+        ..report
+    }
+}
+
+/// A run whose order is answered with this trade, by a venue whose clock is known or not, and that lists these trades.
+fn run(bench: &mut Bench, (opened, is_dated): (&TradeReport, bool), listed: &[TradeReport]) -> Seen {
+    play(bench, OPENED, |ask, _, now| match ask {
+        Asked::Open => {
+            let reply = Reply::at(Box::new(opened.clone()), now);
+            let date = is_dated.then(|| now.floor_to(Millis::SECOND));
+            Answer::Open(INTENT, OpenOutcome::Opened(Reply { date, ..reply }))
+        }
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::List => Answer::Trades(TradeListing {
+            began: now,
+            ended: now,
+            is_complete: true,
+            trades: listed.to_vec(),
+            ended_early: None,
+        }),
+    })
+}
+
+fn old_trade(by: Millis) -> TradeReport {
+    TradeReport { id: "01JOLD".to_owned(), ..earlier(running(), by) }
+}
+
+#[test]
+fn an_answer_about_an_older_trade_is_in_doubt_until_the_list_shows_ours() {
+    for (by, is_dated) in [(MINUTES_40, false), (MINUTES_40, true), (Millis::from_seconds(20), true)] {
+        let old = old_trade(by);
+        let seen = run(&mut Bench::start(|_| {}), (&old, is_dated), &[old.clone(), running()]);
+        let told = seen.warnings_about("intent 1 is in doubt: the venue answered with trade 01JOLD dated");
+        assert_eq!((seen.state, told), (IntentState::Settled, 1), "{by} {:?}", seen.warnings);
+        assert_eq!((seen.booked.map(|(profit, _)| profit), seen.halted), (Some(800), None));
+    }
+}
+
+#[test]
+fn an_answer_of_the_last_seconds_or_without_times_is_believed() {
+    let bare = TradeReport { request_time: None, created_time: None, open_time: None, ..running() };
+    for opened in [earlier(running(), Millis::from_seconds(3)), bare] {
+        let seen = run(&mut Bench::start(|_| {}), (&opened, true), &[]);
+        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{opened:?}");
+        assert_eq!((seen.warnings_about("in doubt"), seen.halted), (0, None));
+    }
+}
+
+#[test]
+fn each_time_of_an_answer_must_be_of_the_request() {
+    let old = |change: fn(&mut TradeReport)| {
+        let mut report = TradeReport { id: "01JOLD".to_owned(), ..running() };
+        change(&mut report);
+        run(&mut Bench::start(|_| {}), (&report, true), &[running()]).warnings_about("intent 1 is in doubt")
+    };
+    assert_eq!(old(|report| report.request_time = report.request_time.map(|at| at - MINUTES_40)), 1);
+    assert_eq!(old(|report| report.created_time = report.created_time.map(|at| at - MINUTES_40)), 1);
+    assert_eq!(old(|report| report.open_time = report.open_time.map(|at| at - MINUTES_40)), 1);
+    assert_eq!(old(|report| report.open_time = report.open_time.map(|at| at + MINUTES_40)), 1);
+}
+
+#[test]
+fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
+    let mut bench = Bench::start(|_| {});
+    let frozen = START - HOUR;
+    bench.coordinator.request_times.remember(frozen, IntentId::new(9));
+    let opened = TradeReport { request_time: Some(frozen), ..running() };
+    let seen = run(&mut bench, (&opened, true), &[]);
+    assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800));
+    assert_eq!(
+        seen.warnings_about("requestTime stands still: trade 01JT of intent 1 repeats that of intent 9"),
+        1
+    );
+}
+
+/// Its close is 61 s after the order, so its result is requested 4 s later.
+#[test]
+fn a_close_time_an_hour_late_delays_nothing() {
+    let late =
+        |report: TradeReport| TradeReport { close_time: report.close_time.map(|at| at + HOUR), ..report };
+    for opened in [late(running()), TradeReport { open_time: None, ..late(running()) }] {
+        let mut bench = Bench::start(|_| {});
+        let seen = play(&mut bench, OPENED, |ask, _, now| match ask {
+            Asked::Open => {
+                Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now)))
+            }
+            Asked::Trade => {
+                let report = if now < running().close_time.unwrap() { running() } else { over() };
+                Answer::Trade(INTENT, Ok(Box::new(Reply::at(late(report), now))))
+            }
+            Asked::List => Answer::Trades(TradeListing::default()),
+        });
+        assert!(matches!(seen.booked, Some((800, at)) if at <= 125_500), "{:?}", seen.booked);
+        assert_eq!(seen.warnings_about("later than its expiry allows"), 1, "{:?}", seen.warnings);
+    }
+}
+
+#[test]
+fn a_run_that_stops_waits_from_our_own_reckoning_of_the_close() {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    bench.at(OPENED).step(Input::Durable(Ok(())));
+    let late = TradeReport { close_time: running().close_time.map(|at| at + HOUR), ..running() };
+    let reply = Reply::at(Box::new(late), bench.now);
+    bench.step(Input::Answer(Answer::Open(INTENT, OpenOutcome::Opened(reply))));
+    assert_eq!(bench.coordinator.under_way().last_close, running().close_time);
+}
+
+/// The order asked for 10.00 of demo money, BUY.
+#[test]
+fn a_list_or_record_that_shows_other_money_for_our_trade_halts() {
+    let opposite = |report: &mut TradeReport| {
+        let direction = report.direction.as_ref().and_then(Reported::known).copied();
+        report.direction = direction.map(|direction| Reported::Known(direction.opposite()));
+    };
+    for (change, expected, is_of_record) in [
+        (
+            &(|report: &mut TradeReport| report.account = Some(Account::Real)) as &dyn Fn(&mut TradeReport),
+            "REAL MONEY: 10.00 was staked on the real account: trade 01JT of intent 1",
+            true,
+        ),
+        (
+            &|report: &mut TradeReport| report.other_user = Some("u2".to_owned()),
+            "another user of the venue (u2)",
+            true,
+        ),
+        (&opposite, "trade 01JT of intent 1 differs: direction is ", false),
+        (&|report: &mut TradeReport| report.amount = Some(60.into()), "differs: amount is 60", false),
+    ] {
+        for is_listed in [true, false] {
+            if !is_listed && !is_of_record {
+                continue;
+            }
+            let (mut listed, mut record) = (running(), running());
+            change(if is_listed { &mut listed } else { &mut record });
+            let mut bench = Bench::start(|parts| parts.settings.list_every_s = 30);
+            let seen = play(&mut bench, OPENED, |ask, _, now| match ask {
+                Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+                Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(record.clone(), now)))),
+                Asked::List => Answer::Trades(TradeListing {
+                    began: now,
+                    ended: now,
+                    is_complete: true,
+                    trades: vec![listed.clone()],
+                    ended_early: None,
+                }),
+            });
+            let halted = seen.halted.unwrap_or_default();
+            assert!(halted.contains(expected), "listed {is_listed}: {halted}");
+        }
+    }
+}
+
+#[test]
+fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() {
+    let mut bench = Bench::start(|_| {});
+    let now = bench.now;
+    let mut believed = |age: Millis| {
+        let mut commands = Vec::new();
+        let step = &mut crate::coordinator::command::Step { now, commands: &mut commands };
+        let price = bench.coordinator.believed_price(SymbolId::FIRST, (now - age, now, 2.0), step);
+        (price.map(|price| price.value), commands.len())
+    };
+    assert_eq!(believed(Millis::SECOND), (Some(2.0), 0));
+    assert_eq!(believed(HOUR * 24), (None, 1));
+    assert_eq!(believed(HOUR * 24), (None, 0));
+    assert_eq!(believed(Millis::ZERO), (Some(2.0), 0));
+    assert_eq!(believed(Millis::ZERO - HOUR), (None, 1), "from the future");
+    assert_eq!(believed(HOUR * 11), (Some(2.0), 0), "a quiet market");
+}
