@@ -62,7 +62,11 @@ impl Coordinator {
                 terms.expiry().close_type.duration() + Millis::SECOND
             }
         };
-        let windows = [Some(self.window_by_our_clock(sent, now)), window_by_its_date(reply)];
+        let by_date = window_by_its_date(reply);
+        // Nothing is known of the venue's clock but this date: it is better than our clock.
+        let is_alone = by_date.is_some() && self.skew.uncertainty().is_none();
+        let by_clock = (!is_alone).then(|| self.window_by_our_clock(sent, now));
+        let windows = [by_clock, by_date];
         let distance = |at: Millis, wait: Millis| {
             let distances = windows.iter().flatten().map(|window| distance_of(at, window, wait));
             distances.min_by_key(|by| by.abs_diff(Millis::ZERO)).unwrap_or_default()

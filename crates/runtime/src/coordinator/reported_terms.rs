@@ -12,6 +12,13 @@ impl Coordinator {
     pub(super) fn audit_owner(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(intent) else { return };
         if let Some(reason) = check_owner(intent, &self.session.order_of(&terms), report) {
+            self.halt_at_other_money(reason, step);
+        }
+    }
+
+    /// What halted the run, the open may have said already.
+    fn halt_at_other_money(&mut self, reason: String, step: &mut Step<'_>) {
+        if self.session.halted() != Some(&reason) {
             self.halt_at_oddity(reason, step);
         }
     }
@@ -30,7 +37,7 @@ impl Coordinator {
             let Some(terms) = self.session.terms(intent) else { continue };
             let (terms, _) = check_terms(intent, &self.session.order_of(&terms), report);
             if let Terms::OtherMoney { reason } = terms {
-                self.halt_at_oddity(format!("{reason} (by the venue's list)"), step);
+                self.halt_at_other_money(reason, step);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Times and owners in the venue's records that cannot be our trade's.
 
+use super::refused::checking;
 use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
 use super::*;
 use candlewick_broker::Reported;
@@ -152,7 +153,7 @@ fn a_list_or_record_that_shows_other_money_for_our_trade_halts() {
             }
             let (mut listed, mut record) = (running(), running());
             change(if is_listed { &mut listed } else { &mut record });
-            let mut bench = Bench::start(|parts| parts.settings.list_every_s = 30);
+            let mut bench = checking(30);
             let seen = play(&mut bench, OPENED, |ask, _, now| match ask {
                 Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
                 Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(record.clone(), now)))),

@@ -152,7 +152,10 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
         (|report| report.amount = Some(Decimal::from(50)), "amount is 50, asked for was 10"),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, asked for was BTCUSDT"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
-        (|report| report.account = Some(Account::Real), "account is real, asked for was demo"),
+        (
+            |report| report.account = Some(Account::Real),
+            "REAL MONEY: 10.00 was staked on the real account: trade 01JT of intent 1",
+        ),
     ];
     for (change, expected) in changes {
         let (mut opened, mut ended) = (running(), over());
@@ -335,7 +338,8 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
     let real = TradeReport { account: Some(Account::Real), ..running() };
     let seen = unanswered(&real);
     let halted = seen.halted.clone().expect("it halts");
-    let part = "trade 01JT is on the real account, and may be what the venue made of intent 1, which asked for the demo";
+    let part =
+        "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be what the venue made of intent 1";
     assert!(halted.starts_with(part), "{halted}");
     assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
     // Also when it appears after the doubt has ended.
