@@ -95,8 +95,9 @@ pub(super) struct OldFilter {
     has_last: bool,
     /// Intents of the part before which are left out: it may be the next one that has them as they stood before.
     gone: BTreeSet<IntentId>,
-    /// Intents that were met with a corrected result: whether they stay. Earlier parts have them with the wrong one.
-    corrected: BTreeMap<IntentId, bool>,
+    /// Intents that a later part has again although it is not the next one, and whether they are left out: an intent that is over may be
+    /// corrected or be in doubt again much later.
+    again: BTreeMap<IntentId, bool>,
     kept: Kept,
     old: OldIntents,
 }
@@ -161,7 +162,6 @@ impl OldFilter {
     pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
         let Leaving { held_to, remember, bots, kept } = leaving;
         let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
-        let corrected = last.iter().filter(|intent| intent.is_corrected());
         Self {
             held_to,
             until: at - remembered,
@@ -169,7 +169,7 @@ impl OldFilter {
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             gone: BTreeSet::new(),
-            corrected: corrected.map(|intent| (intent.row().approved.intent(), true)).collect(),
+            again: last.iter().map(|intent| (intent.row().approved.intent(), false)).collect(),
             kept,
             old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
         }
@@ -179,27 +179,25 @@ impl OldFilter {
     pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
         let mut gone = BTreeSet::new();
         let mut kept: Vec<KeptIntent> = Vec::new();
+        // The intents that are new in a part are numbered without holes and stand last.
+        let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
             let id = row.approved.intent();
-            let is_left = match self.corrected.get(&id) {
+            is_new &= next.is_none_or(|next| id.next() == next);
+            next = Some(id);
+            let is_left = match self.again.get(&id) {
                 // It is counted already.
-                Some(stays) => !stays,
-                None if self.gone.contains(&id) => true,
+                Some(is_left) => *is_left,
                 None => {
-                    let is_old = self.has_last && seq <= self.held_to && self.is_old(&intent);
-                    if is_old {
-                        self.leave(&intent, &row);
-                    } else {
-                        self.has_last = true;
-                        self.shown += usize::from(row.settled_at.is_some());
+                    let is_left = self.gone.contains(&id) || self.counts_as_left(seq, &intent, &row);
+                    if intent.is_corrected() || !is_new {
+                        self.again.insert(id, is_left);
                     }
-                    if intent.is_corrected() {
-                        self.corrected.insert(id, !is_old);
-                    }
-                    is_old
+                    is_left
                 }
             };
+            self.has_last |= !is_left;
             if is_left {
                 gone.insert(id);
             } else {
@@ -209,6 +207,17 @@ impl OldFilter {
         self.gone = gone;
         kept.reverse();
         kept
+    }
+
+    /// Counts an intent that is met for the first time; returns whether it is left out.
+    fn counts_as_left(&mut self, seq: u64, intent: &KeptIntent, row: &IntentRow) -> bool {
+        let is_left = self.has_last && seq <= self.held_to && self.is_old(intent);
+        if is_left {
+            self.leave(intent, row);
+        } else {
+            self.shown += usize::from(row.settled_at.is_some());
+        }
+        is_left
     }
 
     fn is_old(&self, intent: &KeptIntent) -> bool {

@@ -225,10 +225,15 @@ impl Written {
         }
     }
 
-    /// Intents that the parts hold as over and that were corrected or are in doubt again since.
+    /// Intents that were corrected or are in doubt again since the last part.
+    pub(super) fn not_rewritten(&self, past: &Past) -> Vec<IntentId> {
+        past.revised.get(self.revised..).unwrap_or_default().to_vec()
+    }
+
+    /// Those of them that the parts hold as over.
     fn revised_since(&self, past: &Past) -> BTreeSet<IntentId> {
-        let revised = past.revised[self.revised..].iter().copied();
-        revised.filter(|intent| self.holds_for_good(*intent)).collect()
+        let since = self.not_rewritten(past).into_iter();
+        since.filter(|intent| self.holds_for_good(*intent)).collect()
     }
 
     /// Like [`Self::revised_since`], of a snapshot whose last line gained this.

@@ -25,9 +25,11 @@ impl JournalFold {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
         // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
+        // The parts hold what was revised since then as it was before.
+        let revised = before.not_rewritten(past);
         let is_held = |intent: IntentId| {
-            let is_written = || written.holds_for_good(intent) && before.holds_for_good(intent);
-            !is_recent.contains(&intent) && (*every == 0 || is_written())
+            let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);
+            !is_recent.contains(&intent) && (*every == 0 || is_in_parts() && !revised.contains(&intent))
         };
         let worth = past.book.rows().len() / 2;
         let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
