@@ -104,7 +104,7 @@ mod tests {
         let check = |outcome, profit: i64, payout: Option<u32>| {
             let stake = Money::from_minor(1_000);
             let payout = payout.and_then(|percent| Payout::from_parts(percent * 10_000));
-            let wrong = SettledProfit { payout, stake, ..settled(outcome, profit) }.check(rules());
+            let wrong = SettledProfit { stake, payout, ..settled(outcome, profit) }.check(rules());
             wrong.map(|wrong| (wrong.is_halting, wrong.text))
         };
         let gross =

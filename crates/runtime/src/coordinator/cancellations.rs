@@ -7,7 +7,7 @@ use super::contradictions::READ_AGAIN_AFTER;
 use super::event_queue::Place;
 use super::input::RequestId;
 use super::settlement::settlement_of;
-use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, Opened};
 use candlewick_sdk::{Millis, Outcome, Payout};
 
@@ -17,6 +17,8 @@ const MAX_WAIT: Millis = Millis::from_seconds(60);
 /// The end of a trade that its record states without a result, or of a trade that is marked as reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnprovenEnd {
+    /// The outcome that the record states.
+    outcome: Outcome,
     /// When it was first read.
     since: Millis,
     /// Whether a list was read since then.
@@ -52,17 +54,17 @@ impl Coordinator {
     ) -> bool {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return true };
-        let is_cancelled = report.progress == Progress::Over(Outcome::Cancelled);
-        let is_over = report.progress.outcome().is_some();
-        if !(is_cancelled && report.is_by_status || is_over && report.is_reverted) {
+        let is_unproven = |_: &Outcome| report.is_by_status || report.is_reverted;
+        let Some(outcome) = report.progress.outcome().filter(is_unproven) else {
             trade.unproven = None;
             return true;
-        }
-        let new = UnprovenEnd { since: now, is_looked_up: false, is_listed: false, other: None };
-        let unproven = *trade.unproven.get_or_insert(new);
+        };
+        let new = UnprovenEnd { outcome, since: now, is_looked_up: false, is_listed: false, other: None };
+        let known = trade.unproven.filter(|known| known.outcome == outcome);
+        let unproven = *trade.unproven.insert(known.unwrap_or(new));
         let is_read_twice = now >= unproven.since + READ_AGAIN_AFTER;
         let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
-        if unproven.other.is_none() && (is_confirmed || now >= unproven.since + MAX_WAIT) {
+        if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_WAIT {
             return true;
         }
         self.agenda.add(now, Job::Trades);
@@ -96,15 +98,16 @@ impl Coordinator {
         let Some(report) = listing.trades.iter().find(|report| report.id == trade.venue_id) else { return };
         match report.progress.outcome() {
             None => {}
-            Some(Outcome::Cancelled) => {
+            Some(listed) if listed == unproven.outcome => {
                 (unproven.is_listed, unproven.other) = (true, None);
                 self.agenda.add(now, Job::Trade(intent));
             }
             // A result outweighs a status: the second list that has it decides.
             Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
                 Some((_, first)) if listing.began >= first + READ_AGAIN_AFTER => {
+                    let stated = unproven.outcome;
                     let text = format!(
-                        "trade #{intent}: its own record says CANCELLED, and the venue's list says {outcome} in two \
+                        "trade #{intent}: its own record says {stated}, and the venue's list says {outcome} in two \
                          readings, which counts"
                     );
                     self.session.alarm(text, step);

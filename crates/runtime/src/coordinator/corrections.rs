@@ -47,6 +47,8 @@ impl Coordinator {
     ) {
         let Some(pending) = self.contradictions.find(intent) else { return };
         let word = match answer {
+            // A status without a result is no word against a list that has one.
+            Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_by_status => Some(Word::Silent),
             Ok(reply) if reply.value.id == pending.venue_id => {
                 Some(pending.settling.word(&reply.value, self.session.scale()))
             }

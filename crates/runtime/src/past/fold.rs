@@ -302,6 +302,11 @@ impl JournalFold {
         self.last
     }
 
+    /// Whether a correction was folded whose settlement lies before the first folded line: only a fold of all lines applies it.
+    pub const fn lacks_settlement(&self) -> bool {
+        self.past.lacks_settlement
+    }
+
     /// What it knows besides its Session.
     pub const fn past(&self) -> &Past {
         &self.past

@@ -34,6 +34,11 @@ pub(crate) fn recover(world: &World, session: &mut Session) -> Result<Past, Runt
         }
     }
     disk.lines[from..].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+    if fold.lacks_settlement() {
+        // As a start does: the snapshot is of no use.
+        fold = JournalFold::new(&settings, 1)?;
+        disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
+    }
     fold.hand_over(session)
 }
 

@@ -122,6 +122,11 @@ fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
     check(&|ms| Some(record(ms)), (0, 125_000));
     // It has none: a second reading of the record.
     check(&|_| None, (0, 130_000));
+    // It agrees first, and has a result later.
+    let late = |ms: i64| if ms < 150_000 { record(ms) } else { ended(Outcome::Lost, -1_000) };
+    let corrected = seen(&Venue { opened: running(), record: &record, listed: &|ms| Some(late(ms)) });
+    assert_eq!((corrected.halted.clone(), corrected.money.1), (None, 99_000), "{:?}", corrected.warnings);
+    assert_eq!(corrections(&corrected), [(Outcome::Lost, -1_000)]);
     // It says LOST, twice.
     check(&|_| Some(ended(Outcome::Lost, -1_000)), (-1_000, 130_000));
 }
