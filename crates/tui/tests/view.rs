@@ -201,7 +201,7 @@ fn the_candle_that_comes_the_latest_stands_beside_the_venue() {
             delay_ms: Millis::new(12_340),
             has_come,
         };
-        let market = MarketState { slowest_candle: Some(slowest), stream: None };
+        let market = MarketState { slowest_candle: Some(slowest), ..MarketState::default() };
         let view = of_overview(|overview| overview.state.market = Some(Box::new(market)));
         has_row(&rows_of(&view, &Ui::default(), SMALL), &["venue heard 3 s ago", words, "12:00:00 UTC"]);
     }

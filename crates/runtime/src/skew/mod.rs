@@ -291,4 +291,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_difference_is_described_with_its_side_and_the_limit() {
+        let limit = Some(Millis::new(2_000));
+        for (offset, limit, expected) in [
+            (-994, limit, "this machine is 1.0 s behind the venue; nothing opens above 2.0 s"),
+            (1_500, None, "this machine is 1.5 s ahead of the venue"),
+            (0, limit, "this machine agrees with the venue's clock again"),
+        ] {
+            assert_eq!(describe_skew(Millis::new(offset), limit), expected);
+        }
+    }
 }
