@@ -141,7 +141,8 @@ impl Status {
             },
         };
         let halt = bot.as_ref().and_then(|bot| bot.halt.clone()).or_else(|| contents.halt());
-        let blocked = opens::blockages(bot.as_ref(), &contents, now);
+        let of_journal = || Blockage::all_of_journal(&contents.session, now);
+        let blocked = bot.as_ref().map_or_else(of_journal, |bot| bot.blocked.clone());
         Ok(Self {
             journal: url.to_string(),
             holder,

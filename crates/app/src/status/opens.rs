@@ -1,23 +1,9 @@
 //! Whether trades are opened, and what stops them.
 
 use super::Status;
-use candlewick_engine::Rule;
-use candlewick_records::{JournalContents, describe_halt};
-use candlewick_runtime::control::{Blockage, Phase, RunState};
-use candlewick_sdk::{Millis, visible};
-
-/// Returns what stops the bots: as the running bot answers, else by the journal.
-///
-/// A journal does not say how fresh the candles and the clock of the next run will be.
-pub(super) fn blockages(bot: Option<&RunState>, contents: &JournalContents, now: Millis) -> Vec<Blockage> {
-    if let Some(bot) = bot {
-        return bot.blocked.clone();
-    }
-    let mut blocked = Blockage::all_of(&contents.session, now);
-    let of_run = [Rule::StaleData, Rule::ClockSkew];
-    blocked.retain(|blockage| of_run.iter().all(|rule| rule.as_str() != blockage.rule));
-    blocked
-}
+use candlewick_records::describe_halt;
+use candlewick_runtime::control::{Phase, RunState};
+use candlewick_sdk::visible;
 
 impl Status {
     /// Whether trades are opened: as the bot answers, else as the journal ends.

@@ -216,6 +216,12 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
     }
     let noted = || known.model.as_ref().filter(|model| model.is_halted).map(Model::halt);
     let halt = bot.map_or_else(noted, |bot| bot.halt.clone());
+    let of_journal = || {
+        let model = known.model.as_ref()?;
+        let last = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+        Some(Blockage::all_of_journal(model.session(), last))
+    };
+    let blocked = bot.map_or_else(|| of_journal().unwrap_or_default(), |bot| bot.blocked.clone());
     State {
         generation: shared.generation.clone(),
         read_only: shared.read_only,
@@ -227,7 +233,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
         halt: halt.as_ref().map(describe_halt),
-        blocked: bot.iter().flat_map(|bot| &bot.blocked).map(blocked_line).collect(),
+        blocked: blocked.iter().map(blocked_line).collect(),
         all_blocked: bot.is_some_and(|bot| bot.all_blocked),
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),

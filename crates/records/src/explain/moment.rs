@@ -16,7 +16,7 @@ use candlewick_engine::{
     BotSettings, IntentId, IntentRow, IntentState, Lateness, Origin, RiskSettings, Rule,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, Registry, Symbol, visible};
+use candlewick_sdk::{Millis, Registry, Symbol, price_text, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -323,7 +323,8 @@ impl BotMoment {
         let Some(reason) = reason else { return String::new() };
         let text = reason.get("text").and_then(Value::as_str).unwrap_or_default();
         let numbers = reason.iter().filter(|(name, _)| *name != "text");
-        numbers.fold(text.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))
+        let shown = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), price_text);
+        numbers.fold(text.to_owned(), |text, (name, value)| format!("{text} {name}={}", shown(value)))
     }
 
     fn describe(&self) -> String {

@@ -41,6 +41,15 @@ impl Blockage {
         obstacles.filter(|obstacle| obstacle.rule != Rule::Halted).map(of).collect()
     }
 
+    /// Like [`Self::all_of`], by what a journal came to.
+    ///
+    /// A journal does not say how fresh the candles and the clock of the next run will be.
+    pub fn all_of_journal(session: &Session, now: Millis) -> Vec<Self> {
+        let mut all = Self::all_of(session, now);
+        all.retain(|one| [Rule::StaleData, Rule::ClockSkew].iter().all(|rule| rule.as_str() != one.rule));
+        all
+    }
+
     /// Returns whether lasting blockages together stop all of so many bots.
     pub fn stop_all(blockages: &[Self], bots: usize) -> bool {
         let lasting = blockages.iter().filter(|blockage| !blockage.brief);
