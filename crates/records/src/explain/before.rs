@@ -7,6 +7,7 @@ use crate::fold::SessionFold;
 use crate::run::RecordedRun;
 use candlewick_engine::{BotId, LadderEntry, ReloadNote, Rule, Session, StakeSettings};
 use candlewick_journal::{LineKind, Reader};
+use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, MoneyScale};
 
 /// Lines read at once.
@@ -103,7 +104,7 @@ fn figures_of(rule: Rule, session: &Session, decision: &DecisionEntry) -> String
     session.rule_figures(rule, bot, decision.at)
 }
 
-/// Describes where the stake of a decision came from: `level 3 of 3 of a ladder that begins with 10`.
+/// Describes where the stake of a decision came from: `level 3 of 3 (4.40, times 2 after a loss)`.
 pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (_, is_probe) = session.next_stake(bot, decision.at)?;
@@ -112,6 +113,9 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
     }
     let scale = session.money_scale();
     let free = scale.format(session.ledger().free());
+    let money = |amount: Decimal| {
+        scale.exact(amount).map_or_else(|_| amount.to_string(), |money| scale.format(money))
+    };
     Some(match &settings.stake {
         StakeSettings::Fixed { .. } => "the fixed amount of the bot".to_owned(),
         StakeSettings::Share { percent } => format!("{percent} % of {free} free"),
@@ -119,11 +123,12 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
             let ladder = session.ladders(decision.at).into_iter().find(|ladder| ladder.bot == bot)?;
             let (level, levels) = (ladder.level, ladder.levels);
             let again = if *entry == LadderEntry::NextCandle { ", again with the next candle" } else { "" };
+            let amount = money(*amount);
             format!("level {level} of {levels} ({amount}, times {factor} after a loss{again})")
         }
         StakeSettings::Soros { amount, wins } => {
             let won = won_before(session, bot, (decision.at, *amount), scale)?;
-            format!("{amount} and {won} of profit from wins before it (up to {wins})")
+            format!("{} and {won} of profit from wins before it (up to {wins})", money(*amount))
         }
         StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly on {free} free"),
     })
@@ -133,9 +138,98 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
 fn won_before(
     session: &Session,
     bot: BotId,
-    (at, base): (Millis, candlewick_sdk::rust_decimal::Decimal),
+    (at, base): (Millis, Decimal),
     scale: MoneyScale,
 ) -> Option<String> {
     let (stake, _) = session.next_stake(bot, at)?;
     Some(scale.format(stake - scale.exact(base).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::{Event, EventKind, IntentId, Opened, Origin, SeriesId, SessionSettings, Settled};
+    use candlewick_sdk::{Candle, Interval, Money, Ohlcv, Outcome, Signal, Strategy};
+    use candlewick_simulator::SimulationSettings;
+    use serde_json::{Value, json};
+
+    /// Buys at every candle.
+    struct Buys;
+
+    impl Strategy for Buys {
+        fn warmup(&self) -> usize {
+            0
+        }
+
+        fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+            Some(Signal::buy("every candle"))
+        }
+    }
+
+    fn run_of(stake: &Value) -> RecordedRun {
+        let bot = json!({
+            "name": "bot", "symbol": "EURUSD", "interval": "1m", "strategy": "buys", "close_type": "01:00", "stake": stake
+        });
+        let settings = json!({ "money_scale": 2, "balance": "10000", "risk": {}, "bots": [bot] });
+        let settings: SessionSettings = serde_json::from_value(settings).unwrap();
+        RecordedRun {
+            number: 1,
+            seq: 1,
+            began: Millis::ZERO,
+            format: 0,
+            series: crate::run::series_of(&settings),
+            settings,
+            has_earlier_verdict_rule: false,
+            simulation: SimulationSettings::default(),
+            trading: None,
+            strategies: Vec::new(),
+        }
+    }
+
+    /// Where the next stake comes from after trades that ended so, each with this profit in cents.
+    fn after(stake: &Value, ends: &[(Outcome, i64)]) -> String {
+        let run = run_of(stake);
+        let mut session = Session::new(&run.settings, vec![Box::new(Buys)]).unwrap();
+        let mut actions = Vec::new();
+        let mut at = Millis::MINUTE * 2;
+        for (place, (outcome, profit)) in ends.iter().enumerate() {
+            let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
+            let candle = Candle::new(at - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
+            let intent = IntentId::new(place as u64 + 1);
+            let opened = Opened {
+                intent,
+                venue_id: None,
+                open_time: Some(at),
+                open_price: Some(1.0),
+                close_time: Some(at + Millis::MINUTE),
+                payout: None,
+                taken: None,
+            };
+            let settled = Settled::by_person(intent, *outcome, Money::from_minor(*profit));
+            for kind in [
+                EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
+                EventKind::Opened(opened),
+                EventKind::Settled(settled),
+            ] {
+                session.handle(&Event { at, received: at, kind }, &mut actions);
+            }
+            at += Millis::MINUTE * 3;
+        }
+        let decision = DecisionEntry { seq: 1, bot: 0, at };
+        stake_reason(&session, &run, &decision).unwrap()
+    }
+
+    #[test]
+    fn a_stake_says_which_level_share_or_profit_it_is() {
+        let (lost, won) = (Outcome::Lost, Outcome::Won);
+        let ladder = json!({ "kind": "martingale", "amount": 4.4, "factor": 2.0, "levels": 3 });
+        let twice = [(lost, -440), (lost, -880)];
+        assert_eq!(after(&ladder, &twice), "level 3 of 3 (4.40, times 2 after a loss)");
+        assert_eq!(after(&ladder, &[(won, 374)]), "level 1 of 3 (4.40, times 2 after a loss)");
+        let share = json!({ "kind": "share", "percent": 1.0 });
+        assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of 9900.00 free");
+        let soros = json!({ "kind": "soros", "amount": 10.0, "wins": 2 });
+        assert_eq!(after(&soros, &[(won, 850)]), "10.00 and 8.50 of profit from wins before it (up to 2)");
+        assert_eq!(after(&json!({ "kind": "fixed", "amount": 10.0 }), &[]), "the fixed amount of the bot");
+    }
 }
