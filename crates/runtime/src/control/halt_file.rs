@@ -182,6 +182,9 @@ mod tests {
             signals: None,
             market: None,
             gates: None,
+            halt: None,
+            blocked: Vec::new(),
+            all_blocked: false,
         };
         ControlAnswer::Done { state }
     }
