@@ -21,7 +21,7 @@ use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ApiState, Blockage, MarketState, Phase, RunState, SignalTally};
-use candlewick_sdk::{Millis, visible};
+use candlewick_sdk::{Millis, Money, visible};
 use serde::Serialize;
 use signals::signals_since;
 use std::collections::BTreeMap;
@@ -47,6 +47,9 @@ pub struct Status {
     pub open_stakes: f64,
     /// What the wallet held when it was last read.
     pub wallet: Option<f64>,
+    /// Wallet minus what the trades explain; absent if they agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wallet_difference: Option<f64>,
     /// Settled since the day of the last event began.
     pub profit_today: f64,
     /// Losses in a row at the end.
@@ -152,6 +155,8 @@ impl Status {
             equity: scale.to_f64(ledger.equity()),
             open_stakes: scale.to_f64(ledger.open_stakes()),
             wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
+            wallet_difference: (ledger.difference() != Money::ZERO)
+                .then(|| scale.to_f64(ledger.difference())),
             profit_today: scale.to_f64(ledger.day_profit()),
             loss_streak: ledger.loss_streak(),
             open: in_state(IntentState::Open),
@@ -192,7 +197,12 @@ impl Status {
     fn wallet_text(&self) -> String {
         let Some(wallet) = self.wallet else { return "-".to_owned() };
         let read = self.wallet_read.map(|at| self.stale(at)).unwrap_or_default();
-        format!("{}{read}", self.money(wallet))
+        let difference = match self.wallet_difference {
+            Some(amount) if amount < 0.0 => format!(", {} less than the trades explain", self.money(-amount)),
+            Some(amount) => format!(", {} more than the trades explain", self.money(amount)),
+            None => String::new(),
+        };
+        format!("{}{difference}{read}", self.money(wallet))
     }
 
     /// As the bot answers, which knows whether it has asked; without one, the journal's last event stands for it.

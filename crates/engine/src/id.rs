@@ -60,7 +60,9 @@ impl IntentId {
         self.0
     }
 
-    pub(crate) const fn next(self) -> Self {
+    /// Returns the id after it.
+    #[must_use]
+    pub const fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }

@@ -1,7 +1,7 @@
 //! Refusals, read back from their lines.
 
 use crate::error::RecordsError;
-use candlewick_engine::{BotId, Event, EventKind, Refused, Rule};
+use candlewick_engine::{BotId, Event, EventKind, Refused, Rejection, Rule};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Direction, Millis, Reason};
 use serde::Deserialize;
@@ -30,12 +30,12 @@ pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError
     Ok(Some(Refused { bot, decision_time, direction, rule, reason: Reason::new("") }))
 }
 
-/// Why the venue rejected the intent that these lines are about, in its words.
-pub(crate) fn rejection_in(lines: &[StoredLine]) -> Option<String> {
+/// Returns why the venue rejected the intent that these lines are about.
+pub(crate) fn rejection_in(lines: &[StoredLine]) -> Option<Rejection> {
     let events = lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
     let mut events = events.filter_map(|stored| serde_json::from_str::<Event>(&stored.line.body).ok());
     events.find_map(|event| match event.kind {
-        EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
+        EventKind::Rejected { rejection, .. } => Some(rejection),
         _ => None,
     })
 }

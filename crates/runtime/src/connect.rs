@@ -2,12 +2,12 @@
 
 use crate::RuntimeError;
 use crate::runner::within_deadline;
-use candlewick_broker::{Account as Kind, Broker};
+use candlewick_broker::{Account as Kind, Balances, Broker, Reply};
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 
 /// The account that a run trades on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Account {
     /// The venue's identifier of the authenticated user.
     pub user: String,
@@ -15,6 +15,8 @@ pub struct Account {
     pub kind: Kind,
     /// What it holds, stakes of open trades taken off, with no more decimals than the scale that was asked for.
     pub balance: Decimal,
+    /// The reading that says so; `None` if there was none.
+    pub balances: Option<Reply<Balances>>,
 }
 
 /// Decimals by which an amount may differ from what it is counted as: a thousandth of the smallest unit, far more than the
@@ -32,10 +34,18 @@ pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Resu
         move |source| RuntimeError::Venue { question, source }
     };
     let identity = within_deadline(broker.identity()).await.map_err(failed("who am I"))?.value;
-    let balances =
-        within_deadline(broker.balances()).await.map_err(failed("what do the wallets hold"))?.value;
-    let balance = balances.of(kind).ok_or(RuntimeError::NoWallet { kind: name_of(kind) })?;
-    Ok(Account { user: identity.user, kind, balance: counted_balance(balance, scale)? })
+    let balances = within_deadline(broker.balances()).await.map_err(failed("what do the wallets hold"))?;
+    let balance = balances.value.of(kind).ok_or_else(|| no_wallet(kind, &balances.value))?;
+    let balance = counted_balance(balance, scale)?;
+    Ok(Account { user: identity.user, kind, balance, balances: Some(balances) })
+}
+
+fn no_wallet(kind: Kind, balances: &Balances) -> RuntimeError {
+    let mut types: Vec<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
+    types.sort_unstable();
+    types.dedup();
+    let listed = if types.is_empty() { "none".to_owned() } else { types.join(", ") };
+    RuntimeError::NoWallet { kind: name_of(kind), listed }
 }
 
 /// A balance with the decimals of a scale. A venue that counts in floats sends 10000.000000000002 for 10000.
@@ -66,20 +76,23 @@ const fn name_of(kind: Kind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_broker::{Balances, Identity, MockBroker, Reply};
+    use candlewick_broker::{Identity, MockBroker, WalletName};
     use candlewick_sdk::Millis;
 
     #[tokio::test]
     async fn an_account_has_what_its_own_wallets_hold_and_one_that_does_not_exist_is_refused() {
         let mut broker = MockBroker::new();
         broker.expect_identity().returning(|| Ok(Reply::at(Identity::default(), Millis::ZERO)));
-        let balances = Balances { demo: Some(Decimal::TEN), real: None };
-        broker.expect_balances().returning(move || Ok(Reply::at(balances, Millis::ZERO)));
+        let gold = WalletName { type_name: "GOLD".to_owned(), ..WalletName::default() };
+        let balances =
+            Balances { demo: Some(Decimal::TEN), wallets: vec![gold.clone(), gold], ..Balances::default() };
+        broker.expect_balances().returning(move || Ok(Reply::at(balances.clone(), Millis::ZERO)));
         let scale = MoneyScale::default();
         let demo = connect(&broker, Kind::Demo, scale).await;
         assert_eq!(demo.map(|account| account.balance).ok(), Some(Decimal::TEN));
         let real = connect(&broker, Kind::Real, scale).await;
-        assert!(matches!(real, Err(RuntimeError::NoWallet { kind: "REAL" })));
+        let problem = real.unwrap_err().to_string();
+        assert_eq!(problem, "the account has no REAL wallet; the venue listed: GOLD");
     }
 
     #[test]

@@ -27,10 +27,12 @@ pub enum RuntimeError {
         source: BrokerError,
     },
     /// The account has no wallet of this kind: open one at the venue.
-    #[error("the account has no {kind} wallet")]
+    #[error("the account has no {kind} wallet; the venue listed: {listed}")]
     NoWallet {
         /// `DEMO` or `REAL`.
         kind: &'static str,
+        /// The types of the wallets that it listed.
+        listed: String,
     },
     /// The venue has no such trade: name one of its own list.
     #[error("the venue has no trade {venue_id}: look for its identifier in the venue's own list")]

@@ -37,8 +37,8 @@ pub use budget::Demand;
 pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
     Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
-    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, possible_payout, possible_times,
-    profit_by_rule, taken_of,
+    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, WalletDifference, possible_payout,
+    possible_times, profit_by_rule, taken_of,
 };
 pub use error::RuntimeError;
 pub use least_remembered::least_remembered;

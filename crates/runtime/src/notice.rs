@@ -110,11 +110,14 @@ pub struct Funds {
     pub open_stakes: Money,
     /// The highest sum of both so far, or since the last resume.
     pub peak: Money,
+    /// What the wallet held when the run began; `None` in later notices.
+    pub first_wallet: Option<Money>,
 }
 
 impl Funds {
     pub(crate) fn of(ledger: &Ledger) -> Self {
-        Self { free: ledger.free(), open_stakes: ledger.open_stakes(), peak: ledger.peak() }
+        let (free, open_stakes, peak) = (ledger.free(), ledger.open_stakes(), ledger.peak());
+        Self { free, open_stakes, peak, first_wallet: None }
     }
 }
 

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 /// The settings of `[runtime]` that may change while a run goes on. Of the others the run has made its watches, clocks and
 /// deadlines at its start.
-pub const RELOADABLE: [&str; 6] = [
+pub const RELOADABLE: [&str; 8] = [
     "missing_trade_s",
     "second_trade",
     "max_payout_percent",
+    "wallet_lag_ms",
+    "max_unexplained_percent",
     "audit_settlement_prices",
     "stop_patience_s",
     "interrupt_patience_s",
@@ -79,6 +81,8 @@ impl RuntimeSettings {
         self.missing_trade_s = new.missing_trade_s;
         self.second_trade = new.second_trade;
         self.max_payout_percent = new.max_payout_percent;
+        self.wallet_lag_ms = new.wallet_lag_ms;
+        self.max_unexplained_percent = new.max_unexplained_percent;
         self.audit_settlement_prices = new.audit_settlement_prices;
         self.stop_patience_s = new.stop_patience_s;
         self.interrupt_patience_s = new.interrupt_patience_s;
@@ -104,6 +108,8 @@ mod tests {
             hold_ms: 1,
             settle_after_ms: 1,
             wallet_every_s: 1,
+            wallet_lag_ms: 1,
+            max_unexplained_percent: 1,
             list_every_s: 1,
             list_lag_ms: 1,
             missing_trade_s: 1,
@@ -121,7 +127,7 @@ mod tests {
         let before = to_value(RuntimeSettings::default()).unwrap();
         // Every setting differs, so that none is forgotten here.
         let all = changes_between(&before, &to_value(&other).unwrap());
-        assert_eq!(all.len(), before.as_object().unwrap().len());
+        assert_eq!(all.len(), to_value(&other).unwrap().as_object().unwrap().len());
         let mut taken = RuntimeSettings::default();
         taken.take_reloadable(&other);
         let changes = changes_between(&before, &to_value(&taken).unwrap());

@@ -22,8 +22,16 @@ pub struct RuntimeSettings {
     pub hold_ms: u32,
     /// How long after its close time a trade is first asked for its result.
     pub settle_after_ms: u32,
-    /// How often the wallets are read, in seconds; 0 means only at the start.
+    /// How often the wallets are read and compared with the ledger, in seconds, besides at the start and the end. With 0 they are
+    /// read at the start only, and not compared.
     pub wallet_every_s: u32,
+    /// How long the wallet may lack what a trade has changed, before that counts as a difference.
+    #[serde(skip_serializing_if = "is_default_lag")]
+    pub wallet_lag_ms: u32,
+    /// The largest change of the wallet that no trade explains, in percent of the equity: a larger one halts the run. 0 means any.
+    #[serde(skip_serializing_if = "is_default_share")]
+    #[schemars(range(max = 100))]
+    pub max_unexplained_percent: u32,
     /// How often the venue's list is looked through for trades that no intent explains, in seconds; 0 means only
     /// while something is in doubt.
     pub list_every_s: u32,
@@ -71,6 +79,21 @@ pub enum SecondTradeRule {
     Alarm,
 }
 
+/// Default of `wallet_lag_ms`.
+const WALLET_LAG_MS: u32 = 10_000;
+/// Default of `max_unexplained_percent`.
+const MAX_UNEXPLAINED_PERCENT: u32 = 20;
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_default_lag(lag_ms: &u32) -> bool {
+    *lag_ms == WALLET_LAG_MS
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_default_share(percent: &u32) -> bool {
+    *percent == MAX_UNEXPLAINED_PERCENT
+}
+
 impl Default for RuntimeSettings {
     fn default() -> Self {
         Self {
@@ -81,6 +104,8 @@ impl Default for RuntimeSettings {
             hold_ms: 1_000,
             settle_after_ms: 4_000,
             wallet_every_s: 60,
+            wallet_lag_ms: WALLET_LAG_MS,
+            max_unexplained_percent: MAX_UNEXPLAINED_PERCENT,
             list_every_s: 300,
             list_lag_ms: 120_000,
             missing_trade_s: 600,

@@ -3,7 +3,7 @@
 use crate::view::Facts;
 use crate::words::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
-use candlewick_sdk::{Millis, price_text, visible};
+use candlewick_sdk::{Millis, Money, price_text, visible};
 
 /// How a line of the log looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +86,12 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
         }
         EventKind::Deposit { amount } => {
             (Tone::Note, format!("{} in the wallet that no trade explains", signed(scale, *amount)))
+        }
+        EventKind::WalletDifference { amount: Money::ZERO } => {
+            (Tone::Note, "the wallet holds what the trades explain again".to_owned())
+        }
+        EventKind::WalletDifference { amount } => {
+            (Tone::Bad, format!("the wallet is {} off what the trades explain", signed(scale, *amount)))
         }
         EventKind::Skew { offset } => (Tone::Note, candlewick_runtime::describe_skew(*offset, None)),
         EventKind::SecondTrade(trade) => {

@@ -7,6 +7,7 @@ use crate::configuration::{Config, Mode};
 use candlewick_broker::{Account, Balances, Broker, Identity};
 use candlewick_runtime::counted_balance;
 use candlewick_sdk::rust_decimal::Decimal;
+use std::collections::BTreeSet;
 
 /// Who the token belongs to, and whether that account may trade.
 pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Finding {
@@ -49,10 +50,13 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         Mode::Real => (Account::Real, "REAL"),
     };
     let Some(balance) = balances.of(account) else {
-        let text = format!("there is no {name} wallet");
+        let types: BTreeSet<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
+        let types = types.into_iter().collect::<Vec<_>>().join(", ");
+        let listed = if types.is_empty() { String::new() } else { format!("; the venue listed: {types}") };
+        let text = format!("there is no {name} wallet{listed}");
         return Check::Wallets.fail(text, format!("open a {name} wallet at the venue, or set account.mode"));
     };
-    let text = format!("the {name} wallet holds {}", balance.normalize());
+    let text = format!("the {name} wallet holds {}{}", balance.normalize(), bonus_words(balances));
     if balance < config.risk.min_stake.max(Decimal::new(1, config.account.money_scale.decimals())) {
         let remedy = "fill it at the venue: it does not cover the smallest stake (risk.min_stake)";
         return Check::Wallets.warn(text, remedy);
@@ -65,14 +69,24 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
     Check::Wallets.ok(text)
 }
 
+/// What a bonus wallet holds is not staked by the ledger, but a venue may take a part of a stake from it.
+fn bonus_words(balances: &Balances) -> String {
+    let bonus = balances.bonus.map(|bonus| bonus.normalize());
+    bonus.map_or(String::new(), |bonus| {
+        format!("; a BONUS wallet holds {bonus}, which is not counted: the venue may pay a part of a stake from it")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::finding::Mark;
     use super::*;
+    use candlewick_broker::WalletName;
 
     fn check(demo: Option<&str>, real: Option<&str>, mode: Mode, mark: Mark, part: &str) {
         let amount = |text: &str| text.parse().unwrap();
-        let balances = Balances { demo: demo.map(amount), real: real.map(amount) };
+        let balances =
+            Balances { demo: demo.map(amount), real: real.map(amount), ..Balances::default() };
         let mut config = Config::default();
         config.account.mode = mode;
         let finding = judge_balances(&balances, &config);
@@ -89,6 +103,23 @@ mod tests {
         check(Some("0.99"), None, Mode::Demo, Mark::Warn, "smallest stake");
         check(Some("10000.000000000002"), None, Mode::Demo, Mark::Ok, "DEMO wallet holds 10000");
         check(Some("10.12345"), None, Mode::Demo, Mark::Warn, "account.money_scale = 5");
+    }
+
+    #[test]
+    fn a_bonus_wallet_and_other_types_are_named() {
+        let wallet = |name: &str| WalletName { type_name: name.to_owned(), ..WalletName::default() };
+        let balances = Balances {
+            demo: Some(Decimal::TEN),
+            bonus: Some(Decimal::from(50)),
+            wallets: vec![wallet("GOLD"), wallet("DEMO")],
+            ..Balances::default()
+        };
+        let mut config = Config::default();
+        let shown = judge_balances(&balances, &config).to_string();
+        assert!(shown.contains("a BONUS wallet holds 50, which is not counted"), "{shown}");
+        config.account.mode = Mode::Real;
+        let shown = judge_balances(&balances, &config).to_string();
+        assert!(shown.contains("there is no REAL wallet; the venue listed: DEMO, GOLD"), "{shown}");
     }
 
     #[test]

@@ -44,9 +44,10 @@ use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
+    Account, Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
     least_remembered,
 };
+use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
 use serde_json::json;
@@ -178,7 +179,11 @@ async fn run_watched(
         journal.check_kind(trading).await?;
         let doors = ClosedDoors::prepare(loaded).await?;
         let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
-        let balance = journal.first_balance().await?.unwrap_or(account.balance);
+        let first = journal.first_balance().await?;
+        if first.is_none() {
+            check_wallet(&account)?;
+        }
+        let balance = first.unwrap_or(account.balance);
         Ok((watch, doors, account, balance))
     };
     let found = found.await;
@@ -269,6 +274,15 @@ async fn or_give_back<T>(
             Err(error)
         }
     }
+}
+
+/// Checks that a first run has money to stake. A later one may have it in open trades.
+fn check_wallet(account: &Account) -> Result<(), AppError> {
+    if account.balance > Decimal::ZERO {
+        return Ok(());
+    }
+    let problem = format!("the {} wallet holds {:.2}: nothing can be staked", account.kind, account.balance);
+    Err(AppError::invalid(problem).help("fund the wallet at the venue"))
 }
 
 /// Whether the ladders fit what there is, and real money may be traded.

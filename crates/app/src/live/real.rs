@@ -106,7 +106,7 @@ mod tests {
             bots: vec![bot],
         };
         let account =
-            Account { user: "user".to_owned(), kind: Kind::Real, balance: Decimal::new(123_450, 3) };
+            Account { user: "user".to_owned(), kind: Kind::Real, balance: Decimal::new(123_450, 3), balances: None };
         let text = summary(&settings, &account);
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",

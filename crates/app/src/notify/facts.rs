@@ -105,6 +105,9 @@ impl Facts {
             RunEvent::Deposit { amount } => {
                 plain(Kind::Deposit, format!("{amount:+.2} in the wallet that no trade explains"))
             }
+            RunEvent::WalletDifference { amount } if amount != 0.0 => {
+                plain(Kind::Deposit, format!("the wallet is {amount:+.2} off what the trades explain"))
+            }
             RunEvent::Verdict { bot, edge, trades } => Some(of_verdict(at, bot, edge, trades)),
             RunEvent::Alarm { text } => {
                 let key = format!("alarm {}", without_numbers(&text));
@@ -132,6 +135,7 @@ impl Facts {
             | RunEvent::Corrected { .. }
             | RunEvent::SecondTradeSettled { .. }
             | RunEvent::Wallet { .. }
+            | RunEvent::WalletDifference { .. }
             | RunEvent::Skew { .. }
             | RunEvent::Ended(_) => None,
         }
@@ -509,7 +513,7 @@ mod tests {
         let (mut facts, scale) = (facts(), MoneyScale::default());
         let funds = |free: i64, staked: i64| {
             let money = |amount: i64| scale.exact(amount.into()).unwrap();
-            Funds { free: money(free), open_stakes: money(staked), peak: Money::ZERO }
+            Funds { free: money(free), open_stakes: money(staked), peak: Money::ZERO, first_wallet: None }
         };
         let told: Vec<bool> = [(120, 0), (60, 40), (60, 39), (10, 0), (100, 0), (99, 0)]
             .map(|(free, staked)| facts.of_funds(at(0), funds(free, staked)).is_some())

@@ -39,6 +39,9 @@ struct LiveReport {
     stop: &'static str,
     /// What the wallet held when it was last read.
     wallet: Option<f64>,
+    /// Wallet minus what the trades explain, `None` if they agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet_difference: Option<f64>,
     /// Rows of the venue that were no candles.
     rejected_rows: u64,
     /// What was audited how often, and with how many findings.
@@ -76,6 +79,10 @@ pub(crate) fn report(
             unfinished: unfinished::lines(finished, outcome.settings.money_scale),
             stop: stop_name(finished.stop),
             wallet: finished.wallet.map(|wallet| outcome.settings.money_scale.to_f64(wallet)),
+            wallet_difference: finished
+                .wallet_difference
+                .as_ref()
+                .map(|difference| outcome.settings.money_scale.to_f64(difference.amount)),
             rejected_rows: finished.rejected_rows,
             audits: finished.audits.clone(),
         })?;
@@ -140,9 +147,10 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
         });
     }
     let unfinished = unfinished::failure(&finished, scale).map_or(Ok(Ending::Done), Err);
+    let differing = wallet_failure(&finished);
     match finished.stop {
         Stop::TimeUp | Stop::DataEnds(_) => match finished.halted {
-            None => unfinished,
+            None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
                 let problem = anyhow::anyhow!("the run ended {halt}");
@@ -150,14 +158,22 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
                     .help("`candlewick resume` allows opens again"))
             }
         },
-        Stop::Interrupted => Ok(Ending::Interrupted),
-        Stop::Terminated => unfinished,
+        Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
+        Stop::Terminated => differing.map_or(unfinished, Err),
         Stop::Limit(rule) => {
             let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");
             let help = "look at what happened; a run on this journal meets the limit again: candlewick halt before it, candlewick resume in it";
             Err(Failure::new(FailureKind::Stopped, problem).help(help))
         }
     }
+}
+
+/// The wallet does not hold what the ledger says.
+fn wallet_failure(finished: &Finished) -> Option<Failure> {
+    let difference = finished.wallet_difference.as_ref()?;
+    Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{}", difference.text)).help(
+        "compare the trades with the venue's own list; `candlewick resume` while a bot runs books the difference",
+    ))
 }
 
 /// What backtests of these bots assume, beside what the trades of this run were paid: the middle one.
@@ -183,6 +199,10 @@ fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
 
 fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     let mut notices = unfinished::notices(finished, scale);
+    if let Some(difference) = &finished.wallet_difference {
+        let wallet = finished.wallet.map(|wallet| format!(" (wallet {})", scale.format(wallet)));
+        notices.push(format!("{}{}", difference.text, wallet.unwrap_or_default()));
+    }
     if let Some(signals) = &finished.signals {
         notices.push(format!("signals from outside: {}", signals.words().join("; ")));
     }

@@ -107,8 +107,8 @@ impl Header {
         }
     }
 
-    /// As it is printed, with what is free in the wallet: nothing in it moves a cursor.
-    pub(crate) fn text(&self, free: Money, scale: MoneyScale) -> String {
+    /// Renders the lines with the ledger's free balance, and the wallet where that holds another amount.
+    pub(crate) fn text(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
         let mut text = String::new();
         let mut add = |label: &str, words: &str| {
             let words = visible(words);
@@ -124,7 +124,7 @@ impl Header {
         if let Some(candles) = &self.candles {
             add("candles", candles);
         }
-        add("wallet", &format!("{}, {} free", self.wallet, scale.format(free)));
+        add("wallet", &self.wallet_words((free, wallet), scale));
         for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
             add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
         }
@@ -163,6 +163,18 @@ impl Header {
 }
 
 impl Header {
+    fn wallet_words(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
+        let ledger = scale.format(free);
+        match wallet.filter(|wallet| *wallet != free) {
+            None => format!("{}, {ledger} free", self.wallet),
+            Some(wallet) => {
+                let (held, difference) = (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
+                let word = if wallet > free { "more" } else { "less" };
+                format!("{}, {held}; the ledger has {ledger} free, the wallet {difference} {word}", self.wallet)
+            }
+        }
+    }
+
     /// How probably the stakes run out of this money, a line of each.
     fn ruin(&self, free: Money) -> Vec<String> {
         let Some((settings, records)) = self.stakes.as_deref() else { return Vec::new() };

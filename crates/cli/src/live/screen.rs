@@ -196,6 +196,13 @@ impl Screen {
                 let text = format!("{} that no trade explains", self.signed(*amount));
                 self.line(event.at, NOTE, "wallet", &text);
             }
+            EventKind::WalletDifference { amount } => {
+                let text = match *amount {
+                    Money::ZERO => "it holds what the trades explain again".to_owned(),
+                    amount => format!("{} off what the trades explain", self.signed(amount)),
+                };
+                self.line(event.at, BAD, "wallet", &text);
+            }
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
                 let limit = limit.filter(|limit| *limit > 0).map(Millis::new);
@@ -355,7 +362,7 @@ impl Screen {
             }
             Notice::Begins(funds) => {
                 if let Some(header) = self.header.take() {
-                    self.print(&header.text(funds.free, self.scale));
+                    self.print(&header.text((funds.free, funds.first_wallet), self.scale));
                 }
             }
             Notice::Phase { phase, reason } => {

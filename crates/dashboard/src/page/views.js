@@ -72,6 +72,10 @@ class Views {
     const amount = (value) => format.fixed(value, money.decimals);
     this.tile("equity", "equity", amount(money.equity));
     this.tile("free", "free", amount(money.free));
+    if (money.wallet_difference || this.tiles.has("wallet")) {
+      const off = money.wallet_difference ? ` (${format.signed(money.wallet_difference, money.decimals)})` : "";
+      this.tile("wallet", "wallet", `${amount(money.wallet)}${off}`, off ? sign(money.wallet_difference) : "");
+    }
     this.tile("stakes", "at stake", amount(money.open_stakes));
     this.tile("today", "profit today", format.signed(money.profit_today, money.decimals), sign(money.profit_today));
     this.tile("drawdown", "drawdown", `${format.fixed(money.drawdown_percent, 2)} %`);

@@ -123,6 +123,9 @@ pub(crate) struct Money {
     loss_streak: u32,
     /// What the wallet held when it was last read, and when that was.
     wallet: Option<f64>,
+    /// Wallet minus what the trades explain; null if they agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet_difference: Option<f64>,
     #[schema(value_type = Option<i64>)]
     wallet_read: Option<Millis>,
 }
@@ -311,6 +314,7 @@ fn money_of(model: &Model) -> Money {
         profit_today: scale.to_f64(ledger.day_profit()),
         loss_streak: ledger.loss_streak(),
         wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
+        wallet_difference: (ledger.difference().minor() != 0).then(|| scale.to_f64(ledger.difference())),
         wallet_read: model.wallet_read.filter(|_| is_read),
     }
 }

@@ -79,7 +79,12 @@ pub(crate) async fn run(far_end: &FarEnd, (file, beside): (&Path, Beside), pace:
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock,
-        account: Account { user: "user".to_owned(), kind: Kind::Demo, balance: settings.balance },
+        account: Account {
+            user: "user".to_owned(),
+            kind: Kind::Demo,
+            balance: settings.balance,
+            balances: None,
+        },
         session: Session::new(&settings, vec![Box::new(Signaller(Arc::clone(&signalled)))]).unwrap(),
         bots: settings.bots,
         wants_prices: vec![false],

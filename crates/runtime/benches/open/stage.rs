@@ -91,7 +91,7 @@ impl Broker for BenchVenue {
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
-        Ok(self.reply(Balances { demo: Some(Decimal::from(10_000)), real: None }))
+        Ok(self.reply(Balances { demo: Some(Decimal::from(10_000)), real: None, ..Balances::default() }))
     }
 
     async fn trades(&self) -> TradeListing {

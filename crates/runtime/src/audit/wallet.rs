@@ -1,14 +1,28 @@
-//! The wallet against the ledger, when nothing is under way that could explain a difference.
+//! The wallet against the ledger, at every reading.
+//!
+//! A reading must be the ledger's free balance, less some of the changes that are younger than the wallet's lag, plus some
+//! of what trades under way may have returned already. Whatever it is beyond that is a difference.
+//!
+//! A difference is confirmed by a second reading. If our trades moved at least as much money since the last reading that
+//! agreed to the cent, they may have caused it: it is kept, and a shortage counts as lost. If they moved less, money came
+//! or went from outside: it is booked as a deposit or a withdrawal. A surplus that was kept is booked once nothing of ours
+//! has happened for long; a shortage never is.
+
+mod names;
+mod possible;
+
+use names::KnownWallet;
+pub(crate) use names::NameCheck;
 
 use crate::resolver::sums_of;
 use candlewick_sdk::{Millis, Money};
+use possible::Possible;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Two readings that agree must lie so far apart.
-const APART: Millis = Millis::from_seconds(10);
-
-/// How long a wallet may keep back what some trade did to it.
+/// Least time between the two readings that confirm a difference.
+pub(crate) const APART: Millis = Millis::from_seconds(10);
+/// Longest lag that is measured. A later payment is late, not lag.
 const LONGEST_LAG: Millis = Millis::from_seconds(900);
 /// Changes that are remembered.
 const MAX_CHANGES: usize = 256;
@@ -16,91 +30,223 @@ const MAX_CHANGES: usize = 256;
 /// Follows the difference between wallet and ledger.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WalletAudit {
-    /// What the ledger held when it last changed, and when that was.
+    /// Last free balance of the ledger, and when it last changed.
     ledger: Option<(Money, Millis)>,
-    /// By how much it changed of late, and when.
+    /// Recent changes of the free balance.
     changes: VecDeque<(Money, Millis)>,
-    /// A difference that has been seen once: the wallet, and when.
-    suspect: Option<(Money, Millis)>,
     state: WalletState,
+    /// The account's wallets, `None` before the first reading that names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<KnownWallet>>,
+    /// Difference that two readings have confirmed.
+    #[serde(skip)]
+    confirmed: Money,
+    #[serde(skip)]
+    suspect: Option<Suspect>,
+    /// Last reading that agreed with the confirmed difference.
+    #[serde(skip)]
+    agreed: Option<Millis>,
+    /// Last reading that agreed with it to the cent, by nothing that is under way or late.
+    #[serde(skip)]
+    exact: Option<Millis>,
+    /// Last reading that agreed with the ledger.
+    #[serde(skip)]
+    agreed_with_ledger: Option<Millis>,
+    /// Newest change that may have caused the confirmed difference.
+    #[serde(skip)]
+    caused_at: Option<Millis>,
+    /// Longest lag so far.
+    #[serde(skip)]
+    longest_lag: Millis,
+    /// What bonus wallets paid of our stakes, and what they hold.
+    #[serde(skip)]
+    bonus: (Money, Option<Money>),
 }
 
-/// Whether there is anything to compare.
+/// A difference that has been seen and is not confirmed.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    /// Wallet minus ledger.
+    raw: Money,
+    /// What of it nothing explains.
+    difference: Money,
+    first: Millis,
+    last: Millis,
+    /// Newest change that may have caused it.
+    caused_at: Option<Millis>,
+}
+
+/// Whether the venue shows a balance that can be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WalletState {
-    /// The venue shows a balance that can be.
+    /// A balance.
     #[default]
     Sound,
-    /// It shows none.
+    /// No balance.
     Missing,
-    /// It shows one below zero.
+    /// A balance below zero.
     BelowZero,
 }
 
-/// What a reading shows.
+/// What the venue showed, and what the ledger holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    pub(crate) wallet: Money,
+    /// What bonus wallets hold.
+    pub(crate) bonus: Option<Money>,
+    pub(crate) free: Money,
+    /// What trades under way may have put into the wallet.
+    pub(crate) under_way: &'a UnderWayMoney,
+    /// When the wallet was asked for.
+    pub(crate) sent: Millis,
+    /// Least lag that is allowed for.
+    pub(crate) lag: Millis,
+    /// How long nothing of ours must have happened before a surplus is booked.
+    pub(crate) patience: Millis,
+    /// Whether there will be no second reading.
+    pub(crate) is_last: bool,
+}
+
+/// What trades under way may have put into the wallet, beyond the ledger's free balance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnderWayMoney {
+    /// Amounts, each of which may be in the wallet.
+    pub(crate) amounts: Vec<Money>,
+    /// Whether it may be any amount, as while an intent is in doubt.
+    pub(crate) is_unknown: bool,
+}
+
+/// Result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WalletReading {
-    /// It is what the ledger says.
+    /// It agrees with the ledger and the confirmed difference.
     Agrees,
-    /// Too much is under way, or was a moment ago.
-    Unquiet,
-    /// It differs; a second reading has to say the same.
-    Differs,
-    /// Money came in, or went (below zero), that no trade explains.
-    Moved(Money),
+    /// It differs. A second reading has to confirm that; a shortage is certain all the same.
+    Differs {
+        /// Wallet minus explained balance, as far as it is certain.
+        difference: Money,
+    },
+    /// A second reading has confirmed that the difference changed.
+    Confirmed {
+        /// Its change.
+        step: Money,
+        /// Whether our trades moved enough money to have caused the change.
+        may_be_of_trades: bool,
+    },
+    /// A surplus has lasted for so long that no trade of ours explains it.
+    Settled {
+        /// The surplus.
+        surplus: Money,
+    },
 }
 
 impl WalletAudit {
-    /// What the venue showed last.
+    /// Returns what the venue showed last.
     pub(crate) const fn state(&self) -> WalletState {
         self.state
     }
 
-    /// Takes what the venue shows at all; answers whether that is another trouble than before.
+    /// Records what the venue shows; returns whether that is another trouble than before.
     pub(crate) fn has_new_trouble(&mut self, state: WalletState) -> bool {
         std::mem::replace(&mut self.state, state) != state && state != WalletState::Sound
     }
 
-    /// Takes a reading of the wallet beside the ledger's free balance. `is_quiet` says that no intent is open, in flight,
-    /// in doubt or reserved; a wallet may lag behind the last change by `patience`.
-    pub(crate) fn read(
-        &mut self,
-        (wallet, free): (Money, Money),
-        quiet: Quiet,
-        now: Millis,
-        patience: Millis,
-    ) -> WalletReading {
-        self.watch(free, now);
-        let changed_at = self.ledger.map_or(now, |(_, at)| at);
-        if wallet == free {
-            self.suspect = None;
+    /// Starts from the difference that earlier runs have left.
+    pub(crate) fn begin(&mut self, difference: Money) {
+        self.confirmed = difference;
+    }
+
+    /// Returns the confirmed difference.
+    pub(crate) const fn confirmed(&self) -> Money {
+        self.confirmed
+    }
+
+    /// Returns whether a difference waits for its confirmation.
+    pub(crate) const fn has_suspect(&self) -> bool {
+        self.suspect.is_some()
+    }
+
+    /// Returns the last reading that agreed with the ledger, `None` before the first.
+    pub(crate) const fn agreed_with_ledger(&self) -> Option<Millis> {
+        self.agreed_with_ledger
+    }
+
+    /// Returns the lag that is allowed for: the setting, or twice the longest that was measured.
+    pub(crate) fn lag(&self, setting: Millis) -> Millis {
+        setting.max(self.longest_lag * 2).min(LONGEST_LAG)
+    }
+
+    /// Compares a reading with the ledger.
+    pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
+        let Reading { wallet, free, sent, is_last, .. } = *reading;
+        self.watch(free, sent);
+        let raw = wallet - free - self.bonus.0;
+        let recent = self.changes_since(sent - self.lag(reading.lag));
+        let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
+        // The ledger to the cent is the best explanation, whatever else is possible.
+        let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
+        if difference == self.confirmed {
+            let is_settled = self.is_settled_surplus(raw, reading);
+            self.note_agreement(sent);
+            if raw == self.confirmed {
+                self.exact = Some(sent);
+            }
+            self.bonus.1 = reading.bonus.or(self.bonus.1);
+            let surplus = self.confirmed;
+            return if is_settled { WalletReading::Settled { surplus } } else { WalletReading::Agrees };
+        }
+        if self.is_paid_by_bonus(reading.bonus, &possible, sent) {
+            self.note_agreement(sent);
             return WalletReading::Agrees;
         }
-        let is_changing = |patience: Millis| now - changed_at < patience;
-        // What may be lag is waited for longer; it is looked at only where it would decide.
-        let is_unquiet = quiet == Quiet::No
-            || is_changing(patience)
-            || is_changing(LONGEST_LAG) && self.is_lag(wallet - free, now);
-        if is_unquiet {
-            self.suspect = None;
-            return WalletReading::Unquiet;
+        // If two readings differ by the same amount, nothing of it is late or under way.
+        let is_stable = self.suspect.is_some_and(|suspect| suspect.raw == raw);
+        let difference = if is_stable { raw } else { difference };
+        let suspect = self.suspected((raw, difference), reading);
+        if !is_last && suspect.last - suspect.first < APART {
+            self.suspect = Some(suspect);
+            let certain = possible.largest_difference().min(self.confirmed);
+            return WalletReading::Differs { difference: certain };
         }
-        match self.suspect {
-            Some((seen, at)) if seen == wallet && now - at >= APART => {
-                self.suspect = None;
-                WalletReading::Moved(wallet - free)
-            }
-            Some((seen, _)) if seen == wallet => WalletReading::Differs,
-            _ => {
-                self.suspect = Some((wallet, now));
-                WalletReading::Differs
-            }
+        let step = difference - self.confirmed;
+        let since = self.unverified_since(reading);
+        let is_repayment = is_between(difference, Money::ZERO, self.confirmed);
+        let may_be_of_trades = is_repayment || size(step) <= self.moved_since(since, reading);
+        if difference == Money::ZERO {
+            let caused_at = self.caused_at.take();
+            self.measure_lag(self.agreed, caused_at);
+        } else if may_be_of_trades && !is_repayment {
+            self.caused_at = suspect.caused_at;
+        }
+        self.suspect = None;
+        self.agreed = Some(sent);
+        self.exact = Some(sent).filter(|_| raw == difference).or(self.exact);
+        WalletReading::Confirmed { step, may_be_of_trades }
+    }
+
+    /// Keeps a confirmed change as difference.
+    pub(crate) fn keep(&mut self, step: Money) {
+        self.confirmed += step;
+        self.agreed_with_ledger =
+            self.agreed.filter(|_| self.confirmed == Money::ZERO).or(self.agreed_with_ledger);
+    }
+
+    /// A confirmed change is booked by the ledger next.
+    pub(crate) fn book(&mut self, amount: Money) {
+        if let Some((free, _)) = &mut self.ledger {
+            *free += amount;
         }
     }
 
-    /// The ledger's free balance after an event. Every change counts, also one that another takes back: the wallet may
-    /// still show what was between.
+    /// The whole difference is booked by the ledger next.
+    pub(crate) fn accept(&mut self) {
+        self.book(self.confirmed);
+        (self.confirmed, self.suspect, self.caused_at) = (Money::ZERO, None, None);
+    }
+
+    /// Records the ledger's free balance after an event. Each change counts, also one that another takes back: the wallet
+    /// may show what was between.
     #[inline]
     pub(crate) fn watch(&mut self, free: Money, now: Millis) {
         let change = free - self.ledger.map_or(free, |(known, _)| known);
@@ -115,13 +261,12 @@ impl WalletAudit {
         }
     }
 
-    /// Whether the ledger's free balance has stood for so long that a wallet which lags by `patience` shows all of it.
+    /// Returns whether the free balance has not changed for so long that a wallet which lags by `patience` shows it.
     pub(crate) fn has_stood(&self, now: Millis, patience: Millis) -> bool {
         self.ledger.is_some_and(|(_, changed_at)| now - changed_at >= patience)
     }
 
-    /// Whether what the wallet holds beyond the ledger may be of our own trades: of what the ledger has booked since `patience`, and of
-    /// what is under way.
+    /// Returns whether a surplus may be of our own trades: of changes since `patience`, and of what is under way.
     pub(crate) fn may_be_ours(
         &self,
         surplus: Money,
@@ -129,68 +274,97 @@ impl WalletAudit {
         now: Millis,
         patience: Millis,
     ) -> bool {
-        let recent = self.changes.iter().filter(|(_, at)| now - *at < patience);
-        let all: Vec<Money> = recent.map(|(change, _)| -*change).chain(under_way).collect();
+        let recent = self.changes_since(now - patience);
+        let all: Vec<Money> = recent.map(|change| -change).chain(under_way).collect();
         sums_of(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Whether the wallet would be what it is if it kept back some of what the ledger has booked of late.
-    fn is_lag(&self, difference: Money, now: Millis) -> bool {
-        let recent = self.changes.iter().filter(|(_, at)| now - *at < LONGEST_LAG);
-        let kept_back: Vec<Money> = recent.map(|(change, _)| -*change).collect();
-        sums_of(&kept_back).is_none_or(|sums| sums.binary_search(&difference).is_ok())
+    fn changes_since(&self, since: Millis) -> impl Iterator<Item = Money> {
+        self.changes.iter().filter(move |(_, at)| *at > since).map(|(change, _)| *change)
+    }
+
+    /// The moment from which on the wallet may not show all that our trades have changed.
+    fn unverified_since(&self, reading: &Reading<'_>) -> Millis {
+        let Some(exact) = self.exact else { return reading.sent - LONGEST_LAG };
+        let since = exact - self.lag(reading.lag);
+        // A difference may be of changes that are still not shown.
+        if self.confirmed == Money::ZERO { since } else { since.min(reading.sent - reading.patience) }
+    }
+
+    /// Money that our trades moved since then, or may move.
+    fn moved_since(&self, since: Millis, reading: &Reading<'_>) -> Money {
+        let under_way = reading.under_way.amounts.iter().copied();
+        self.changes_since(since).chain(under_way).map(size).sum()
+    }
+
+    /// Whether a surplus has been read twice while nothing of ours was under way or changed, and is no lag.
+    fn is_settled_surplus(&self, raw: Money, reading: &Reading<'_>) -> bool {
+        let now = reading.sent;
+        let has_stood = self.ledger.is_some_and(|(_, at)| now - at >= reading.patience);
+        let is_read_twice = self.exact.is_some_and(|at| now - at >= APART);
+        self.confirmed > Money::ZERO
+            && raw == self.confirmed
+            && *reading.under_way == UnderWayMoney::default()
+            && has_stood
+            && is_read_twice
+            && !self.may_be_ours(raw, Vec::new(), now, LONGEST_LAG)
+    }
+
+    fn note_agreement(&mut self, sent: Millis) {
+        // What was suspected for a while was lag.
+        if let Some(Suspect { last, caused_at, .. }) = self.suspect.take() {
+            self.measure_lag(Some(last), caused_at);
+        }
+        self.agreed = Some(sent);
+        if self.confirmed == Money::ZERO {
+            self.agreed_with_ledger = Some(sent);
+        }
+    }
+
+    /// The suspect that a reading makes: the one of before where it may have grown by what our trades moved since.
+    fn suspected(&self, (raw, difference): (Money, Money), reading: &Reading<'_>) -> Suspect {
+        let sent = reading.sent;
+        let settled_lag = sent - self.lag(reading.lag);
+        let oldest = self.agreed.unwrap_or(sent - LONGEST_LAG) - self.lag(reading.lag);
+        let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
+        let may_be_lag = size(difference - self.confirmed) <= causes().map(|(change, _)| size(*change)).sum();
+        let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
+        let new = Suspect { raw, difference, first: sent, last: sent, caused_at };
+        let Some(known) = self.suspect else { return new };
+        let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
+        let may_have_grown = self.moved_since(known.last - self.lag(reading.lag), reading);
+        let is_grown = is_same_way && size(difference - known.difference) <= may_have_grown;
+        if known.raw == raw || is_grown { Suspect { raw, difference, last: sent, ..known } } else { new }
+    }
+
+    fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
+        if let (Some(until), Some(caused_at)) = (until, caused_at)
+            && until - caused_at <= LONGEST_LAG
+        {
+            self.longest_lag = self.longest_lag.max(until - caused_at);
+        }
+    }
+
+    /// Whether bonus wallets lost or gained what the wallet is off by: they paid a part of our stakes, or got it back.
+    fn is_paid_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible, sent: Millis) -> bool {
+        let (Some(known), Some(now)) = (self.bonus.1, bonus) else { return false };
+        let paid = known - now;
+        let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
+        if is_explained {
+            self.bonus = (self.bonus.0 + paid, bonus);
+            self.exact = Some(sent).filter(|_| possible.is_raw(self.confirmed + paid)).or(self.exact);
+        }
+        is_explained
     }
 }
 
-/// Whether anything is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quiet {
-    Yes,
-    No,
+fn size(amount: Money) -> Money {
+    amount.max(-amount)
+}
+
+fn is_between(amount: Money, one: Money, other: Money) -> bool {
+    (one.min(other)..=one.max(other)).contains(&amount)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn money_has_moved_when_two_quiet_readings_apart_say_so() {
-        use WalletReading::{Agrees, Differs, Moved, Unquiet};
-        let mut audit = WalletAudit::default();
-        for (second, wallet, free, quiet, expected) in [
-            (0, 100, 100, Quiet::Yes, Agrees),
-            // A trade has just settled, and the wallet does not know yet.
-            (200, 100, 108, Quiet::Yes, Unquiet),
-            (319, 100, 108, Quiet::Yes, Unquiet),
-            (321, 108, 108, Quiet::Yes, Agrees),
-            // Two readings, but something is open.
-            (400, 158, 108, Quiet::No, Unquiet),
-            (420, 158, 108, Quiet::Yes, Differs),
-            (429, 158, 108, Quiet::Yes, Differs),
-            (430, 158, 108, Quiet::Yes, Moved(Money::from_minor(50))),
-            // It was lag after all: a reading between takes the suspicion back.
-            (500, 90, 108, Quiet::Yes, Differs),
-            (505, 108, 108, Quiet::Yes, Agrees),
-            (520, 90, 108, Quiet::Yes, Differs),
-            (525, 91, 108, Quiet::Yes, Differs),
-            (531, 91, 108, Quiet::Yes, Differs),
-            (535, 91, 108, Quiet::Yes, Moved(Money::from_minor(-17))),
-            // A change may be kept back for a quarter of an hour.
-            (600, 100, 108, Quiet::Yes, Unquiet),
-            (1_099, 100, 108, Quiet::Yes, Unquiet),
-            (1_100, 100, 108, Quiet::Yes, Differs),
-            (1_110, 100, 108, Quiet::Yes, Moved(Money::from_minor(-8))),
-            // And one of two, while the later one is shown.
-            (1_200, 120, 120, Quiet::Yes, Agrees),
-            (1_210, 115, 115, Quiet::Yes, Agrees),
-            (1_500, 103, 115, Quiet::Yes, Unquiet),
-            (2_099, 103, 115, Quiet::Yes, Unquiet),
-            (2_100, 103, 115, Quiet::Yes, Differs),
-            (2_110, 103, 115, Quiet::Yes, Moved(Money::from_minor(-12))),
-        ] {
-            let money = (Money::from_minor(wallet), Money::from_minor(free));
-            let read = audit.read(money, quiet, Millis::from_seconds(second), Millis::from_seconds(120));
-            assert_eq!(read, expected, "after {second} s");
-        }
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
+use super::funding::reported_stake;
 use super::trade_watch::Tracked;
 use crate::connect::without_noise;
 use candlewick_broker::{Reported, TradeReport};
@@ -29,6 +30,7 @@ impl Coordinator {
         if let Some(reason) = impossible {
             self.halt_at_oddity(reason, step);
         }
+        self.check_funding(intent, &report, step);
         report
     }
 
@@ -228,7 +230,7 @@ pub fn taken_of(
         None => known,
     };
     let direction = report.direction.as_ref().and_then(Reported::known).copied();
-    let stake = report.amount.and_then(|amount| scale.rounded(amount).ok());
+    let stake = reported_stake(report).and_then(|amount| scale.rounded(amount).ok());
     let taken = Taken {
         symbol,
         direction: direction.unwrap_or(terms.direction()),

@@ -3,7 +3,7 @@
 
 use super::Coordinator;
 use super::command::{Command, Step};
-use super::ending::{Finished, Meaning, Unfinished};
+use super::ending::{Finished, Meaning, UnderWay, Unfinished};
 use super::journal_state::Urgency;
 use super::warm_up::WarmUp;
 use crate::{Notice, RuntimeError, Stop};
@@ -35,6 +35,17 @@ impl Phase {
 }
 
 impl Coordinator {
+    pub(super) fn under_way(&self) -> UnderWay {
+        UnderWay {
+            last_close: self.trades.last_close(),
+            is_waiting: !self.events.is_empty()
+                || self.session.journal.has_waiting()
+                || self.contradictions.is_any(),
+            is_opening: self.requests.opening().next().is_some(),
+            has_doubt: self.doubts.is_searching() || !self.session.session().second_trades().is_empty(),
+        }
+    }
+
     /// Begins to stop when the run's end, or a final limit, is reached.
     pub(super) fn watch_end(&mut self, step: &mut Step<'_>) {
         let is_idle = self.requests.is_empty() && !self.session.journal.has_waiting();
@@ -155,7 +166,8 @@ impl Coordinator {
             free: ledger.free(),
             open_stakes: ledger.open_stakes(),
             unfinished: Unfinished::all_of(self.session.session(), self.session.book()),
-            wallet: ledger.wallet(),
+            wallet: self.last_wallet(),
+            wallet_difference: self.last_difference(),
             candles: self.session.candles(),
             rejected_rows: self.rejected_rows,
             audits: self.audits.tallies(),

@@ -106,6 +106,21 @@ impl Unfinished {
     }
 }
 
+/// A wallet that holds another amount than the trades explain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalletDifference {
+    /// Wallet minus explained balance.
+    pub amount: Money,
+    /// The difference in a sentence.
+    pub text: String,
+}
+
+impl WalletDifference {
+    pub(crate) fn of(amount: Money, describe: impl FnOnce(Money) -> String) -> Option<Self> {
+        (amount != Money::ZERO).then(|| Self { amount, text: describe(amount) })
+    }
+}
+
 /// What a run leaves behind.
 pub struct Finished {
     /// Why it ended.
@@ -124,6 +139,8 @@ pub struct Finished {
     pub unfinished: Vec<Unfinished>,
     /// What the wallet held when it was last read.
     pub wallet: Option<Money>,
+    /// How far that is from what the trades explain, `None` if it agrees.
+    pub wallet_difference: Option<WalletDifference>,
     /// Candles that the Session was handed.
     pub candles: u64,
     /// Rows of the venue that were no candles.

@@ -3,15 +3,11 @@
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Ask, Step};
-use super::event_queue::Place;
 use super::input::RequestId;
-use crate::audit::{
-    Audit, Finding, PriceCheck, Quiet, Settlement, Settling, Source, Terms, WalletReading, WalletState,
-    Weight, check_terms,
-};
-use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeReport};
-use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled, Taken};
-use candlewick_sdk::{Candle, Millis, Money, Payout, Series};
+use crate::audit::{Audit, Finding, PriceCheck, Settlement, Settling, Source, Terms, Weight, check_terms};
+use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
+use candlewick_engine::{Control, IntentId, IntentRow, Settled, Taken};
+use candlewick_sdk::{Candle, Millis, Payout, Series};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -80,77 +76,6 @@ impl Coordinator {
         self.found(Audit::Price, checked, findings, step);
     }
 
-    /// The balances have come at their pace.
-    pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
-        if let Some(at) = self.next_balances(step.now) {
-            self.agenda.add(at, Job::Balances);
-        }
-        match answer {
-            Ok(reply) => {
-                let balance = reply.value.of(self.session.account());
-                let amount = balance.and_then(|balance| self.session.money(balance));
-                self.check_wallet(amount, step);
-                if let Some(amount) = amount {
-                    self.events.add(step.now, Place::Balance, EventKind::Balance { amount });
-                    self.audit_wallet(amount, step);
-                }
-            }
-            Err(error) => self.warn_of("no wallets", &error, step),
-        }
-    }
-
-    /// A wallet that is gone, or holds what none can hold, is said at once.
-    fn check_wallet(&mut self, amount: Option<Money>, step: &mut Step<'_>) {
-        let state = match amount {
-            None => WalletState::Missing,
-            Some(amount) if amount < Money::ZERO => WalletState::BelowZero,
-            Some(_) => WalletState::Sound,
-        };
-        if self.audits.wallet.has_new_trouble(state) {
-            let account = self.session.account();
-            let text = amount.map_or_else(
-                || format!("the venue shows no {account} wallet: what it holds is not known"),
-                |amount| format!("the {account} wallet holds {}", self.session.scale().to_decimal(amount)),
-            );
-            self.session.alarm(text, step);
-        }
-    }
-
-    /// The wallet against the ledger; a movement that nothing explains is booked.
-    fn audit_wallet(&mut self, wallet: Money, step: &mut Step<'_>) {
-        let (now, ledger) = (step.now, self.session.ledger());
-        let free = ledger.free();
-        let is_under_way = ledger.open_stakes().is_positive() || self.session.journal.has_waiting();
-        // An intent that is unanswered, or whose trade may yet be found: its money may have moved unseen.
-        let has_doubt = self.doubts.next_look().is_some() || self.session.has_unclear_intent();
-        // A result that the venue contradicts: the wallet may follow either.
-        let has_doubt = has_doubt || self.contradictions.is_pending();
-        let quiet = if is_under_way || has_doubt { Quiet::No } else { Quiet::Yes };
-        // A wallet may follow a list that lags, and lag itself.
-        let patience = Millis::from_seconds(60) + self.doubts.list_lag() * 2;
-        self.look_for_strangers(wallet, patience, now);
-        let findings = match self.audits.wallet.read((wallet, free), quiet, now, patience) {
-            WalletReading::Unquiet => return,
-            WalletReading::Agrees => Vec::new(),
-            WalletReading::Differs => {
-                // Soon again, to be sure.
-                self.agenda.add(now + Millis::from_seconds(11), Job::Balances);
-                // A changed result is known by the list before it is taken for a movement.
-                if !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
-                    self.agenda.add(now, Job::Trades);
-                }
-                Vec::new()
-            }
-            WalletReading::Moved(amount) => {
-                self.handle(now, EventKind::Deposit { amount }, step);
-                let scale = self.session.scale();
-                let (verb, size) =
-                    if amount.is_positive() { ("came into", amount) } else { ("left", -amount) };
-                let text = format!("{} {verb} the wallet, and no trade explains it", scale.to_decimal(size));
-                vec![Finding::alarm(Audit::Wallet, text)]
-            }
-        };
-        self.found(Audit::Wallet, 1, findings, step);
     }
 
     /// What the venue's adapter has met that it does not know.

@@ -28,6 +28,7 @@ mod strangers;
 mod subscriptions;
 mod trade_watch;
 mod trading_week;
+mod wallet_watch;
 mod warm_up;
 // How they are joined.
 mod absence;
@@ -39,6 +40,7 @@ mod contradictions;
 mod corrections;
 mod departures;
 mod findings;
+mod funding;
 mod missing_trades;
 mod old_rows;
 mod open_answer;
@@ -62,7 +64,7 @@ pub(crate) use believed::counted;
 pub use believed::{possible_payout, possible_times, taken_of};
 pub use command::{Ask, Command, JournalEntry};
 pub use durable_open::DurableOpen;
-pub use ending::{Finished, Unfinished, UnfinishedKind};
+pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
 pub use input::{Answer, Input, OrderId, RequestId, RunResult, Streams};
 pub use settlement::profit_by_rule;
 
@@ -71,7 +73,7 @@ use crate::past::Past;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, Job};
-use candlewick_broker::Account;
+use candlewick_broker::{Account, Balances, Reply};
 use candlewick_engine::{Control, EventKind, Header, IntentId, Reloaded, ReloadedBy, Session};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
@@ -79,7 +81,7 @@ use closing::Phase;
 use command::Step;
 use contradictions::Contradictions;
 use doubts::Doubts;
-use ending::{Ending, UnderWay};
+use ending::Ending;
 use event_queue::EventQueue;
 use journal_state::{Released, Urgency, Waiting};
 use market_watch::MarketWatch;
@@ -91,6 +93,7 @@ use standing::Told;
 use subscriptions::StreamWatch;
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
+use wallet_watch::WalletWatch;
 use warm_up::WarmUp;
 
 /// A live run.
@@ -129,6 +132,7 @@ pub struct Coordinator {
     refused_prices: price_age::RefusedPrices,
     /// Time of the last rejection of this run.
     refused_at: Option<Millis>,
+    wallet: WalletWatch,
     /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
     /// What whoever watches knows of how the run stands.
@@ -153,13 +157,24 @@ pub struct CoordinatorParts {
     pub is_simulated: bool,
     /// Venue time at which the run ends by itself.
     pub until: Option<Millis>,
+    /// What the wallets held when the run connected; `None` if its wallet is not compared with the ledger.
+    pub balances: Option<Reply<Balances>>,
 }
 
 impl Coordinator {
     /// A run of these parts, at `now`.
     pub fn new(parts: CoordinatorParts, now: Millis) -> Self {
-        let CoordinatorParts { settings, header, account, session, priced, mut past, is_simulated, until } =
-            parts;
+        let CoordinatorParts {
+            settings,
+            header,
+            account,
+            session,
+            priced,
+            mut past,
+            is_simulated,
+            until,
+            ..
+        } = parts;
         let halt = past.halt();
         let waiting = if is_simulated { Waiting::StandsStill } else { Waiting::GoesOn };
         Self {
@@ -186,6 +201,7 @@ impl Coordinator {
             request_times: open_answer::RequestTimes::default(),
             refused_prices: price_age::RefusedPrices::default(),
             refused_at: None,
+            wallet: WalletWatch::new(parts.balances),
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,
@@ -228,13 +244,14 @@ impl Coordinator {
     /// Journals the header, takes up what earlier runs left, and begins to ask for the past of each series.
     fn on_start(&mut self, step: &mut Step<'_>) {
         self.session.begin(&self.header, step);
-        let amount = self.session.ledger().free();
+        let amount = self.first_wallet().unwrap_or(self.session.ledger().free());
         self.handle(step.now, EventKind::Balance { amount }, step);
         if self.runs_before > 0 {
             // What suspended an earlier run, its own end above all, is over with it.
             self.control(Control::Continue, step);
         }
         self.recover(step);
+        self.read_first_wallet(step);
         self.subscribe_all(step);
         self.go_on_starting(step);
     }
@@ -276,7 +293,9 @@ impl Coordinator {
         }
         self.watch_end(step);
         let under_way = self.under_way();
-        if let Some(why) = self.ending.ended(under_way, step.now) {
+        if let Some(why) = self.ending.ended(under_way, step.now)
+            && !self.awaits_last_wallet(step)
+        {
             return Self::finish(why, step);
         }
         let times = [
@@ -340,7 +359,8 @@ impl Coordinator {
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
         self.audits.wallet.watch(handled.free, step.now);
-        if let Some(rule) = handled.final_rule {
+        // A limit that one reading of the wallet has reached may be below it after the next.
+        if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspect()) {
             self.ending.reach_limit(rule);
         }
         if let EventKind::OutsideSignal(signal) = &kind {
@@ -396,17 +416,6 @@ impl Coordinator {
         }
         if self.session.journal.is_final(&error) {
             self.fail(RuntimeError::Journal(error), step);
-        }
-    }
-
-    fn under_way(&self) -> UnderWay {
-        UnderWay {
-            last_close: self.trades.last_close(),
-            is_waiting: !self.events.is_empty()
-                || self.session.journal.has_waiting()
-                || self.contradictions.is_any(),
-            is_opening: self.requests.opening().next().is_some(),
-            has_doubt: self.doubts.is_searching() || !self.session.session().second_trades().is_empty(),
         }
     }
 }

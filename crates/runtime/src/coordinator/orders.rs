@@ -44,7 +44,7 @@ impl Coordinator {
             },
             ControlOrder::Resume => {
                 self.session.end_halt();
-                self.control(Control::Resume, step);
+                self.resume(step);
                 self.override_restrictions(step);
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
                 self.done(step)

@@ -7,9 +7,9 @@ use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::Millis;
 
 impl Coordinator {
-    /// The money at present.
-    pub(crate) fn funds(&self) -> Funds {
-        Funds::of(self.session.ledger())
+    /// The money with which the run begins.
+    pub(crate) fn first_funds(&self) -> Funds {
+        Funds { first_wallet: self.first_wallet(), ..Funds::of(self.session.ledger()) }
     }
 
     /// The intents that are in doubt.

@@ -186,6 +186,7 @@ impl Coordinator {
             .chain(describe_late(&late))
             .chain(user)
             .chain(wallet)
+            .chain(self.wallet_troubles())
             .chain(missing)
             .chain(self.stranger_trouble(now))
             .chain(self.stream_trouble())

@@ -179,6 +179,11 @@ pub enum RunEvent {
         /// How much.
         amount: f64,
     },
+    /// The wallet holds another amount than the trades explain, or no longer does.
+    WalletDifference {
+        /// Wallet minus what the trades explain: below zero for a shortage, 0 when the difference has ended.
+        amount: f64,
+    },
     /// The wallet was read.
     Wallet {
         /// What it holds.

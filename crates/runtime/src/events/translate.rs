@@ -213,6 +213,9 @@ impl Names {
                 Some(RunEvent::SecondTradeSettled { intent, venue_id, pnl: money(*profit) })
             }
             EventKind::Deposit { amount } => Some(RunEvent::Deposit { amount: money(*amount) }),
+            EventKind::WalletDifference { amount } => {
+                Some(RunEvent::WalletDifference { amount: money(*amount) })
+            }
             EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
             EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
             EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),

@@ -136,7 +136,7 @@ impl Broker for PaperBroker {
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
-        Ok(self.reply(Balances { demo: Some(self.balance), real: None }))
+        Ok(self.reply(Balances { demo: Some(self.balance), real: None, ..Balances::default() }))
     }
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {

@@ -304,6 +304,11 @@ impl Past {
                 self.second_trades.push(id.to_owned());
             }
         }
+        if let Some(wallets) =
+            note.get("wallets").cloned().and_then(|names| serde_json::from_value(names).ok())
+        {
+            self.wallet.recall_names(wallets);
+        }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
         if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))
             && Audit::FOUND_ONCE.iter().any(|once| once.as_str() == audit)

@@ -103,6 +103,7 @@ impl Runner {
     /// A run of these parts.
     pub fn new(parts: Parts) -> Self {
         let Parts { settings, header, market, broker, clock, account, session, bots, .. } = parts;
+        let is_compared = settings.wallet_every_s > 0;
         let is_simulated = clock.is_virtual();
         let priced = bots.iter().zip(parts.wants_prices).filter(|(_, wants)| *wants);
         let coordinator = Coordinator::new(
@@ -115,6 +116,7 @@ impl Runner {
                 past: parts.past,
                 is_simulated,
                 until: parts.until,
+                balances: account.balances.filter(|_| is_compared),
             },
             clock.now(),
         );
@@ -165,7 +167,7 @@ impl Runner {
         let clock = Arc::clone(&self.clock);
         let mut hold = clock.hold();
         let mut renewal = tokio::time::interval_at(Instant::now() + RENEWAL, RENEWAL);
-        self.watchers.begin(self.coordinator.funds(), self.coordinator.left_in_doubt());
+        self.watchers.begin(self.coordinator.first_funds(), self.coordinator.left_in_doubt());
         self.feed(Input::Start).await;
         loop {
             self.watchers.on_turn();

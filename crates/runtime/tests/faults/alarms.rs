@@ -84,7 +84,7 @@ impl Alarms {
                 let listing = self.listing.take();
                 listing.map(|listing| of_list(world, &listing, (book, now))).unwrap_or_default()
             }
-            Answer::Balances(Ok(reply)) => of_balances(reply.value),
+            Answer::Balances(Ok(reply)) => of_balances(&reply.value),
             _ => Vec::new(),
         }
     }
@@ -268,7 +268,7 @@ fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
     due
 }
 
-fn of_balances(balances: Balances) -> Vec<Due> {
+fn of_balances(balances: &Balances) -> Vec<Due> {
     let words = match balances.demo {
         None => "shows no demo wallet",
         Some(demo) if demo < Decimal::ZERO => "the demo wallet holds -",

@@ -111,6 +111,7 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         priced: stream::priced(&world.plan),
         is_simulated: false,
         until: None,
+        balances: None,
         past: Past::default(),
     };
     let flow = Flow::new(world.plan.seed, past.runs);

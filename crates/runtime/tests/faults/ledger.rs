@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Holds the ledger to the venue's trades.
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();
-    let (booked, brought) = (deposits(&lines), second_trade_profits(lines.iter()));
+    let (booked, brought) = (deposits(&lines) + accepted(&lines), second_trade_profits(lines.iter()));
     let seconds_open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
     let of_venue = |id: &str| truth.find(id).map_or(0, |trade| trade.profit);
     let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
@@ -38,14 +38,16 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
         let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
         check_said(world, (row.approved.intent().number(), &id), truth);
     }
-    check_deposits(world, (book, truth), (booked, &lines, seconds_open));
+    // A difference that is still there is what the wallet showed and nobody has booked, of others or late of us.
+    let difference = session.ledger().difference().minor();
+    check_deposits(world, (book, truth), ([booked, booked + difference], &lines, seconds_open));
 }
 
 /// What came or went without an intent is what the wallet once showed of trades that are none's.
 fn check_deposits(
     world: &World,
     (book, truth): (&TradeBook, &Truth),
-    (booked, lines, seconds_open): (i64, &[StoredLine], i64),
+    (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
 ) {
     if world.is_far_off() {
         return;
@@ -82,11 +84,16 @@ fn check_deposits(
     let so_far =
         (0..=lines.len()).filter(|count| *count == 0 || lines[count - 1].line.body.contains("second_trade"));
     let so_far = so_far.map(|count| second_trade_profits(lines[..count].iter()));
-    let mut sums = so_far.chain([second_trade_profits(lines.iter()) - seconds_open]).map(|sum| sum + booked);
+    let so_far: Vec<i64> = so_far.chain([second_trade_profits(lines.iter()) - seconds_open]).collect();
+    let mut sums = booked.iter().flat_map(|booked| so_far.iter().map(move |sum| sum + booked));
     let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));
     let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
     world.require(sums.any(is_shown), || {
-        format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
+        let [booked, with_difference] = booked;
+        format!(
+            "{booked} were booked as a deposit, {with_difference} with the difference, by strangers {}",
+            truth.by_strangers
+        )
     });
 }
 
@@ -118,6 +125,20 @@ fn is_said(world: &World, trade: &Trade) -> bool {
 /// The sum of all that was booked as money that no trade explains, in minor units.
 fn deposits(lines: &[StoredLine]) -> i64 {
     total(lines.iter(), "deposit", "amount")
+}
+
+/// The sum of the differences of the wallet that a resume has booked, in minor units.
+fn accepted(lines: &[StoredLine]) -> i64 {
+    let (mut difference, mut sum) = (0, 0);
+    for stored in lines {
+        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+        if body["event"] == "wallet_difference" {
+            difference = body["amount"].as_i64().unwrap_or_default();
+        } else if body["event"] == "control" && body["control"] == "resume" {
+            sum += std::mem::take(&mut difference);
+        }
+    }
+    sum
 }
 
 /// What second trades of requests have brought.

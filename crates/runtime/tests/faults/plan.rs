@@ -174,11 +174,20 @@ impl Plan {
             Withholding::List if is_refunding => plan.with_refunds(),
             _ => plan,
         };
-        (with_delays(plan), dice)
+        (with_delays(plan.with_wallet_lag()), dice)
     }
 }
 
 impl Plan {
+    /// The same with a setting that allows for the lag of the wallet, which may follow the list.
+    fn with_wallet_lag(mut self) -> Self {
+        let follows = self.habits.withholding == Withholding::Both;
+        let list_lag_ms = if follows { self.settings.list_lag_ms } else { 0 };
+        let lag_ms = u32::try_from(self.habits.wallet_lag_ms).unwrap_or_default() + list_lag_ms;
+        self.settings.wallet_lag_ms = self.settings.wallet_lag_ms.max(lag_ms);
+        self
+    }
+
     /// The same for long enough that what was over at its beginning is old at its end, with many trades, and with runs that remember an
     /// intent that is over for so long.
     pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {

@@ -137,7 +137,12 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        account: Account { user: USER.to_owned(), kind: Kind::Demo, balance: settings.balance },
+        account: Account {
+            user: USER.to_owned(),
+            kind: Kind::Demo,
+            balance: settings.balance,
+            balances: None,
+        },
         session,
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,

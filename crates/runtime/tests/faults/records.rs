@@ -20,7 +20,10 @@ pub(crate) fn balances(world: &World) -> Balances {
     let mut truth = world.truth();
     let demo = Decimal::new(truth.balance_at(seen), 2);
     let reading = truth.next_reading();
-    world.plan.lies.shown(reading, Balances { demo: Some(demo), real: Some(Decimal::new(77_700, 2)) })
+    world.plan.lies.shown(
+        reading,
+        Balances { demo: Some(demo), real: Some(Decimal::new(77_700, 2)), ..Balances::default() },
+    )
 }
 
 /// A page of the venue's list.

@@ -29,8 +29,11 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
     "was booked as",
     MISSING,
     "shows no demo wallet",
-    "the demo wallet holds",
+    "the demo wallet holds -",
 ];
+
+/// What is said of a wallet that holds another amount than the trades explain.
+const DIFFERENCE: &str = "than the trades explain";
 
 /// What is said of a second trade of one request, before its name.
 const SECOND_TRADE: &str = "asked for one trade, and the venue has a second one, ";
@@ -223,6 +226,9 @@ impl Watcher {
         let is_of_lies =
             !is_of_twins && !is_strangers && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
         self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
+        let is_off = text.contains(DIFFERENCE);
+        let may_be_off = self.world.may_be_off();
+        self.world.require(!is_off || may_be_off, || format!("a false alarm: {text}"));
         let named = text.split_once(MISSING).and_then(|(_, rest)| rest.split_once(" of intent "));
         if let Some(number) = named.and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()) {
             self.world.require(seen.is_halted, || format!("not halted: {text}"));

@@ -2,7 +2,7 @@
 
 use crate::dice::Dice;
 use crate::memory_journal::Disk;
-use crate::plan::Plan;
+use crate::plan::{Plan, Withholding};
 use crate::time::TrueTime;
 use crate::truth::Truth;
 use candlewick_sdk::Millis;
@@ -153,6 +153,16 @@ impl World {
     /// Whether the venue lies in this schedule.
     pub(crate) fn is_lying(&self) -> bool {
         self.plan.lies.has_any()
+    }
+
+    /// Whether the wallet may hold another amount than our trades explain: it lags for longer than it may, others trade, or
+    /// the venue lies.
+    pub(crate) fn may_be_off(&self) -> bool {
+        let Plan { habits, settings, .. } = &self.plan;
+        let lags = habits.list_lag_ms > i64::from(settings.list_lag_ms);
+        let follows = habits.withholding == Withholding::Both;
+        let has_others = habits.has_strangers || habits.company > 0;
+        follows && lags || has_others || self.is_lying() || self.is_far_off()
     }
 
     /// Notes what was said to people, where the venue lies.

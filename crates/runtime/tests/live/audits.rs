@@ -101,11 +101,12 @@ async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() 
     assert_eq!(deposited(&ran), [5_000]);
     assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
     assert_eq!(ran.finished().free.minor(), 105_800);
-    // A wallet that lags by a minute is no movement.
+    // A wallet that lags by a minute is no movement, and named while it lags.
     let late = [(-MINUTE, 1_000), (OPEN + MINUTE, 990), (CLOSE + MINUTE, 1_008)];
     let ran = run(CLOSE, 8, |_| {}, &late).await;
     assert_eq!(deposited(&ran), [0; 0]);
-    assert_eq!(findings(&ran), []);
+    assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
+    assert_eq!(ran.finished().wallet_difference, None);
     assert_eq!(Millis::new(ran.finished().free.minor()), Millis::new(100_800));
 }
 
@@ -120,6 +121,42 @@ async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
     stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
     stage.script.balances = vec![(stage.at(-MINUTE), 1_000), (stage.at(4 * MINUTE), 1_003)];
     let ran = stage.stop(14 * MINUTE, Stop::TimeUp).run().await;
-    assert_eq!(findings(&ran), []);
+    assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
     assert_eq!(ran.finished().free.minor(), 100_800);
+    assert_eq!(difference(&ran), Some((-500, "5.00 less")));
+}
+
+/// The difference at the end of a run, and how it is named.
+fn difference(ran: &Ran) -> Option<(i64, &str)> {
+    let found = ran.finished().wallet_difference.as_ref()?;
+    Some((found.amount.minor(), found.text.strip_prefix("the demo wallet holds ")?.split(" than").next()?))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_win_that_is_not_paid_is_named_with_its_trade_and_stays_a_difference() {
+    let ran = run(CLOSE, 8, |_| {}, &FOLLOWS[..2]).await;
+    assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
+    assert_eq!(ran.finished().free.minor(), 100_800);
+    let named =
+        "the demo wallet holds 18.00 less than the trades explain: 1 win was not paid, the first is trade #1";
+    let found = ran.finished().wallet_difference.as_ref();
+    assert_eq!(found.map(|found| (found.amount.minor(), found.text.as_str())), Some((-1_800, named)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fee_and_a_withdrawal_that_only_the_last_reading_shows_are_a_difference_of_the_end() {
+    for (wallet, expected) in
+        [(1_008, None), (1_007, Some((-100, "1.00 less"))), (508, Some((-50_000, "500.00 less")))]
+    {
+        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+        stage.settings.wallet_every_s = 3_000;
+        let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
+        let script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
+        stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
+        let balances = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, wallet)];
+        stage.script.balances = balances.iter().map(|(at, minor)| (stage.at(*at), *minor)).collect();
+        let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
+        assert_eq!(difference(&ran), expected, "{wallet}");
+        assert_eq!(ran.finished().free.minor(), 100_800, "{wallet}: nothing is booked by one reading");
+    }
 }

@@ -228,7 +228,7 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
         },
         broker: Arc::clone(&client) as _,
         clock: Arc::new(clock.clone()),
-        account: Account { user: "u".to_owned(), kind: Kind::Demo, balance },
+        account: Account { user: "u".to_owned(), kind: Kind::Demo, balance, balances: None },
         session: Session::new(&session, strategies).unwrap(),
         wants_prices: vec![prices != Prices::Unwanted; symbols],
         bots: session.bots,

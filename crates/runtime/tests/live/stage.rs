@@ -331,7 +331,7 @@ impl Stage {
             market: Arc::clone(venue) as Arc<dyn MarketData>,
             broker: Arc::clone(venue) as Arc<dyn Broker>,
             clock: self.clock,
-            account: Account { user: USER.to_owned(), kind: Kind::Demo, balance },
+            account: Account { user: USER.to_owned(), kind: Kind::Demo, balance, balances: None },
             session: Session::new(&settings, strategies).unwrap(),
             wants_prices: vec![self.wants_prices; settings.bots.len()],
             bots: settings.bots,

@@ -172,7 +172,8 @@ impl Broker for ScriptedVenue {
         let sent = self.clock.now();
         self.take(Ask::Balances).await?;
         let balance = since(&self.script.balances, self.clock.now()).unwrap_or(1_000);
-        Ok(self.reply(Balances { demo: Some(Decimal::from(balance)), real: None }, sent))
+        Ok(self
+            .reply(Balances { demo: Some(Decimal::from(balance)), real: None, ..Balances::default() }, sent))
     }
 
     async fn trades(&self) -> TradeListing {

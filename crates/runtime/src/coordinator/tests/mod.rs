@@ -15,6 +15,7 @@ mod strangers;
 mod token;
 mod venue_watch;
 mod wallet;
+mod wallet_difference;
 mod wallet_proof;
 mod warm_up;
 
@@ -134,6 +135,7 @@ fn parts() -> CoordinatorParts {
         past: Past::default(),
         is_simulated: false,
         until: None,
+        balances: None,
     }
 }
 

@@ -482,7 +482,7 @@ fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
     let listing = TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None };
     bench.step(Input::Answer(Answer::Trades(listing)));
     let demo = Some(bench.coordinator.session.scale().to_decimal(free));
-    let balances = Ok(Reply::at(Balances { demo, real: None }, now));
+    let balances = Ok(Reply::at(Balances { demo, real: None, ..Balances::default() }, now));
     let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(balances)));
     assert!(alarms(&commands).iter().any(|text| text.contains("has a second one, 01JU")), "{commands:?}");
     assert_eq!(bench.coordinator.session.ledger().free(), free, "its money is not booked again");
@@ -525,7 +525,7 @@ fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
         let trades = (0..30).map(second).collect();
         let listing = TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None };
         bench.step(Input::Answer(Answer::Trades(listing)));
-        let answer = Reply::at(Balances { demo: Some(Decimal::ONE), real: None }, now);
+        let answer = Reply::at(Balances { demo: Some(Decimal::ONE), real: None, ..Balances::default() }, now);
         let commands = bench.step(Input::Answer(Answer::BalancesAfterTrades(Ok(answer))));
         (commands, bench.coordinator.session.ledger().free())
     };
@@ -567,7 +567,7 @@ fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
         let asked = bench.at(reading * 20_000).step(Input::Time);
         assert!(reading == 0 || asked.iter().any(asks), "{asked:?}");
         reading += 1;
-        let balances = Balances { demo: demo.map(Decimal::from), real: None };
+        let balances = Balances { demo: demo.map(Decimal::from), real: None, ..Balances::default() };
         let now = bench.now;
         let commands = bench.step(Input::Answer(Answer::Balances(Ok(Reply::at(balances, now)))));
         let warning = |command: &Command| match command {

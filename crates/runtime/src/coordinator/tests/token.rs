@@ -65,7 +65,7 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
 #[test]
 fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
     let answered = |bench: &mut Bench| {
-        let balances = Balances { demo: Some(Decimal::from(1_000)), real: None };
+        let balances = Balances { demo: Some(Decimal::from(1_000)), real: None, ..Balances::default() };
         let reply = Reply::at(balances, bench.now);
         bench.on(Input::Token(None));
         words(&bench.step(Input::Answer(Answer::Balances(Ok(reply)))))

@@ -106,7 +106,7 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     let silent = seen(&mut bench, Input::Answer(Answer::User(Err(error())))).1;
     assert_eq!(silent[0], "the venue does not answer");
     bench.at(10_000_000).step(Input::Time);
-    let none = Balances { demo: None, real: None };
+    let none = Balances { demo: None, real: None, ..Balances::default() };
     let answer = Answer::Balances(Ok(Reply::at(none, bench.now)));
     let troubles = seen(&mut bench, Input::Answer(answer)).1;
     assert_eq!(troubles[0], "the price API does not answer");

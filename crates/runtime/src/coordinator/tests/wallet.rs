@@ -54,7 +54,8 @@ fn answer(ask: Ask, ms: i64, now: Millis) -> Answer {
         }),
         Ask::BalancesAfterTrades => Answer::BalancesAfterTrades(Err(failed())),
         Ask::Balances => {
-            let balances = Balances { demo: Some(Decimal::new(shown(ms), 2)), real: None };
+            let balances =
+                Balances { demo: Some(Decimal::new(shown(ms), 2)), real: None, ..Balances::default() };
             Answer::Balances(Ok(Reply::at(balances, now)))
         }
         Ask::User => Answer::User(Err(failed())),

@@ -75,7 +75,11 @@ impl Venue {
                 ended_early: None,
             }),
             Ask::BalancesAfterTrades => {
-                let balances = Balances { demo: Some(Decimal::new(self.wallet(ms), 2)), real: None };
+                let balances = Balances {
+                    demo: Some(Decimal::new(self.wallet(ms), 2)),
+                    real: None,
+                    ..Balances::default()
+                };
                 Answer::BalancesAfterTrades(Ok(Reply::at(balances, now)))
             }
             other => panic!("nobody asks {other:?}"),

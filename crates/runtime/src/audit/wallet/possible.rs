@@ -1,0 +1,65 @@
+//! The differences that a reading may mean.
+
+use super::UnderWayMoney;
+use crate::resolver::sums_of;
+use candlewick_sdk::Money;
+
+/// A reading minus the ledger's free balance, with what may be in it.
+#[derive(Debug)]
+pub(super) struct Possible {
+    raw: Money,
+    /// Sums of what may explain a part of it, ascending; `None` if there are too many.
+    sums: Option<Vec<Money>>,
+    least: Money,
+    /// `None` if it may be any amount.
+    greatest: Option<Money>,
+}
+
+impl Possible {
+    /// Builds the differences of a reading that may lack `unshown` and contain what is under way.
+    pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &UnderWayMoney) -> Self {
+        let all: Vec<Money> = unshown.chain(under_way.amounts.iter().copied()).collect();
+        let bound = |amount: fn(Money, Money) -> Money| all.iter().map(|one| amount(*one, Money::ZERO)).sum();
+        Self {
+            raw,
+            sums: sums_of(&all),
+            least: bound(Money::min),
+            greatest: (!under_way.is_unknown).then(|| bound(Money::max)),
+        }
+    }
+
+    /// Returns the largest difference that is possible.
+    pub(super) fn largest_difference(&self) -> Money {
+        self.raw - self.least
+    }
+
+    /// Returns whether the reading means this difference to the cent, without anything under way or late.
+    pub(super) fn is_raw(&self, difference: Money) -> bool {
+        self.raw == difference
+    }
+
+    /// Returns whether the reading may mean this difference.
+    pub(super) fn contains(&self, difference: Money) -> bool {
+        self.nearest(difference) == difference
+    }
+
+    /// Returns the possible difference that is nearest to a known one, the smaller of two.
+    pub(super) fn nearest(&self, known: Money) -> Money {
+        let wanted = self.raw - known;
+        let explained = match (&self.sums, self.greatest) {
+            // Whatever is unknown fills the gap above what is explained.
+            (_, None) => wanted.max(self.least),
+            (None, Some(greatest)) => wanted.clamp(self.least, greatest),
+            (Some(sums), Some(_)) => nearest_of(sums, wanted),
+        };
+        self.raw - explained
+    }
+}
+
+/// The sum that is nearest to the wanted one; of two the smaller.
+fn nearest_of(sums: &[Money], wanted: Money) -> Money {
+    let place = sums.partition_point(|sum| *sum < wanted);
+    let beside = [place.checked_sub(1).and_then(|below| sums.get(below)), sums.get(place)];
+    let nearest = beside.into_iter().flatten().min_by_key(|sum| (**sum - wanted).max(wanted - **sum));
+    nearest.copied().unwrap_or_default()
+}

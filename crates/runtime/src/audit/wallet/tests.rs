@@ -1,0 +1,267 @@
+use super::*;
+use WalletReading::{Agrees, Confirmed, Differs, Settled};
+
+const LAG: Millis = Millis::from_seconds(10);
+
+fn minor(units: i64) -> Money {
+    Money::from_minor(units)
+}
+
+/// A wallet that is read, in seconds and minor units.
+#[derive(Default)]
+struct Bench {
+    audit: WalletAudit,
+    under_way: UnderWayMoney,
+    bonus: Option<Money>,
+}
+
+impl Bench {
+    /// The ledger holds so much from then on.
+    fn ledger(&mut self, second: i64, free: i64) {
+        self.audit.watch(minor(free), Millis::from_seconds(second));
+    }
+
+    fn read(&mut self, second: i64, wallet: i64) -> WalletReading {
+        let free = self.audit.ledger.map(|(free, _)| free).unwrap_or_default();
+        let reading = Reading {
+            wallet: minor(wallet),
+            bonus: self.bonus,
+            free,
+            under_way: &self.under_way,
+            sent: Millis::from_seconds(second),
+            lag: LAG,
+            patience: Millis::from_seconds(300),
+            is_last: false,
+        };
+        let result = self.audit.read(&reading);
+        match result {
+            Confirmed { step, may_be_of_trades: true } => self.audit.keep(step),
+            Confirmed { step, may_be_of_trades: false } => {
+                self.audit.book(step);
+                self.ledger(second, (free + step).minor());
+            }
+            Agrees | Differs { .. } | Settled { .. } => {}
+        }
+        result
+    }
+
+    fn check(&mut self, rows: &[(i64, i64, WalletReading)]) {
+        for (second, wallet, expected) in rows {
+            assert_eq!(self.read(*second, *wallet), *expected, "after {second} s");
+        }
+    }
+}
+
+const fn differs(units: i64) -> WalletReading {
+    Differs { difference: Money::from_minor(units) }
+}
+
+const fn by_trades(units: i64) -> WalletReading {
+    Confirmed { step: Money::from_minor(units), may_be_of_trades: true }
+}
+
+const fn from_outside(units: i64) -> WalletReading {
+    Confirmed { step: Money::from_minor(units), may_be_of_trades: false }
+}
+
+#[test]
+fn a_movement_without_trades_is_booked_by_the_second_reading() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 1_000);
+    bench.check(&[
+        (0, 1_000, Agrees),
+        // A surplus is not certain before that, a shortage counts at once.
+        (60, 1_050, differs(0)),
+        (69, 1_050, differs(0)),
+        (70, 1_050, from_outside(50)),
+        (120, 1_050, Agrees),
+        (180, 550, differs(-500)),
+        (191, 550, from_outside(-500)),
+        (240, 550, Agrees),
+        // A wrong reading.
+        (300, -9_999, differs(-10_549)),
+        (311, 550, Agrees),
+        // Two wrong readings that do not agree.
+        (360, -9_999, differs(-10_549)),
+        (371, -7_777, differs(-8_327)),
+        (382, 550, Agrees),
+    ]);
+    assert_eq!(bench.audit.lag(LAG), LAG, "no lag was seen");
+}
+
+#[test]
+fn wins_that_are_not_paid_are_a_shortage_while_the_bot_trades_every_few_seconds() {
+    // 10.00 are staked every 5 s, and 18.50 come back after 3 s by the ledger only.
+    let mut bench = Bench::default();
+    bench.ledger(0, 100_000);
+    let mut confirmed = Vec::new();
+    assert_eq!(bench.read(0, 100_000), Agrees);
+    for trade in 0..60 {
+        let (second, free) = (trade * 5, 100_000 + trade * 850);
+        bench.ledger(second, free - 1_000);
+        bench.ledger(second + 3, free + 850);
+        if trade % 4 == 3
+            && let Confirmed { may_be_of_trades, .. } = bench.read(second + 4, 100_000 - (trade + 1) * 1_000)
+        {
+            assert!(may_be_of_trades);
+            confirmed.push(-bench.audit.confirmed().minor());
+        }
+    }
+    // Two wins at most are younger than the lag.
+    let least: Vec<bool> = confirmed.iter().map(|short| *short >= 1_850).collect();
+    assert!(confirmed.len() >= 6 && least.iter().all(|is_short| *is_short), "{confirmed:?}");
+    assert!(bench.audit.confirmed() <= minor(-(60 - 2 - 4) * 1_850), "{:?}", bench.audit.confirmed());
+    // All of it once nothing can be lag, and it stays a shortage for good.
+    for second in [330, 341] {
+        assert!(!matches!(bench.read(second, 40_000), Confirmed { may_be_of_trades: false, .. }));
+    }
+    bench.check(&[(4_000, 40_000, Agrees)]);
+    assert_eq!(bench.audit.confirmed(), minor(-60 * 1_850));
+}
+
+#[test]
+fn a_fee_that_comes_with_a_trade_is_a_shortage_and_more_than_all_trades_moved_is_a_withdrawal() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 100_000);
+    bench.check(&[(0, 100_000, Agrees)]);
+    bench.ledger(30, 99_000);
+    bench.check(&[(60, 98_950, differs(-50)), (71, 98_950, by_trades(-50))]);
+    // The stake of 10.00 comes back with 8.50, and 29.00 leave: more than trades moved.
+    bench.ledger(90, 100_850);
+    bench.check(&[
+        (120, 97_900, differs(-2_950)),
+        (131, 97_900, from_outside(-2_900)),
+        (180, 97_900, Agrees),
+    ]);
+    assert_eq!(bench.audit.confirmed(), minor(-50));
+}
+
+#[test]
+fn a_surplus_that_came_with_a_trade_is_booked_once_nothing_has_happened_for_long() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 100_000);
+    bench.check(&[(0, 100_000, Agrees)]);
+    bench.ledger(30, 101_800);
+    bench.check(&[
+        (60, 102_300, differs(0)),
+        (71, 102_300, by_trades(500)),
+        (320, 102_300, Agrees),
+        (331, 102_300, Settled { surplus: minor(500) }),
+    ]);
+    // What may be lag of the last 15 minutes is not booked: it would be as if the 18.00 had not been shown.
+    let mut bench = Bench::default();
+    bench.ledger(0, 100_000);
+    bench.check(&[(0, 100_000, Agrees)]);
+    bench.ledger(30, 98_200);
+    bench.check(&[(60, 100_000, differs(0)), (71, 100_000, by_trades(1_800)), (900, 100_000, Agrees)]);
+    bench.check(&[(931, 100_000, Settled { surplus: minor(1_800) })]);
+}
+
+#[test]
+fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 1_000);
+    bench.check(&[(0, 1_000, Agrees)]);
+    bench.ledger(30, 1_018);
+    bench.check(&[
+        // Within the lag.
+        (35, 1_000, Agrees),
+        (60, 1_000, differs(-18)),
+        (71, 1_000, by_trades(-18)),
+        (120, 1_018, differs(-18)),
+        (131, 1_018, by_trades(18)),
+    ]);
+    // 41 s after the change the wallet did not show it.
+    assert_eq!(bench.audit.lag(LAG), Millis::from_seconds(82));
+    bench.ledger(200, 1_036);
+    bench.check(&[(260, 1_018, Agrees), (283, 1_018, differs(-18)), (294, 1_018, by_trades(-18))]);
+}
+
+#[test]
+fn what_trades_under_way_return_is_no_surplus() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 99_000);
+    bench.under_way.amounts = vec![minor(1_000), minor(850)];
+    bench.check(&[
+        (60, 99_000, Agrees),
+        (120, 100_000, Agrees),
+        (180, 100_850, Agrees),
+        (240, 100_851, differs(0)),
+        (251, 100_850, Agrees),
+        // It lacks money, whatever they return.
+        (300, 98_999, differs(-1)),
+        (311, 98_999, by_trades(-1)),
+    ]);
+    bench.under_way.is_unknown = true;
+    bench.check(&[(360, 500_000, Agrees), (420, 98_000, differs(-1_000))]);
+}
+
+#[test]
+fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
+    let mut bench = Bench { bonus: Some(minor(5_000)), ..Bench::default() };
+    bench.ledger(0, 100_000);
+    bench.check(&[(0, 100_000, Agrees)]);
+    // 4.00 of 10.00 are paid by the bonus wallet, and the trade is lost.
+    bench.ledger(30, 99_000);
+    bench.bonus = Some(minor(4_600));
+    bench.check(&[(60, 99_400, Agrees), (120, 99_400, Agrees)]);
+    // The next is won: both get their parts of 18.50.
+    bench.ledger(150, 99_850);
+    bench.bonus = Some(minor(4_600 + 340));
+    bench.check(&[(180, 99_400 + 510, Agrees)]);
+    // 4.00 more without the bonus wallet are a surplus.
+    bench.ledger(300, 99_850);
+    bench.check(&[(320, 99_910 + 400, differs(0)), (331, 99_910 + 400, from_outside(400))]);
+}
+
+#[test]
+fn the_last_reading_needs_no_second_one() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 1_000);
+    assert_eq!(bench.read(0, 1_000), Agrees);
+    bench.ledger(5, 1_018);
+    let read = |bench: &mut Bench, second| {
+        let reading = Reading {
+            wallet: minor(1_000),
+            bonus: None,
+            free: minor(1_018),
+            under_way: &UnderWayMoney::default(),
+            sent: Millis::from_seconds(second),
+            lag: LAG,
+            patience: Millis::from_seconds(300),
+            is_last: true,
+        };
+        bench.audit.read(&reading)
+    };
+    assert_eq!(read(&mut bench, 14), Agrees, "it may be lag");
+    assert_eq!(read(&mut bench, 16), by_trades(-18));
+}
+
+#[test]
+fn other_wallets_are_not_those_of_the_first_reading() {
+    let wallet = |id: &str, user: Option<&str>, currency: Option<&str>| candlewick_broker::WalletName {
+        id: id.to_owned(),
+        user: user.map(str::to_owned),
+        currency: currency.map(str::to_owned),
+        ..candlewick_broker::WalletName::default()
+    };
+    let mut audit = WalletAudit::default();
+    assert_eq!(audit.check_names(&[]), NameCheck::Known);
+    let first = wallet("w1", Some("u1"), Some("USD"));
+    assert!(matches!(audit.check_names(std::slice::from_ref(&first)), NameCheck::New(_)));
+    assert_eq!(audit.check_names(std::slice::from_ref(&first)), NameCheck::Known);
+    for other in [
+        vec![wallet("w2", Some("u1"), Some("USD"))],
+        vec![wallet("w1", Some("u2"), Some("USD"))],
+        vec![wallet("w1", Some("u1"), Some("EUR"))],
+        vec![first.clone(), wallet("w2", Some("u1"), Some("USD"))],
+    ] {
+        assert!(matches!(audit.check_names(&other), NameCheck::Other { .. }), "{other:?}");
+    }
+    // The journal of the next run remembers them.
+    let kept = serde_json::to_string(&audit).unwrap();
+    let mut next: WalletAudit = serde_json::from_str(&kept).unwrap();
+    assert_eq!(next.check_names(std::slice::from_ref(&first)), NameCheck::Known);
+    let NameCheck::Other { known, found } = next.check_names(&[wallet("w2", None, None)]) else { panic!() };
+    assert_eq!((known.as_str(), found.as_str()), ("w1 of user u1 in USD", "w2"));
+}

@@ -1,0 +1,193 @@
+//! A wallet that holds another amount than the trades explain, and records that contradict themselves.
+
+use super::*;
+use crate::control::ControlOrder;
+use crate::resolver::report_of_tests;
+use candlewick_broker::{Balances, Funding, WalletName};
+use candlewick_sdk::{Money, Payout};
+
+/// Reads the wallet every ten seconds; it holds the 1,000.00 of the ledger at first.
+fn begun() -> Bench {
+    Bench::start(|parts| {
+        parts.settings.wallet_every_s = 10;
+        parts.balances = Some(Reply::at(demo(100_000, "w1"), START));
+    })
+}
+
+fn demo(minor: i64, id: &str) -> Balances {
+    let wallet = WalletName { id: id.to_owned(), account: Some(Account::Demo), ..WalletName::default() };
+    Balances { demo: Some(Decimal::new(minor, 2)), wallets: vec![wallet], ..Balances::default() }
+}
+
+/// The events and the alarms of a reading.
+fn read(bench: &mut Bench, second: i64, balances: Balances) -> (Vec<EventKind>, Vec<String>) {
+    bench.at(second * 1_000).step(Input::Time);
+    assert!(bench.coordinator.requests.has(RequestId::Balances), "after {second} s");
+    let now = bench.now;
+    said(&bench.step(Input::Answer(Answer::Balances(Ok(Reply::at(balances, now))))))
+}
+
+fn said(commands: &[Command]) -> (Vec<EventKind>, Vec<String>) {
+    let (mut kinds, mut texts) = (Vec::new(), Vec::new());
+    for command in commands {
+        match command {
+            Command::Record(JournalEntry::Event(Event { kind, .. }))
+                if !matches!(kind, EventKind::Balance { .. }) =>
+            {
+                kinds.push(*kind);
+            }
+            Command::Notify(crate::Notice::Alarm(text) | crate::Notice::Warning(text)) => {
+                texts.push(text.clone());
+            }
+            _ => {}
+        }
+    }
+    (kinds, texts)
+}
+
+fn difference(minor: i64) -> EventKind {
+    EventKind::WalletDifference { amount: Money::from_minor(minor) }
+}
+
+fn deposit(minor: i64) -> EventKind {
+    EventKind::Deposit { amount: Money::from_minor(minor) }
+}
+
+fn free(bench: &Bench) -> i64 {
+    bench.coordinator.session.ledger().free().minor()
+}
+
+#[test]
+fn a_withdrawal_counts_at_once_and_is_booked_by_the_second_reading() {
+    let mut bench = begun();
+    assert_eq!(read(&mut bench, 10, demo(100_000, "w1")), (vec![], vec![]));
+    assert_eq!(read(&mut bench, 20, demo(95_000, "w1")), (vec![difference(-5_000)], vec![]));
+    let (events, alarms) = read(&mut bench, 31, demo(95_000, "w1"));
+    assert_eq!(events, [deposit(-5_000), difference(0)]);
+    assert_eq!(alarms, ["50.00 left the wallet, and no trade explains it"]);
+    assert_eq!(free(&bench), 95_000);
+}
+
+#[test]
+fn a_start_compares_the_wallet_with_the_ledger() {
+    let mut bench = Bench::start(|parts| {
+        parts.settings.wallet_every_s = 10;
+        parts.balances = Some(Reply::at(demo(94_450, "w1"), START));
+    });
+    assert_eq!(bench.coordinator.session.ledger().difference(), Money::from_minor(-5_550));
+    let (events, _) = read(&mut bench, 11, demo(94_450, "w1"));
+    assert_eq!(events, [deposit(-5_550), difference(0)]);
+    // Without readings nothing is compared: a paper wallet does not move.
+    let bench = Bench::start(|_| {});
+    assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
+}
+
+#[test]
+fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only() {
+    let mut bench = begun();
+    for (second, minor) in [(10, 123_456_00), (21, 123_456_00)] {
+        read(&mut bench, second, demo(minor, "w1"));
+    }
+    let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+    assert!(halted.starts_with("the demo wallet holds 122456.00 more than the trades explain"), "{halted}");
+    assert!(halted.contains("more than 20 % of the equity (runtime.max_unexplained_percent)"), "{halted}");
+    assert_eq!(free(&bench), 100_000, "the ledger is not based on it");
+    assert_eq!(read(&mut bench, 31, demo(123_456_00, "w1")), (vec![], vec![]));
+    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
+    assert_eq!((free(&bench), bench.coordinator.session.halted()), (123_456_00, None));
+    assert_eq!(read(&mut bench, 41, demo(123_456_00, "w1")), (vec![], vec![]));
+}
+
+#[test]
+fn one_reading_that_is_nonsense_halts_nothing_and_ends_no_run() {
+    let mut bench = begun();
+    assert_eq!(read(&mut bench, 10, demo(-7, "w1")).0, [difference(-100_007)]);
+    // The drawdown refuses, and the run goes on.
+    bench.signal();
+    bench.at(60_100).step(Input::Durable(Ok(())));
+    assert!(!bench.coordinator.ending.is_stopping());
+    assert_eq!(read(&mut bench, 61, demo(100_000, "w1")).0, [difference(0)]);
+    assert_eq!((free(&bench), bench.coordinator.session.halted()), (100_000, None));
+}
+
+#[test]
+fn other_wallets_halt_and_are_not_compared_until_a_resume() {
+    let mut bench = begun();
+    let (events, _) = read(&mut bench, 10, demo(100_500, "w2"));
+    assert_eq!(events, [EventKind::Control { control: Control::Halt }]);
+    let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+    assert!(halted.starts_with("the venue shows other demo wallets: w2 where there was w1"), "{halted}");
+    assert_eq!(read(&mut bench, 21, demo(100_500, "w2")), (vec![], vec![]));
+    assert_eq!(free(&bench), 100_000);
+    // The old one again is compared again; the other one once it is accepted.
+    assert_eq!(read(&mut bench, 31, demo(100_000, "w1")), (vec![], vec![]));
+    read(&mut bench, 41, demo(100_500, "w2"));
+    bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
+    read(&mut bench, 51, demo(100_500, "w2"));
+    assert_eq!(read(&mut bench, 62, demo(100_500, "w2")).0, [deposit(500)]);
+}
+
+/// Our trade of one minute at 85 % is opened at 60 s with this funding.
+fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
+    bench.signal();
+    bench.at(60_100).step(Input::Durable(Ok(())));
+    let payout = Payout::from_percent(Decimal::from(85)).ok();
+    let report = TradeReport { payout, funding, ..report_of_tests("01JT", START + Millis::new(60_400)) };
+    let opened = OpenOutcome::Opened(Reply::at(Box::new(report), bench.now));
+    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), opened)))
+}
+
+#[test]
+fn a_stake_that_the_wallets_say_is_larger_is_at_risk_and_halts() {
+    let mut bench = Bench::start(|_| {});
+    open(&mut bench, Funding { paid: Some(Decimal::from(60)), ..Funding::default() });
+    bench.at(63_000).step(Input::Time);
+    let halted = bench.coordinator.session.halted().cloned();
+    let expected = "trade #1 has a stake of 10.00, but its wallets paid 60.00: the larger counts";
+    assert_eq!(halted.as_deref(), Some(expected));
+    assert_eq!(bench.coordinator.session.ledger().open_stakes(), Money::from_minor(6_000));
+}
+
+#[test]
+fn fees_and_commissions_halt_and_a_bonus_is_told() {
+    let fee = Funding { fee: Decimal::new(5, 1), ..Funding::default() };
+    let commission = Funding { commission: Decimal::new(5, 1), ..Funding::default() };
+    for (funding, word) in [(fee, "fee"), (commission, "commission")] {
+        let mut bench = Bench::start(|_| {});
+        open(&mut bench, funding);
+        let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
+        assert!(halted.starts_with(&format!("trade #1 has a {word} of 0.50")), "{halted}");
+    }
+    let mut bench = Bench::start(|_| {});
+    let bonus = Funding { paid: Some(Decimal::TEN), bonus: Decimal::from(4), ..Funding::default() };
+    let (_, texts) = said(&open(&mut bench, bonus));
+    assert!(texts.contains(&"trade #1: a bonus wallet paid 4.00 of its stake".to_owned()), "{texts:?}");
+    assert_eq!(bench.coordinator.session.halted(), None);
+}
+
+#[test]
+fn the_end_of_a_run_waits_for_a_last_reading() {
+    for (minor, events) in [(100_000, vec![]), (99_000, vec![difference(-1_000), difference(0)])] {
+        let mut bench = begun();
+        read(&mut bench, 10, demo(100_000, "w1"));
+        let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
+        assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Balances))));
+        assert!(!words(&commands).contains(&"finish".to_owned()), "{commands:?}");
+        let (mut seen, mut second) = (Vec::new(), 12);
+        let mut is_finished = false;
+        while !is_finished && second < 60 {
+            let now = bench.now;
+            let reply = Reply::at(demo(minor, "w1"), now);
+            let commands = bench.step(Input::Answer(Answer::Balances(Ok(reply))));
+            seen.extend(said(&commands).0);
+            is_finished = words(&commands).contains(&"finish".to_owned());
+            second += 2;
+            let commands = bench.at(second * 1_000).step(Input::Time);
+            is_finished |= words(&commands).contains(&"finish".to_owned());
+        }
+        assert!(is_finished && second <= 12 + 16, "{minor} after {second} s");
+        assert_eq!(seen, events, "{minor}");
+        let found = bench.coordinator.last_difference().map(|found| found.amount.minor());
+        assert_eq!(found, Some(minor - 100_000).filter(|off| *off != 0));
+    }
+}

@@ -1,0 +1,312 @@
+//! Readings of the wallet: compared with the ledger at the start, at their pace and once more at the end.
+
+mod difference;
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::{Ask, Step};
+use super::ending::WalletDifference;
+use super::event_queue::Place;
+use super::input::RequestId;
+use crate::audit::{APART, Audit, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState};
+use candlewick_broker::{Balances, BrokerError, Reply};
+use candlewick_engine::{EventKind, IntentState};
+use candlewick_sdk::{Millis, Money};
+
+/// Pause between two last readings, while what differs may still be lag.
+const LAST_PAUSE: Millis = Millis::from_seconds(2);
+/// Longest time for which last readings are repeated.
+const LAST_PATIENCE: Millis = Millis::from_seconds(30);
+
+/// What is known of the wallet beside its audit.
+#[derive(Debug, Default)]
+pub(crate) struct WalletWatch {
+    /// The reading with which the run begins.
+    first: Option<Reply<Balances>>,
+    /// What the last reading showed.
+    last: Option<Money>,
+    ending: LastReading,
+    /// The alarm about the present difference, and the difference then.
+    named: Option<(String, Money)>,
+    /// When that difference last changed.
+    changed: Option<Millis>,
+    /// Whether it halted the run.
+    is_halting: bool,
+    /// Other wallets that were read.
+    other: Option<String>,
+    /// A movement that only the last reading has shown: the next run books it.
+    unbooked: Money,
+}
+
+/// The reading at the end of a run.
+#[derive(Clone, Copy, Debug, Default)]
+enum LastReading {
+    #[default]
+    NotBegun,
+    /// It is repeated until then.
+    Until(Millis),
+    Done,
+}
+
+impl WalletWatch {
+    /// A run that begins with this reading, or without one.
+    pub(super) fn new(first: Option<Reply<Balances>>) -> Self {
+        Self { first, ..Self::default() }
+    }
+}
+
+/// A reading of the account's wallet.
+#[derive(Clone, Copy, Debug)]
+struct WalletRead {
+    wallet: Money,
+    bonus: Option<Money>,
+    sent: Millis,
+}
+
+impl Coordinator {
+    /// Returns what the wallet holds at the start, `None` if it is not compared with the ledger.
+    pub(super) fn first_wallet(&self) -> Option<Money> {
+        let balance = self.wallet.first.as_ref()?.value.of(self.session.account())?;
+        self.session.money(balance)
+    }
+
+    /// Takes the reading with which the run has begun.
+    pub(super) fn read_first_wallet(&mut self, step: &mut Step<'_>) {
+        let difference = self.session.ledger().difference();
+        self.audits.wallet.begin(difference);
+        self.wallet.changed = (difference != Money::ZERO).then_some(step.now - self.wallet_patience());
+        let Some(reply) = self.wallet.first.take() else { return };
+        if let Some(read) = self.wallet_read(&reply, step) {
+            self.audit_wallet(read, 0, step);
+        }
+    }
+
+    /// Takes a reading at its pace, or at the end.
+    pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
+        if let Some(at) = self.next_balances(step.now) {
+            self.agenda.add(at, Job::Balances);
+        }
+        let is_last = matches!(self.wallet.ending, LastReading::Until(_));
+        match answer {
+            Ok(reply) => {
+                let balance = reply.value.of(self.session.account());
+                self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
+                if let Some(read) = self.wallet_read(&reply, step) {
+                    // A last reading that agrees is no news for the journal.
+                    if !is_last {
+                        self.events.add(step.now, Place::Balance, EventKind::Balance { amount: read.wallet });
+                    }
+                    self.audit_wallet(read, 1, step);
+                } else if is_last {
+                    self.wallet.ending = LastReading::Done;
+                }
+            }
+            Err(error) => {
+                if is_last {
+                    self.wallet.ending = LastReading::Done;
+                }
+                self.warn_of("no wallets", &error, step);
+            }
+        }
+    }
+
+    /// Returns what the account's wallet holds; `None` if the venue does not say, or shows other wallets than before.
+    pub(super) fn wallet_amount(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<Money> {
+        self.wallet_read(reply, step).map(|read| read.wallet)
+    }
+
+    fn wallet_read(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<WalletRead> {
+        let (account, balances) = (self.session.account(), &reply.value);
+        let wallet = balances.of(account).and_then(|balance| self.session.money(balance))?;
+        match self.audits.wallet.check_names(&balances.wallets_of(account)) {
+            NameCheck::Known => {}
+            NameCheck::New(wallets) => {
+                self.session.journal.note(serde_json::json!({ "wallets": wallets }).to_string(), step);
+            }
+            NameCheck::Other { known, found } => {
+                let text = format!(
+                    "the venue shows other {account} wallets: {found} where there was {known}; the ledger is not \
+                     compared with them until `candlewick resume` accepts them"
+                );
+                if self.wallet.other.as_ref() != Some(&text) {
+                    self.wallet.other = Some(text.clone());
+                    self.halt_or_alarm(text, step);
+                }
+                return None;
+            }
+        }
+        let bonus = balances.bonus.and_then(|bonus| self.session.money(bonus));
+        Some(WalletRead { wallet, bonus, sent: reply.sent.min(step.now) })
+    }
+
+    /// A wallet that is gone, or holds what none can hold, is reported at once.
+    fn check_wallet(&mut self, amount: Option<Money>, step: &mut Step<'_>) {
+        let state = match amount {
+            None => WalletState::Missing,
+            Some(amount) if amount < Money::ZERO => WalletState::BelowZero,
+            Some(_) => WalletState::Sound,
+        };
+        if self.audits.wallet.has_new_trouble(state) {
+            let account = self.session.account();
+            let text = amount.map_or_else(
+                || format!("the venue shows no {account} wallet: what it holds is not known"),
+                |amount| format!("the {account} wallet holds {}", self.session.scale().to_decimal(amount)),
+            );
+            self.session.alarm(text, step);
+        }
+    }
+
+    /// Takes a reading after the venue's list.
+    pub(super) fn audit_wallet_after_trades(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) {
+        if self.settings.wallet_every_s > 0
+            && let Some(read) = self.wallet_read(reply, step)
+        {
+            self.audit_wallet(read, 0, step);
+        }
+    }
+
+    /// Compares a reading with the ledger.
+    fn audit_wallet(&mut self, read: WalletRead, looks: usize, step: &mut Step<'_>) {
+        let now = step.now;
+        self.wallet.last = Some(read.wallet);
+        let patience = self.wallet_patience();
+        self.look_for_strangers(read.wallet, patience, now);
+        let under_way = self.under_way_money();
+        let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
+        let is_last = match self.wallet.ending {
+            LastReading::Until(end) => now + LAST_PAUSE >= end,
+            LastReading::NotBegun | LastReading::Done => false,
+        };
+        let reading = Reading {
+            wallet: read.wallet,
+            bonus: read.bonus,
+            free: self.session.ledger().free(),
+            under_way: &under_way,
+            sent: read.sent,
+            lag,
+            patience,
+            is_last,
+        };
+        let result = self.audits.wallet.read(&reading);
+        let is_settled = match result {
+            WalletReading::Agrees => {
+                self.record_difference(self.audits.wallet.confirmed(), step);
+                reading.wallet == reading.free + self.audits.wallet.confirmed() || is_last
+            }
+            WalletReading::Differs { difference } => {
+                self.record_difference(difference, step);
+                self.agenda.add(now + APART + Millis::SECOND, Job::Balances);
+                // The list shows a changed result before the difference is taken for a movement.
+                if !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
+                    self.agenda.add(now, Job::Trades);
+                }
+                false
+            }
+            WalletReading::Settled { surplus } => {
+                self.book_surplus(surplus, step);
+                true
+            }
+            WalletReading::Confirmed { step: change, may_be_of_trades } => {
+                let is_ending = matches!(self.wallet.ending, LastReading::Until(_));
+                if is_ending {
+                    self.handle(now, EventKind::Balance { amount: read.wallet }, step);
+                }
+                if is_ending && !may_be_of_trades {
+                    self.wallet.unbooked = change;
+                    self.record_difference(self.audits.wallet.confirmed(), step);
+                } else {
+                    self.confirm_difference(change, may_be_of_trades, step);
+                }
+                true
+            }
+        };
+        if looks > 0 {
+            self.found(Audit::Wallet, looks, Vec::new(), step);
+        }
+        if let LastReading::Until(_) = self.wallet.ending {
+            if is_settled {
+                self.wallet.ending = LastReading::Done;
+            } else {
+                self.agenda.add(now + LAST_PAUSE, Job::Balances);
+            }
+        }
+    }
+
+    /// How long the wallet may lack changes at most: it may follow a list that lags, and lag itself.
+    fn wallet_patience(&self) -> Millis {
+        Millis::from_seconds(60) + self.doubts.list_lag() * 2
+    }
+
+    /// What trades under way may have put into the wallet already.
+    fn under_way_money(&self) -> UnderWayMoney {
+        let mut money = UnderWayMoney {
+            is_unknown: self.doubts.next_look().is_some()
+                || !self.session.session().second_trades().is_empty()
+                || self.session.session().reserved().next().is_some()
+                // The wallet may follow either of two contradicting results.
+                || self.contradictions.is_pending(),
+            ..UnderWayMoney::default()
+        };
+        for row in self.session.book().rows() {
+            let stake = row.approved.stake();
+            match row.state {
+                IntentState::Open => {
+                    money.amounts.push(stake);
+                    money.amounts.extend(row.payout.map(|payout| stake.profit_at(payout)));
+                    money.is_unknown |= row.payout.is_none();
+                }
+                IntentState::InFlight | IntentState::InDoubt => {
+                    money.amounts.push(stake);
+                    money.is_unknown = true;
+                }
+                IntentState::Settled
+                | IntentState::Rejected
+                | IntentState::NotSent
+                | IntentState::NotOpened => {}
+            }
+        }
+        money
+    }
+
+    /// Returns whether the run waits for its last reading, and asks for it.
+    pub(super) fn awaits_last_wallet(&mut self, step: &mut Step<'_>) -> bool {
+        match self.wallet.ending {
+            LastReading::Done => false,
+            LastReading::Until(end) if step.now >= end && !self.requests.has(RequestId::Balances) => {
+                self.wallet.ending = LastReading::Done;
+                false
+            }
+            LastReading::Until(_) => true,
+            LastReading::NotBegun if self.settings.wallet_every_s == 0 || self.token_refused.is_some() => {
+                self.wallet.ending = LastReading::Done;
+                false
+            }
+            LastReading::NotBegun => {
+                let setting = Millis::new(i64::from(self.settings.wallet_lag_ms));
+                let patience = (self.audits.wallet.lag(setting) + LAST_PAUSE * 2).min(LAST_PATIENCE);
+                self.wallet.ending = LastReading::Until(step.now + patience);
+                if !self.requests.has(RequestId::Balances) {
+                    self.requests.begin(RequestId::Balances);
+                    step.ask(Ask::Balances);
+                }
+                true
+            }
+        }
+    }
+
+    /// Returns how far the wallet is from what the trades explain at the end of the run.
+    pub(super) fn last_difference(&self) -> Option<WalletDifference> {
+        let amount = self.session.ledger().difference() + self.wallet.unbooked;
+        WalletDifference::of(amount, |amount| self.describe_difference(amount))
+    }
+
+    /// Returns what the wallet held when it was last read.
+    pub(super) fn last_wallet(&self) -> Option<Money> {
+        self.wallet.last.or(self.session.ledger().wallet())
+    }
+
+    /// Reports a finding of the wallet's audit.
+    fn found_of_wallet(&mut self, text: String, step: &mut Step<'_>) {
+        self.found(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
+    }
+}
